@@ -1,0 +1,99 @@
+"""Reads tandem.h and writes what follows from it, so that a function of the C ABI is declared in one place.
+
+    abi.py forward HEADER    C: libtandem's exported functions, each of which loads the core and forwards to it
+    abi.py table HEADER      C: the core's table of {name, function}
+    abi.py exports HEADER    linker version script for libtandem
+    abi.py names HEADER      the exported names, a line each
+"""
+import re
+import sys
+
+# Implemented by the loader itself, because they must work before, or without, the core.
+LOCAL = {
+    "tdm_error_get_code", "tdm_error_operation", "tdm_error_message", "tdm_error_free",
+    "tdm_load", "tdm_shutdown", "tdm_version", "tdm_libtorch_version",
+}
+# What a getter answers when no core is loaded, where zero would be a lie.
+NOT_LOADED = {"tdm_tensor_get_device": "(tdm_device){TDM_DEVICE_CPU, -1}"}
+
+
+class Function:
+    def __init__(self, result, name, parameters):
+        self.result, self.name, self.parameters = result, name, parameters
+        self.fallible = result == "tdm_error*"
+
+    @property
+    def arguments(self):
+        names = []
+        for parameter in split(self.parameters):
+            if parameter == "void":
+                continue
+            callback = re.search(r"\(\*(\w+)\)", parameter)
+            names.append(callback.group(1) if callback else re.search(r"(\w+)$", parameter).group(1))
+        return ", ".join(names)
+
+
+def split(parameters):
+    depth, start = 0, 0
+    for i, c in enumerate(parameters):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            yield parameters[start:i].strip()
+            start = i + 1
+    yield parameters[start:].strip()
+
+
+def functions(header):
+    text = re.sub(r"/\*.*?\*/", "", open(header, encoding="utf-8").read(), flags=re.S)
+    found = []
+    for match in re.finditer(r"^TDM_API\s+([^;]+);", text, flags=re.M):
+        declaration = " ".join(match.group(1).split())
+        parts = re.match(r"(.*?)\s*\b(tdm_\w+)\((.*)\)$", declaration)
+        if not parts:
+            sys.exit(f"{header}: cannot read the declaration: {declaration}")
+        found.append(Function(parts.group(1).strip(), parts.group(2), parts.group(3)))
+    return found
+
+
+def forward(found):
+    forwarded = [f for f in found if f.name not in LOCAL]
+    lines = ['#include "loader/slots.h"', ""]
+    lines += [f"const char* const tandem_slot_names[] = {{"]
+    lines += [f'    "{f.name}",' for f in forwarded]
+    lines += ["};", f"const size_t tandem_slot_count = {len(forwarded)};",
+              f"tandem_function tandem_slots[{len(forwarded)}];", ""]
+    for i, f in enumerate(forwarded):
+        cast = f"(({f.result} (*)({f.parameters}))tandem_slots[{i}])({f.arguments})"
+        lines.append(f"{f.result} {f.name}({f.parameters}) {{")
+        if f.fallible:
+            lines.append(f'  if (!tandem_is_ready()) {{ tdm_error* e = tandem_make_ready("{f.name}"); if (e) return e; }}')
+            lines.append(f'  if (!tandem_slots[{i}]) return tandem_missing("{f.name}");')
+            lines.append(f"  return {cast};")
+        else:
+            nothing = "return" if f.result == "void" else f"return {NOT_LOADED.get(f.name, '0')}"
+            lines.append(f"  if (!tandem_slots[{i}]) {nothing};")
+            lines.append(f"  {'' if f.result == 'void' else 'return '}{cast};")
+        lines += ["}", ""]
+    return "\n".join(lines)
+
+
+def table(found):
+    lines = ["#define TDM_API __attribute__((weak))", '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
+    lines += [f'    {{"{f.name}", (tandem_function)&{f.name}}},' for f in found if f.name not in LOCAL]
+    lines += ["};",
+              "const size_t tandem_core_entry_count = sizeof tandem_core_entries / sizeof *tandem_core_entries;", ""]
+    return "\n".join(lines)
+
+
+def exports(found):
+    return "{\n  global:\n" + "".join(f"    {f.name};\n" for f in found) + "  local: *;\n};\n"
+
+
+def names(found):
+    return "".join(f"{f.name}\n" for f in found)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in ("forward", "table", "exports", "names"):
+        sys.exit(__doc__)
+    sys.stdout.write(globals()[sys.argv[1]](functions(sys.argv[2])))

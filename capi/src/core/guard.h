@@ -1,0 +1,38 @@
+// How the C ABI's functions are written: tandem_guard("tdm_x", [&] { … }) runs the body and turns whatever it throws
+// into a tdm_error. Outputs are assigned last, so that they are untouched on error.
+#pragma once
+
+#include <c10/util/Exception.h>
+
+#include <functional>
+#include <string>
+
+#include "error_object.h"
+#include "tandem/error.h"
+#include "tandem/tandem.h"
+
+namespace tandem::capi {
+
+// The error for the exception in flight. `operation` is what the caller called.
+tdm_error* current_error(const char* operation);
+
+template <typename Body>
+tdm_error* guard(const char* operation, Body&& body) {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    return current_error(operation);
+  }
+}
+
+[[noreturn]] inline void invalid(const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); }
+
+// For every pointer argument that may not be NULL.
+template <typename T>
+T* not_null(T* pointer, const char* argument) {
+  if (!pointer) invalid(std::string("argument '") + argument + "' is NULL");
+  return pointer;
+}
+
+}  // namespace tandem::capi

@@ -1,0 +1,31 @@
+/* The core's side of the loader: a table of the C ABI's functions by name. A libtandem of another release finds what
+ * it knows by name, so neither depends on the other's order. */
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef void (*tandem_function)(void);
+
+typedef struct tandem_entry {
+  const char* name;
+  tandem_function function;
+} tandem_entry;
+
+/* The one symbol that the loader looks up. */
+__attribute__((visibility("default"))) const tandem_entry* tandem_core_table(size_t* count);
+
+/* Called once, after the loader decided on CPU or CUDA; no_cuda_reason is "" when CUDA is usable. */
+__attribute__((visibility("default"))) void tandem_core_start(const char* libtorch_version, int has_cuda,
+                                                              const char* no_cuda_reason);
+
+/* Aborts groups, stops loaders, joins native threads. NULL, or an owned tdm_error. */
+struct tdm_error;
+__attribute__((visibility("default"))) struct tdm_error* tandem_core_stop(long long timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif

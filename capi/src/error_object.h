@@ -1,0 +1,28 @@
+/* The layout of tdm_error, shared by the loader and the core: both make errors, the loader reads and frees them. */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tandem/tandem.h"
+
+struct tdm_error {
+  tdm_error_code code;
+  char* operation;
+  char* message;
+};
+
+/* An error that cannot fail to be made: out of memory, it is this static one. */
+static inline tdm_error* tandem_error_new(tdm_error_code code, const char* operation, const char* message) {
+  static struct tdm_error exhausted = {TDM_ERROR_OUT_OF_MEMORY, (char*)"", (char*)"out of memory"};
+  struct tdm_error* error = (struct tdm_error*)malloc(sizeof *error);
+  if (!error) return &exhausted;
+  error->code = code;
+  error->operation = strdup(operation);
+  error->message = strdup(message);
+  if (error->operation && error->message) return error;
+  free(error->operation);
+  free(error->message);
+  free(error);
+  return &exhausted;
+}

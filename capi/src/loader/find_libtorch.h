@@ -1,0 +1,22 @@
+// Which LibTorch this process is to use.
+#pragma once
+
+#include <string>
+
+namespace tandem::loader {
+
+struct LibTorch {
+  std::string root;     // holds lib/libtorch_cpu.so, or is the folder of the libraries itself
+  std::string library;  // libtorch_cpu.so, resolved
+  std::string version;  // "2.11.0"; "" when the folder does not say
+};
+
+// Folder of libtandem.so itself.
+std::string own_folder();
+
+// `wanted` (may be empty) is the caller's choice or TANDEM_LIBTORCH; otherwise the copy that the process has loaded,
+// the one named or placed beside libtandem, the system's. Throws tandem::Error (kLibrary): nothing found, or another
+// copy than the wanted one is loaded.
+LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by);
+
+}  // namespace tandem::loader
