@@ -31,4 +31,8 @@ tdm_error* current_error(const char* operation) {
   }
 }
 
+tdm_error* closed_error(const char* operation) {
+  return tandem_error_new(TDM_ERROR_CLOSED, operation, "Tandem was shut down (tdm_shutdown) before this call");
+}
+
 }  // namespace tandem::capi

@@ -1,23 +1,26 @@
-// How the C ABI's functions are written: tandem_guard("tdm_x", [&] { … }) runs the body and turns whatever it throws
-// into a tdm_error. Outputs are assigned last, so that they are untouched on error.
+// How the C ABI's functions are written: guard("tdm_x", [&] { … }) runs the body and turns whatever it throws into a
+// tdm_error. Outputs are assigned last, so that they are untouched on error. After shutdown the body is not run.
 #pragma once
 
-#include <c10/util/Exception.h>
-
-#include <functional>
 #include <string>
 
 #include "error_object.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
+#include "thread_state.h"
 
 namespace tandem::capi {
 
 // The error for the exception in flight. `operation` is what the caller called.
 tdm_error* current_error(const char* operation);
+// The error for a call after shutdown.
+tdm_error* closed_error(const char* operation);
 
 template <typename Body>
 tdm_error* guard(const char* operation, Body&& body) {
+  CallMark mark(operation);
+  if (CallMark::refused()) [[unlikely]]
+    return closed_error(operation);
   try {
     body();
     return nullptr;
@@ -26,7 +29,9 @@ tdm_error* guard(const char* operation, Body&& body) {
   }
 }
 
-[[noreturn]] inline void invalid(const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); }
+[[noreturn]] inline void invalid(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
 
 // For every pointer argument that may not be NULL.
 template <typename T>

@@ -1,0 +1,286 @@
+#include "core/handles.h"
+
+#include <limits>
+#include <mutex>
+
+#include "core/scope.h"
+#include "tandem/runtime.h"
+
+namespace tandem::capi {
+namespace {
+
+constexpr std::size_t kSlab = 256;          // handles
+constexpr std::size_t kThreadKeeps = 2048;  // free handles, before it gives half of them back
+
+// Free handles of no thread.
+struct Pool {
+  std::mutex mutex;
+  tdm_tensor* free = nullptr;
+  std::vector<tdm_tensor*> slabs;
+};
+
+Pool& pool() {
+  static auto* instance = new Pool;
+  return *instance;
+}
+
+void give_back(ThreadState& state, std::size_t leave) {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  while (state.free_tensor_count > leave) {
+    tdm_tensor* handle = state.free_tensors;
+    state.free_tensors = handle->next;
+    --state.free_tensor_count;
+    handle->next = pool().free;
+    pool().free = handle;
+  }
+}
+
+void end_thread(ThreadState& state) {
+  while (state.scope) exit_scope(state, state.scope);
+  give_back(state, 0);
+}
+
+[[gnu::noinline]] tdm_tensor* refill(ThreadState& state) {
+  set_thread_end_handler(end_thread);
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  std::size_t taken = 0;
+  tdm_tensor* list = nullptr;
+  for (; taken < kSlab && pool().free; ++taken) {
+    tdm_tensor* handle = pool().free;
+    pool().free = handle->next;
+    handle->next = list;
+    list = handle;
+  }
+  if (!list) {
+    auto* slab = new tdm_tensor[kSlab];
+    pool().slabs.push_back(slab);
+    for (; taken < kSlab; ++taken) {
+      slab[taken].next = list;
+      list = &slab[taken];
+    }
+  }
+  state.free_tensors = list->next;
+  state.free_tensor_count = taken - 1;
+  return list;
+}
+
+tdm_tensor* take_handle(ThreadState& state) {
+  tdm_tensor* handle = state.free_tensors;
+  if (!handle) return refill(state);
+  state.free_tensors = handle->next;
+  --state.free_tensor_count;
+  return handle;
+}
+
+std::int64_t storage_bytes(const at::Tensor& tensor) {
+  c10::TensorImpl* implementation = tensor.unsafeGetTensorImpl();
+  if (!implementation->has_storage() || implementation->device_type() == at::DeviceType::Meta) return 0;
+  return static_cast<std::int64_t>(implementation->unsafe_storage().nbytes());
+}
+
+std::string element(const char* argument, std::size_t index) {
+  return std::string("argument '") + argument + "'[" + std::to_string(index) + "]";
+}
+
+[[noreturn]] void refuse(const tdm_tensor* handle, const std::string& what) {
+  if (!handle) invalid(what + " is NULL");
+  throw Error(ErrorCode::kClosed, what +
+                                      " is a tensor handle that was freed, by tdm_tensor_free() or at the end of "
+                                      "its scope; keep it with tdm_scope_keep() to use it afterwards");
+}
+
+}  // namespace
+
+tdm_tensor* make_tensor_handle(at::Tensor tensor) {
+  if (!tensor.defined()) throw Error(ErrorCode::kInternal, "an undefined tensor cannot be handed out");
+  ThreadState& state = thread_state();
+  tdm_tensor* handle = take_handle(state);
+  handle->bytes = storage_bytes(tensor);
+  handle->tensor = std::move(tensor);
+  handle->next = nullptr;
+  handle->scope = nullptr;
+  if (state.scope) state.scope->add(handle);
+  handle->state.store(tdm_tensor::kLive, std::memory_order_relaxed);
+  state.count(Kind::kTensor, 1);
+  ThreadState::add(state.live_bytes, handle->bytes);
+  return handle;
+}
+
+void recycle_handle(ThreadState& state, tdm_tensor* handle) {
+  handle->state.store(tdm_tensor::kFreed, std::memory_order_relaxed);
+  handle->next = state.free_tensors;
+  state.free_tensors = handle;
+  if (++state.free_tensor_count > kThreadKeeps) give_back(state, kThreadKeeps / 2);
+}
+
+namespace {
+
+void drop_tensor(ThreadState& state, tdm_tensor* handle) {
+  state.count(Kind::kTensor, -1);
+  ThreadState::add(state.live_bytes, -handle->bytes);
+  // Out of the handle first: the tensor's end may call back.
+  at::Tensor last = std::move(handle->tensor);
+  last.reset();
+}
+
+}  // namespace
+
+void release_handle(ThreadState& state, tdm_tensor* handle) {
+  handle->state.store(tdm_tensor::kFreed, std::memory_order_relaxed);
+  drop_tensor(state, handle);
+  recycle_handle(state, handle);
+}
+
+void refuse_handle(const tdm_tensor* handle, const char* argument) {
+  refuse(handle, std::string("argument '") + argument + "'");
+}
+
+void refuse_handle(const tdm_tensor* handle, const char* argument, std::size_t index) {
+  refuse(handle, element(argument, index));
+}
+
+std::vector<at::Tensor> unwrap_list(tdm_tensor* const* handles, std::size_t count, const char* argument) {
+  if (count != 0) not_null(handles, argument);
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!handles[i] || !handles[i]->is_live()) refuse_handle(handles[i], argument, i);
+    tensors.push_back(handles[i]->tensor);
+  }
+  return tensors;
+}
+
+std::vector<at::Tensor> unwrap_optional_list(tdm_tensor* const* handles, std::size_t count, const char* argument) {
+  std::vector<at::Tensor> tensors(count);
+  for (std::size_t i = 0; handles && i < count; ++i) {
+    if (!handles[i]) continue;
+    if (!handles[i]->is_live()) refuse_handle(handles[i], argument, i);
+    tensors[i] = handles[i]->tensor;
+  }
+  return tensors;
+}
+
+// The ABI's numbers are LibTorch's, as of 2.11; that they still are is asserted here.
+static_assert(static_cast<int>(at::kByte) == TDM_DTYPE_UINT8 && static_cast<int>(at::kLong) == TDM_DTYPE_INT64 &&
+              static_cast<int>(at::kHalf) == TDM_DTYPE_FLOAT16 && static_cast<int>(at::kDouble) == TDM_DTYPE_FLOAT64 &&
+              static_cast<int>(at::kComplexHalf) == TDM_DTYPE_COMPLEX32 &&
+              static_cast<int>(at::kComplexDouble) == TDM_DTYPE_COMPLEX128 &&
+              static_cast<int>(at::kBool) == TDM_DTYPE_BOOL && static_cast<int>(at::kBFloat16) == TDM_DTYPE_BFLOAT16 &&
+              static_cast<int>(at::kFloat8_e5m2) == TDM_DTYPE_FLOAT8_E5M2 &&
+              static_cast<int>(at::kFloat8_e4m3fn) == TDM_DTYPE_FLOAT8_E4M3FN &&
+              static_cast<int>(at::kUInt16) == TDM_DTYPE_UINT16 && static_cast<int>(at::kUInt64) == TDM_DTYPE_UINT64);
+
+at::ScalarType to_scalar_type(tdm_dtype dtype, const char* argument) {
+  const bool known = (dtype >= TDM_DTYPE_UINT8 && dtype <= TDM_DTYPE_BOOL) || dtype == TDM_DTYPE_BFLOAT16 ||
+                     dtype == TDM_DTYPE_FLOAT8_E5M2 || dtype == TDM_DTYPE_FLOAT8_E4M3FN ||
+                     (dtype >= TDM_DTYPE_UINT16 && dtype <= TDM_DTYPE_UINT64);
+  if (!known) {
+    invalid(std::string("argument '") + argument + "' is " + std::to_string(dtype) + ", which is no TDM_DTYPE");
+  }
+  return static_cast<at::ScalarType>(dtype);
+}
+
+tdm_dtype from_scalar_type(at::ScalarType dtype) {
+  return static_cast<tdm_dtype>(dtype);
+}
+
+at::Device to_device(tdm_device device, const char* argument) {
+  static_assert(static_cast<int>(at::DeviceType::CUDA) == TDM_DEVICE_CUDA &&
+                static_cast<int>(at::DeviceType::Meta) == TDM_DEVICE_META);
+  switch (device.type) {
+    case TDM_DEVICE_CUDA:
+      require_cuda(std::string("argument '") + argument + "' (cuda)");
+      break;
+    case TDM_DEVICE_CPU:
+    case TDM_DEVICE_META:
+      break;
+    default:
+      invalid(std::string("argument '") + argument + "' has device type " + std::to_string(device.type) +
+              "; TDM_DEVICE_CPU, TDM_DEVICE_CUDA and TDM_DEVICE_META exist");
+  }
+  if (device.index < -1 || device.index > std::numeric_limits<std::int8_t>::max()) {
+    invalid(std::string("argument '") + argument + "' has device index " + std::to_string(device.index) +
+            "; it must be -1 (the current one) or the number of a device");
+  }
+  return {static_cast<at::DeviceType>(device.type), static_cast<at::DeviceIndex>(device.index)};
+}
+
+tdm_device from_device(at::Device device) {
+  return {static_cast<tdm_device_type>(device.type()), device.index()};
+}
+
+at::IntArrayRef to_sizes(const std::int64_t* sizes, std::int64_t ndim, const char* argument) {
+  const std::string name = std::string("argument '") + argument + "'";
+  if (ndim < 0 || ndim > 64) invalid(name + " has " + std::to_string(ndim) + " dimensions; 0 to 64 are possible");
+  if (ndim != 0) not_null(sizes, argument);
+  std::int64_t elements = 1;
+  bool empty = false;
+  for (std::int64_t i = 0; i < ndim; ++i) {
+    if (sizes[i] < 0) invalid(name + "[" + std::to_string(i) + "] is " + std::to_string(sizes[i]) + ", below zero");
+    if (sizes[i] == 0) empty = true;
+  }
+  for (std::int64_t i = 0; !empty && i < ndim; ++i) {
+    // 16 bytes is the largest element.
+    if (__builtin_mul_overflow(elements, sizes[i], &elements) ||
+        elements > std::numeric_limits<std::int64_t>::max() / 16) {
+      invalid(name + " has more elements than memory can hold");
+    }
+  }
+  return {sizes, static_cast<std::size_t>(ndim)};
+}
+
+}  // namespace tandem::capi
+
+using namespace tandem::capi;
+
+void tdm_tensor_free(tdm_tensor* tensor) {
+  tandem::CallMark mark("tdm_tensor_free");
+  if (!tensor || tandem::process_exits.load(std::memory_order_relaxed)) return;
+  tandem::ThreadState& state = mark.state();
+  if (tdm_scope* scope = tensor->scope; scope && scope->owner != &state) {
+    std::uint32_t now = tensor->state.load(std::memory_order_relaxed);
+    if (now != tdm_tensor::kLive && now != tdm_tensor::kKept) return;
+    drop_tensor(state, tensor);
+    tensor->state.store(tdm_tensor::kLeft, std::memory_order_release);
+    return;
+  }
+  if (!tensor->is_live()) return;
+  if (tensor->scope) tensor->scope->remove(tensor);
+  release_handle(state, tensor);
+}
+
+const char* tdm_string_data(const tdm_string* string) {
+  return string ? string->text.c_str() : "";
+}
+std::size_t tdm_string_size(const tdm_string* string) {
+  return string ? string->text.size() : 0;
+}
+void tdm_string_free(tdm_string* string) {
+  delete string;
+}
+
+std::size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
+  return list ? list->items.size() : 0;
+}
+
+const char* tdm_named_tensors_name(const tdm_named_tensors* list, std::size_t index) {
+  return list && index < list->items.size() ? list->items[index].first.c_str() : nullptr;
+}
+
+tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, std::size_t index, tdm_tensor** out) {
+  return guard("tdm_named_tensors_get", [&] {
+    not_null(list, "list");
+    not_null(out, "out");
+    if (index >= list->items.size()) {
+      throw tandem::Error(tandem::ErrorCode::kOutOfRange, "argument 'index' is " + std::to_string(index) +
+                                                              ", but the list has " +
+                                                              std::to_string(list->items.size()) + " tensors");
+    }
+    *out = make_tensor_handle(list->items[index].second);
+  });
+}
+
+void tdm_named_tensors_free(tdm_named_tensors* list) {
+  tandem::CallMark mark("tdm_named_tensors_free");
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete list;
+}

@@ -1,0 +1,100 @@
+// What the core keeps for each thread that calls it: the call in flight, the open scope, counts of live handles.
+//
+// Only the thread itself writes its state, with relaxed atomics and no read-modify-write, so that a call costs a few
+// nanoseconds; others read. A count that one thread raises and another lowers is right in the sum over all threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+struct tdm_scope;
+struct tdm_tensor;
+
+namespace tandem {
+
+// Types of handle that tdm_live_count() knows, in the order of kind_name().
+enum class Kind : int {
+  kTensor,
+  kModule,
+  kOptimizer,
+  kStore,
+  kProcessGroup,
+  kWork,
+  kDdp,
+  kRecordIOWriter,
+  kRecordIOReader,
+  kLoader,
+  kScope,
+  kNamedTensors,
+  kString,
+};
+inline constexpr int kKindCount = 13;
+const char* kind_name(Kind kind);
+
+struct alignas(64) ThreadState {
+  std::atomic<const char*> operation{nullptr};  // the outermost call in flight
+  std::atomic<std::int64_t> live_bytes{0};
+  std::atomic<std::int64_t> live[kKindCount] = {};
+  tdm_scope* scope = nullptr;          // innermost open one
+  tdm_tensor* free_tensors = nullptr;  // handles for reuse
+  std::size_t free_tensor_count = 0;
+  ThreadState* next = nullptr;       // of all that were ever made
+  ThreadState* next_idle = nullptr;  // of those whose thread has ended
+
+  void count(Kind kind, std::int64_t amount) { add(live[static_cast<int>(kind)], amount); }
+  static void add(std::atomic<std::int64_t>& counter, std::int64_t amount) {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+};
+
+extern __thread ThreadState* current_thread_state __attribute__((tls_model("initial-exec"), visibility("hidden")));
+ThreadState& make_thread_state();
+
+inline ThreadState& thread_state() {
+  ThreadState* state = current_thread_state;
+  return state ? *state : make_thread_state();
+}
+
+// Head of the list of all states.
+ThreadState* first_thread_state();
+
+// Called with the state of a thread that ends, before another thread may take it over. Set once, at load.
+void set_thread_end_handler(void (*handler)(ThreadState&));
+
+std::int64_t live_count(Kind kind);
+std::int64_t live_bytes();
+
+// ------------------------------------------------------------------------------------------------- calls in flight
+
+// Nonzero once the core is closed: set by shutdown() and when the process begins to exit.
+extern std::atomic<int> core_closed;
+// Set when the process tears itself down; what is freed from then on is left to the system.
+extern std::atomic<bool> process_exits;
+
+// Marks this thread as inside a call. The mark is stored before the flag is read, and shutdown() sets the flag, makes
+// every thread's stores visible (membarrier(2)), then reads the marks: it sees either a mark, or a call that was
+// refused. Nested calls (from a callback) keep the outermost mark.
+class CallMark {
+ public:
+  explicit CallMark(const char* operation) : state_(thread_state()), outer_(load()) {
+    if (!outer_) state_.operation.store(operation, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~CallMark() {
+    if (!outer_) state_.operation.store(nullptr, std::memory_order_release);
+  }
+  CallMark(const CallMark&) = delete;
+  CallMark& operator=(const CallMark&) = delete;
+
+  ThreadState& state() { return state_; }
+  static bool refused() { return core_closed.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  const char* load() const { return state_.operation.load(std::memory_order_relaxed); }
+
+  ThreadState& state_;
+  const char* outer_;
+};
+
+}  // namespace tandem
