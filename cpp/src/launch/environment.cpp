@@ -1,0 +1,54 @@
+#include "launch/environment.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace tandem::launch {
+
+std::map<std::string, std::string> worker_variables(const LaunchOptions& options, int local_rank, int master_port,
+                                                    const std::string& error_file) {
+  const std::string rank = std::to_string(options.rank(local_rank));
+  const std::string world_size = std::to_string(options.world_size());
+  std::map<std::string, std::string> variables = {
+      {"RANK", rank},
+      {"LOCAL_RANK", std::to_string(local_rank)},
+      {"GROUP_RANK", std::to_string(options.node_rank)},
+      {"ROLE_RANK", rank},
+      {"ROLE_NAME", options.role},
+      {"LOCAL_WORLD_SIZE", std::to_string(options.nproc_per_node)},
+      {"WORLD_SIZE", world_size},
+      {"GROUP_WORLD_SIZE", std::to_string(options.nnodes)},
+      {"ROLE_WORLD_SIZE", world_size},
+      {"MASTER_ADDR", options.master_addr},
+      {"MASTER_PORT", std::to_string(master_port)},
+      {"TORCHELASTIC_RESTART_COUNT", "0"},
+      {"TORCHELASTIC_MAX_RESTARTS", "0"},
+      {"TORCHELASTIC_RUN_ID", options.run_id},
+      // Rank 0 is the store's server; no agent is.
+      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
+      {"TORCHELASTIC_ERROR_FILE", error_file},
+      {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"},
+  };
+  // As torchrun: several processes that each use all cores are slower than one thread each.
+  if (options.nproc_per_node > 1 && !std::getenv("OMP_NUM_THREADS")) variables["OMP_NUM_THREADS"] = "1";
+  // A worker writes to a pipe; this tells its progress bar whether a terminal is behind it.
+  if (isatty(STDOUT_FILENO)) variables["TANDEM_TERMINAL"] = "1";
+  for (const std::string& setting : options.environment) {
+    const std::size_t equals = setting.find('=');
+    variables[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return variables;
+}
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    if (!variables.count(text.substr(0, text.find('=')))) result.push_back(text);
+  }
+  for (const auto& [name, value] : variables) result.push_back(name + "=" + value);
+  return result;
+}
+
+}  // namespace tandem::launch

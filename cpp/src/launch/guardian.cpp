@@ -1,0 +1,135 @@
+#include "launch/guardian.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "launch/failure.h"
+#include "launch/port.h"
+#include "launch/process_tree.h"
+#include "launch/signals.h"
+#include "launch/supervisor.h"
+
+namespace fs = std::filesystem;
+
+namespace tandem::launch {
+namespace {
+
+void print_error(const std::string& message) {
+  std::fprintf(stderr, "tandem: %s\n", message.c_str());
+}
+
+// Holds error files, and logs when asked for: <log_dir>/<run_id>_XXXXXX/attempt_0/<local_rank>/, as torchrun has it.
+class RunFolder {
+ public:
+  explicit RunFolder(const LaunchOptions& options) : keep_(!options.log_dir.empty()) {
+    const char* temporary = std::getenv("TMPDIR");
+    const fs::path parent = keep_ ? options.log_dir : temporary && *temporary ? temporary : "/tmp";
+    std::error_code error;
+    if (keep_) fs::create_directories(parent, error);
+    std::string pattern = parent / ((keep_ ? options.run_id : "tandem") + "_XXXXXX");
+    if (error || !mkdtemp(pattern.data())) {
+      throw Failure("cannot make a folder in " + parent.string() + ": " +
+                    (error ? error.message() : std::strerror(errno)) +
+                    (keep_ ? "; choose another with --log-dir" : "; point TMPDIR to a folder that can be written"));
+    }
+    root_ = pattern;
+    path_ = root_ + "/attempt_0";
+    for (int rank = 0; rank < options.nproc_per_node; ++rank)
+      fs::create_directories(path_ + "/" + std::to_string(rank));
+  }
+
+  const std::string& path() const { return path_; }
+
+  void remove_temporary() const {
+    std::error_code ignored;
+    if (!keep_) fs::remove_all(root_, ignored);
+  }
+
+ private:
+  bool keep_;
+  std::string root_;
+  std::string path_;
+};
+
+[[noreturn]] void be_supervisor(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
+                                const RunFolder& folder, UniqueFd lifeline) {
+  setpgid(0, 0);  // the terminal's Ctrl-C comes once, through the front process
+  prctl(PR_SET_NAME, "tdm-supervisor");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  int code = 1;
+  try {
+    code = supervise(options, signals, port, folder.path(), std::move(lifeline));
+  } catch (const Failure& failure) {
+    print_error(failure.what());
+    code = failure.exit_code();
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  }
+  kill_descendants(std::chrono::seconds(10));
+  folder.remove_temporary();
+  _exit(code);
+}
+
+int exit_code_of(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  print_error("the supervisor was killed by " + signal_name(WTERMSIG(status)) + "; its workers end with it");
+  return 128 + WTERMSIG(status);
+}
+
+void pass_on(int signal, pid_t supervisor) {
+  if (signal == SIGCHLD) return;
+  kill(supervisor, signal);
+  if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
+}
+
+}  // namespace
+
+int launch(const LaunchOptions& options) {
+  std::optional<PortReservation> port;
+  // Rank 0 of the first node listens; other nodes only connect.
+  if (options.node_rank == 0) port.emplace(options.master_port);
+  const RunFolder folder(options);
+  const Signals signals;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const UniqueFd signal_fd = signals.open();
+  int lifeline[2];
+  if (pipe2(lifeline, O_CLOEXEC) != 0) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  UniqueFd ours(lifeline[1]);
+  UniqueFd theirs(lifeline[0]);
+
+  const pid_t supervisor = fork();
+  if (supervisor < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
+  if (supervisor == 0) {
+    ours.reset();
+    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(theirs));
+  }
+  setpgid(supervisor, supervisor);
+
+  for (;;) {
+    pollfd ready{signal_fd.get(), POLLIN, 0};
+    poll(&ready, 1, -1);
+    for (const int signal : Signals::read(signal_fd.get())) pass_on(signal, supervisor);
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid != supervisor) continue;
+      const int code = exit_code_of(status);
+      kill_descendants(std::chrono::seconds(10));
+      folder.remove_temporary();
+      return code;
+    }
+  }
+}
+
+}  // namespace tandem::launch

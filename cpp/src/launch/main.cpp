@@ -1,0 +1,29 @@
+// The command-line tool `tandem`.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "launch/failure.h"
+#include "launch/run_command.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains PyTorch models in parallel, from any language", "tandem");
+  app.set_version_flag("--version", "tandem " TANDEM_VERSION);
+  int exit_code = 0;
+  try {
+    tandem::launch::add_run_command(app, &exit_code);
+    app.parse(tandem::launch::arguments_for_parser(argc, argv));
+    if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);
+    return exit_code;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "tandem: %s (see tandem --help)\n", error.what());
+    return 1;
+  } catch (const tandem::launch::Failure& failure) {
+    std::fprintf(stderr, "tandem: %s\n", failure.what());
+    return failure.exit_code();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tandem: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,45 @@
+#include "launch/signals.h"
+
+#include <sys/signalfd.h>
+
+namespace tandem::launch {
+
+Signals::Signals() {
+  // An inherited SIG_IGN would reap children behind waitpid's back.
+  signal(SIGCHLD, SIG_DFL);
+  sigemptyset(&taken_);
+  sigaddset(&taken_, SIGCHLD);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&taken_, number);
+  }
+  // Blocked as well: a closed pipe is an error of write, and a background process may write to the terminal.
+  sigset_t blocked = taken_;
+  sigaddset(&blocked, SIGPIPE);
+  sigaddset(&blocked, SIGTTOU);
+  sigprocmask(SIG_BLOCK, &blocked, &original_);
+}
+
+UniqueFd Signals::open() const {
+  return UniqueFd(signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+std::vector<int> Signals::read(int fd) {
+  std::vector<int> found;
+  signalfd_siginfo info{};
+  while (::read(fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    found.push_back(static_cast<int>(info.ssi_signo));
+  }
+  return found;
+}
+
+void Signals::restore() const {
+  sigprocmask(SIG_SETMASK, &original_, nullptr);
+}
+
+bool ends_launch(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+}  // namespace tandem::launch

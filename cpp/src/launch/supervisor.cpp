@@ -1,0 +1,379 @@
+#include "launch/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "launch/console.h"
+#include "launch/environment.h"
+#include "launch/error_file.h"
+#include "launch/failure.h"
+#include "launch/process_tree.h"
+#include "launch/worker.h"
+#include "launch/worker_stream.h"
+
+namespace tandem::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr int kLauncherStream = -2;
+constexpr milliseconds kSweepEvery{10};
+constexpr milliseconds kKillPatience{30000};
+
+struct Worker {
+  int rank = 0;
+  pid_t pid = -1;
+  bool running = true;
+  int status = 0;
+  double ended_at = 0;          // seconds since 1970
+  bool ended_by_itself = true;  // before anything was told to stop
+  std::string error_file;
+  std::unique_ptr<WorkerStream> out, err;
+
+  bool failed() const { return !running && status != 0; }
+  int exit_code() const { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+  std::string name() const { return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + ")"; }
+};
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string how_it_ended(const Worker& worker) {
+  if (!WIFSIGNALED(worker.status)) return "exited with code " + std::to_string(WEXITSTATUS(worker.status));
+  const int number = WTERMSIG(worker.status);
+  return "was killed by " + signal_name(number) + " (signal " + std::to_string(number) + ")";
+}
+
+bool same_file(int a, int b) {
+  struct stat x {
+  }, y{};
+  return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+std::string prefix_of(int rank, bool coloured) {
+  const std::string text = "[" + std::to_string(rank) + "]";
+  if (!coloured) return text + " ";
+  constexpr int kColours[] = {36, 33, 32, 35, 34, 31};
+  return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
+}
+
+class Supervisor {
+ public:
+  Supervisor(const LaunchOptions& options, const Signals& signals, const std::string& run_folder, UniqueFd lifeline)
+      : options_(options),
+        signals_(signals),
+        run_folder_(run_folder),
+        lifeline_(std::move(lifeline)),
+        signal_fd_(signals.open()),
+        out_(STDOUT_FILENO, isatty(STDOUT_FILENO)),
+        err_(STDERR_FILENO, isatty(STDERR_FILENO)),
+        one_console_(same_file(STDOUT_FILENO, STDERR_FILENO)) {}
+
+  void start(int master_port) {
+    for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) start_one(local_rank, master_port);
+  }
+
+  int run() {
+    while (!finished()) {
+      wait();
+      reap();
+      if (Clock::now() >= deadline_) kill_now();
+    }
+    return result();
+  }
+
+ private:
+  enum class Phase { kRunning, kStopping, kKilling, kDraining, kDone };
+
+  Console& err() { return one_console_ ? out_ : err_; }
+
+  void say(const std::string& message) {
+    std::istringstream lines(message);
+    for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
+  }
+
+  UniqueFd log_file(const std::string& folder, const char* name) const {
+    if (options_.log_dir.empty()) return UniqueFd();
+    const std::string path = folder + "/" + name;
+    UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
+    return file;
+  }
+
+  void start_one(int local_rank, int master_port) {
+    const std::string folder = run_folder_ + "/" + std::to_string(local_rank);
+    Worker worker;
+    worker.rank = options_.rank(local_rank);
+    worker.error_file = folder + "/error.json";
+    const auto environment = merged_environment(worker_variables(options_, local_rank, master_port, worker.error_file));
+    WorkerProcess process = start_worker({options_.executable, options_.arguments, environment,
+                                          /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO)},
+                                         signals_);
+    worker.pid = process.pid;
+    auto stream = [&](int number, UniqueFd source, Console& console, const char* log) {
+      const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
+      return std::make_unique<WorkerStream>(2 * local_rank + number, std::move(source), log_file(folder, log),
+                                            options_.prefix ? prefix_of(worker.rank, coloured) : "", &console);
+    };
+    worker.out = stream(0, std::move(process.out), out_, "stdout.log");
+    worker.err = stream(1, std::move(process.err), err(), "stderr.log");
+    workers_.push_back(std::move(worker));
+    // The first worker shows whether the program runs at all, before there is a second.
+    if (const int reason = wait_for_exec(process)) {
+      throw Failure("cannot run " + options_.executable + ": " + std::strerror(reason) +
+                        (reason == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)" : ""),
+                    reason == ENOENT ? 127 : 126);
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------------- waiting
+
+  void wait() {
+    std::vector<pollfd> polled = {{signal_fd_.get(), POLLIN, 0}, {lifeline_.get(), POLLIN, 0}};
+    std::vector<WorkerStream*> streams;
+    for (Worker& worker : workers_) {
+      for (WorkerStream* stream : {worker.out.get(), worker.err.get()}) {
+        if (!stream->open() || stream->console().full()) continue;
+        polled.push_back({stream->fd(), POLLIN, 0});
+        streams.push_back(stream);
+      }
+    }
+    for (Console* console : {&out_, &err_}) {
+      if (console->pending() > 0) polled.push_back({console->fd(), POLLOUT, 0});
+    }
+    poll(polled.data(), polled.size(), timeout());
+
+    bool read_any = false;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (polled[i + 2].revents) read_any |= streams[i]->read_some();
+    }
+    for (Console* console : {&out_, &err_}) {
+      console->write_some();
+      if (console->broken() && phase_ == Phase::kRunning) {
+        stop(SIGTERM, 128 + SIGPIPE);
+      }
+    }
+    if (polled[1].revents) {  // the front process was killed
+      lifeline_.reset();
+      abandoned_ = true;
+      kill_now();
+    }
+    for (const int signal : Signals::read(signal_fd_.get())) on_signal(signal);
+    if (phase_ == Phase::kDraining && !read_any && all_read(polled)) finish();
+  }
+
+  // Nobody holds a worker's pipe any more (or never will): what is not readable now never will be.
+  bool all_read(const std::vector<pollfd>& polled) const {
+    for (std::size_t i = 2; i < polled.size(); ++i) {
+      if (polled[i].revents) return false;
+    }
+    return !out_.full() && !err_.full();
+  }
+
+  int timeout() const {
+    if (phase_ == Phase::kDraining) return out_.pending() > 0 || err_.pending() > 0 ? -1 : 0;
+    if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
+    if (deadline_ == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
+    return static_cast<int>(std::max<milliseconds::rep>(left.count(), 0));
+  }
+
+  void on_signal(int signal) {
+    if (signal == SIGCHLD) return;
+    if (!ends_launch(signal)) {
+      signal_groups(signal == SIGTSTP ? SIGSTOP : signal);
+      return;
+    }
+    if (phase_ >= Phase::kDraining) {  // what the reader of the output did not take is lost
+      abandoned_ = true;
+    } else if (signalled_) {
+      kill_now();
+    } else if (phase_ == Phase::kRunning) {
+      say("stopping all ranks: " + signal_name(signal));
+      stop(signal, 128 + signal);
+    }
+    signalled_ = true;
+  }
+
+  // ----------------------------------------------------------------------------------------------------- ending
+
+  void signal_groups(int signal) {
+    for (const Worker& worker : workers_) {
+      if (worker.running) kill(-worker.pid, signal);
+    }
+  }
+
+  // Each process once: the workers' groups, and what left them or outlived its worker.
+  void signal_all(int signal) {
+    std::set<pid_t> groups;
+    for (const Worker& worker : workers_) {
+      if (worker.running) groups.insert(worker.pid);
+    }
+    signal_groups(signal);
+    for (const pid_t pid : descendants(getpid())) {
+      if (!groups.count(getpgid(pid))) kill(pid, signal);
+    }
+  }
+
+  void stop(int signal, int exit_code) {
+    if (phase_ != Phase::kRunning) return;
+    phase_ = Phase::kStopping;
+    exit_code_ = exit_code;
+    deadline_ =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.grace));
+    signal_all(signal);
+    signal_all(SIGCONT);  // a stopped process must wake to take the signal
+  }
+
+  void kill_now() {
+    if (phase_ >= Phase::kDraining) return;
+    if (phase_ != Phase::kKilling) {
+      if (phase_ == Phase::kRunning) exit_code_ = 128 + SIGKILL;
+      phase_ = Phase::kKilling;
+      give_up_ = Clock::now() + kKillPatience;
+    }
+    deadline_ = Clock::now() + kSweepEvery;
+    signal_all(SIGKILL);
+  }
+
+  void reap() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid < 0 && errno == ECHILD) {
+        if (phase_ < Phase::kDraining) phase_ = Phase::kDraining;
+        deadline_ = Clock::time_point::max();
+        return;
+      }
+      if (pid <= 0) break;
+      for (Worker& worker : workers_) {
+        if (worker.pid == pid && worker.running) on_end(worker, status);
+      }
+    }
+    if (phase_ == Phase::kRunning && running() == 0) {
+      stop(SIGTERM, 0);  // the workers left processes behind
+    }
+    if (phase_ == Phase::kKilling && Clock::now() > give_up_) {
+      say("a process does not die from SIGKILL (see ps for state D); leaving it");
+      phase_ = Phase::kDraining;
+    }
+  }
+
+  int running() const {
+    int count = 0;
+    for (const Worker& worker : workers_) count += worker.running;
+    return count;
+  }
+
+  void on_end(Worker& worker, int status) {
+    worker.running = false;
+    worker.status = status;
+    worker.ended_at = now_seconds();
+    worker.ended_by_itself = phase_ == Phase::kRunning;
+    if (!worker.failed() || phase_ != Phase::kRunning) return;
+    announced_ = &worker;
+    failure_ = true;
+    announce(worker.name() + " " + how_it_ended(worker) + (running() ? "; stopping the other ranks" : ""), worker);
+    stop(SIGTERM, worker.exit_code());
+  }
+
+  void announce(const std::string& message, const Worker& worker) {
+    const auto report = read_error_file(worker.error_file);
+    say(message + (report && !report->message.empty() ? ":\n" + report->message : ""));
+  }
+
+  // The worker whose error came first: by the error file's time if it wrote one, else by its end. Files of torch have
+  // whole seconds, so that is compared first.
+  const Worker* cause() const {
+    const Worker* first = announced_;
+    std::optional<std::tuple<double, double>> first_time;
+    for (const Worker& worker : workers_) {
+      if (!worker.failed()) continue;
+      const auto report = read_error_file(worker.error_file);
+      if (!report && !worker.ended_by_itself) continue;
+      const std::tuple<double, double> time = {std::floor(report ? report->timestamp : worker.ended_at),
+                                               report ? report->written_at : worker.ended_at};
+      if (!first_time || time < *first_time) {
+        first_time = time;
+        first = &worker;
+      }
+    }
+    return first;
+  }
+
+  void finish() {
+    phase_ = Phase::kDone;
+    for (Worker& worker : workers_) {
+      worker.out->close();
+      worker.err->close();
+    }
+    if (failure_) {
+      const Worker* first = cause();
+      if (first != announced_) {
+        announce("the first error was that of " + first->name() + ", which " + how_it_ended(*first), *first);
+        // One that had to be stopped has no exit code of its own.
+        exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
+      }
+    }
+    out_.finish();
+    err_.finish();
+  }
+
+  bool finished() {
+    if (phase_ < Phase::kDraining) return false;
+    if (abandoned_) return true;
+    if (phase_ != Phase::kDone) return false;
+    out_.write_some();
+    err_.write_some();
+    return out_.pending() == 0 && err_.pending() == 0;
+  }
+
+  int result() const { return exit_code_; }
+
+  const LaunchOptions& options_;
+  const Signals& signals_;
+  std::string run_folder_;
+  UniqueFd lifeline_;
+  UniqueFd signal_fd_;
+  Console out_;
+  Console err_;
+  bool one_console_;
+  std::vector<Worker> workers_;
+  Phase phase_ = Phase::kRunning;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point give_up_ = Clock::time_point::max();
+  int exit_code_ = 0;
+  bool failure_ = false;
+  bool signalled_ = false;
+  bool abandoned_ = false;
+  const Worker* announced_ = nullptr;
+};
+
+}  // namespace
+
+int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
+              const std::string& run_folder, UniqueFd lifeline) {
+  Supervisor supervisor(options, signals, run_folder, std::move(lifeline));
+  supervisor.start(port ? port->port() : options.master_port);
+  return supervisor.run();
+}
+
+}  // namespace tandem::launch

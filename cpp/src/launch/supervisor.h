@@ -1,0 +1,18 @@
+// Starts the workers, carries their output, and ends them.
+#pragma once
+
+#include "launch/options.h"
+#include "launch/port.h"
+#include "launch/signals.h"
+#include "launch/unique_fd.h"
+
+namespace tandem::launch {
+
+// Runs one launch in this process, which must be single-threaded and a subreaper, and returns its exit code: the
+// worker's that failed first, 128 + N after signal N, 0 when all succeeded. When it returns, no descendant is left.
+// `run_folder` holds a folder per local rank. `lifeline` becomes readable when the launcher's front process is gone:
+// everything is then killed at once. Throws Failure when a program cannot be started.
+int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
+              const std::string& run_folder, UniqueFd lifeline);
+
+}  // namespace tandem::launch

@@ -1,0 +1,75 @@
+#include "launch/worker.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "launch/failure.h"
+
+namespace tandem::launch {
+namespace {
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(std::string("cannot make a pipe for a worker: ") + strerror(errno));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& string : strings) result.push_back(const_cast<char*>(string.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+[[noreturn]] void become_worker(const WorkerStart& start, const Signals& signals, pid_t parent, int out, int err,
+                                int exec) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the parent died before the line above
+  if (!start.keeps_stdin) {
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+  }
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  signals.restore();
+  execve(start.executable.c_str(), pointers(start.arguments).data(), pointers(start.environment).data());
+  const int reason = errno;
+  if (write(exec, &reason, sizeof reason) < 0) _exit(126);
+  _exit(127);
+}
+
+}  // namespace
+
+WorkerProcess start_worker(const WorkerStart& start, const Signals& signals) {
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  Pipe exec = make_pipe();
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw Failure(std::string("cannot start a worker: fork: ") + std::strerror(errno));
+  if (pid == 0) become_worker(start, signals, parent, out.write.get(), err.write.get(), exec.write.get());
+  setpgid(pid, pid);  // whoever comes first; a signal to the group must not miss it
+  return {pid, std::move(out.read), std::move(err.read), std::move(exec.read)};
+}
+
+int wait_for_exec(WorkerProcess& worker) {
+  int reason = 0;
+  ssize_t count = 0;
+  do {
+    count = read(worker.exec.get(), &reason, sizeof reason);
+  } while (count < 0 && errno == EINTR);
+  worker.exec.reset();
+  return count == static_cast<ssize_t>(sizeof reason) ? reason : 0;
+}
+
+}  // namespace tandem::launch

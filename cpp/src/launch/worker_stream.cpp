@@ -1,0 +1,70 @@
+#include "launch/worker_stream.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace tandem::launch {
+namespace {
+
+constexpr std::size_t kPiece = 64 << 10;
+
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // a full disk costs the log, not the training
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+WorkerStream::WorkerStream(int id, UniqueFd source, UniqueFd log, std::string prefix, Console* console)
+    : id_(id),
+      source_(std::move(source)),
+      log_(std::move(log)),
+      prefix_(std::move(prefix)),
+      console_(console),
+      splitter_([this](std::string_view line, LineSplitter::End end) {
+        if (end == LineSplitter::End::kReturn) {
+          console_->overwritten(id_, prefix_, line);
+          if (!line.empty() && console_->terminal()) last_overwritten_ = line;
+          return;
+        }
+        // "\n" after a bar that ended in "\r" leaves the bar standing on a terminal.
+        console_->line(id_, prefix_, line.empty() ? std::string_view(last_overwritten_) : line);
+        last_overwritten_.clear();
+      }) {
+  fcntl(source_.get(), F_SETFL, O_NONBLOCK);
+}
+
+bool WorkerStream::read_some() {
+  char buffer[kPiece];
+  const ssize_t count = read(source_.get(), buffer, sizeof buffer);
+  if (count < 0) return errno == EINTR;
+  if (count == 0) {
+    close();
+    return true;
+  }
+  const std::string_view bytes(buffer, static_cast<std::size_t>(count));
+  if (log_.valid()) write_all(log_.get(), bytes);
+  splitter_.feed(bytes);
+  const std::string_view rest = splitter_.rest();
+  console_->unfinished(id_, prefix_, rest.empty() ? std::string_view(last_overwritten_) : rest);
+  return true;
+}
+
+void WorkerStream::close() {
+  if (!source_.valid()) return;
+  splitter_.finish();
+  if (!last_overwritten_.empty()) {
+    console_->line(id_, prefix_, last_overwritten_);
+    last_overwritten_.clear();
+  }
+  source_.reset();
+  log_.reset();
+}
+
+}  // namespace tandem::launch
