@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live_errors.h"
 #include "tandem/tandem.h"
 
 struct tdm_error {
@@ -20,7 +21,10 @@ static inline tdm_error* tandem_error_new(tdm_error_code code, const char* opera
   error->code = code;
   error->operation = strdup(operation);
   error->message = strdup(message);
-  if (error->operation && error->message) return error;
+  if (error->operation && error->message) {
+    __atomic_add_fetch(tandem_live_errors, 1, __ATOMIC_RELAXED);
+    return error;
+  }
   free(error->operation);
   free(error->message);
   free(error);

@@ -39,6 +39,7 @@ struct alignas(64) ThreadState {
   tdm_scope* scope = nullptr;          // innermost open one
   tdm_tensor* free_tensors = nullptr;  // handles for reuse
   std::size_t free_tensor_count = 0;
+  void* stack = nullptr;             // of operator calls, for reuse
   ThreadState* next = nullptr;       // of all that were ever made
   ThreadState* next_idle = nullptr;  // of those whose thread has ended
 

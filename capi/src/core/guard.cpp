@@ -5,29 +5,65 @@
 #include <new>
 
 namespace tandem::capi {
+namespace {
 
-tdm_error* current_error(const char* operation) {
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// LibTorch's exceptions have few types; their messages tell more.
+tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {
+  if (contains(message, "INTERNAL ASSERT")) return TDM_ERROR_INTERNAL;
+  if (contains(message, "can't allocate memory") || contains(message, "not enough memory")) {
+    return TDM_ERROR_OUT_OF_MEMORY;
+  }
+  return otherwise;
+}
+
+// Without the C++ backtrace, and without the request to report to LibTorch's authors what may be our caller's mistake.
+std::string readable(std::string message) {
+  const std::size_t trace = message.find("\nException raised from");
+  if (trace != std::string::npos) message.resize(trace);
+  static const std::string request = "please report a bug to PyTorch.";
+  const std::size_t end = message.find(request);
+  if (end != std::string::npos) {
+    const std::size_t text = message.find_first_not_of(' ', end + request.size());
+    message = "a check inside LibTorch failed" + (text == std::string::npos ? "" : ": " + message.substr(text));
+  }
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
+  return message;
+}
+
+}  // namespace
+
+tdm_error* current_error(const char* operation, const char* context) {
+  const auto make = [&](tdm_error_code code, const std::string& message) {
+    const std::string text = context ? std::string(context) + ": " + message : message;
+    return tandem_error_new(code, operation, text.c_str());
+  };
+  const auto of_libtorch = [&](tdm_error_code code, const c10::Error& error) {
+    const std::string message = error.what_without_backtrace();
+    return make(code_of(message, code), readable(message));
+  };
   try {
     throw;
   } catch (const Error& error) {
-    return tandem_error_new(static_cast<tdm_error_code>(error.code()), operation, error.what());
+    return make(static_cast<tdm_error_code>(error.code()), error.what());
   } catch (const c10::IndexError& error) {
-    return tandem_error_new(TDM_ERROR_OUT_OF_RANGE, operation, error.what_without_backtrace());
+    return of_libtorch(TDM_ERROR_OUT_OF_RANGE, error);
   } catch (const c10::OutOfMemoryError& error) {
-    return tandem_error_new(TDM_ERROR_OUT_OF_MEMORY, operation, error.what_without_backtrace());
+    return of_libtorch(TDM_ERROR_OUT_OF_MEMORY, error);
   } catch (const c10::NotImplementedError& error) {
-    return tandem_error_new(TDM_ERROR_UNSUPPORTED, operation, error.what_without_backtrace());
+    return of_libtorch(TDM_ERROR_UNSUPPORTED, error);
   } catch (const c10::Error& error) {
-    // LibTorch's checks on arguments are plain c10::Error; its own defects carry "INTERNAL ASSERT".
-    const std::string message = error.what_without_backtrace();
-    const bool internal = message.find("INTERNAL ASSERT") != std::string::npos;
-    return tandem_error_new(internal ? TDM_ERROR_INTERNAL : TDM_ERROR_INVALID_ARGUMENT, operation, message.c_str());
+    return of_libtorch(TDM_ERROR_INVALID_ARGUMENT, error);
   } catch (const std::bad_alloc&) {
-    return tandem_error_new(TDM_ERROR_OUT_OF_MEMORY, operation, "out of memory");
+    return make(TDM_ERROR_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& error) {
-    return tandem_error_new(TDM_ERROR_INTERNAL, operation, error.what());
+    // Some of LibTorch's checks throw plain std::runtime_error.
+    return make(code_of(error.what(), TDM_ERROR_INTERNAL), readable(error.what()));
   } catch (...) {
-    return tandem_error_new(TDM_ERROR_INTERNAL, operation, "an exception that is no std::exception");
+    return make(TDM_ERROR_INTERNAL, "an exception that is no std::exception");
   }
 }
 

@@ -11,13 +11,15 @@
 
 namespace tandem::capi {
 
-// The error for the exception in flight. `operation` is what the caller called.
-tdm_error* current_error(const char* operation);
+// The error for the exception in flight. `operation` is what the caller called; `context`, where not NULL, precedes the
+// message ("aten::add.Tensor").
+tdm_error* current_error(const char* operation, const char* context = nullptr);
 // The error for a call after shutdown.
 tdm_error* closed_error(const char* operation);
 
-template <typename Body>
-tdm_error* guard(const char* operation, Body&& body) {
+// `context()` is asked only in case of an error.
+template <typename Body, typename Context>
+tdm_error* guard(const char* operation, Body&& body, Context&& context) {
   CallMark mark(operation);
   if (CallMark::refused()) [[unlikely]]
     return closed_error(operation);
@@ -25,8 +27,13 @@ tdm_error* guard(const char* operation, Body&& body) {
     body();
     return nullptr;
   } catch (...) {
-    return current_error(operation);
+    return current_error(operation, context());
   }
+}
+
+template <typename Body>
+tdm_error* guard(const char* operation, Body&& body) {
+  return guard(operation, body, []() -> const char* { return nullptr; });
 }
 
 [[noreturn]] inline void invalid(const std::string& message) {

@@ -13,11 +13,21 @@ const tandem_entry* tandem_core_table(size_t* count) {
   return tandem_core_entries;
 }
 
-void tandem_core_start(const char* libtorch_version, int has_cuda, const char* no_cuda_reason) {
+static std::int64_t own_live_errors = 0;
+std::int64_t* tandem_live_errors = &own_live_errors;
+
+void tandem_core_start(const char* libtorch_version, int has_cuda, const char* no_cuda_reason,
+                       std::int64_t* live_errors) {
+  tandem_live_errors = live_errors;
   tandem::start_runtime(libtorch_version, has_cuda != 0, no_cuda_reason);
 }
 
 tdm_error* tandem_core_stop(long long timeout_ms) {
-  return tandem::capi::guard("tdm_shutdown", [&] { tandem::shutdown(std::chrono::milliseconds(timeout_ms)); });
+  try {
+    tandem::shutdown(std::chrono::milliseconds(timeout_ms));
+    return nullptr;
+  } catch (...) {
+    return tandem::capi::current_error("tdm_shutdown");
+  }
 }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,9 +19,10 @@ typedef struct tandem_entry {
 /* The one symbol that the loader looks up. */
 __attribute__((visibility("default"))) const tandem_entry* tandem_core_table(size_t* count);
 
-/* Called once, after the loader decided on CPU or CUDA; no_cuda_reason is "" when CUDA is usable. */
+/* Called once, after the loader decided on CPU or CUDA; no_cuda_reason is "" when CUDA is usable. live_errors is the
+ * loader's count of tdm_error objects. */
 __attribute__((visibility("default"))) void tandem_core_start(const char* libtorch_version, int has_cuda,
-                                                              const char* no_cuda_reason);
+                                                              const char* no_cuda_reason, int64_t* live_errors);
 
 /* Aborts groups, stops loaders, joins native threads. NULL, or an owned tdm_error. */
 struct tdm_error;

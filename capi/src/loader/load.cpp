@@ -21,6 +21,9 @@ using namespace tandem::loader;
 
 int tandem_state = TANDEM_NOT_LOADED;
 
+static std::int64_t live_errors = 0;
+std::int64_t* tandem_live_errors = &live_errors;
+
 namespace {
 
 constexpr const char* kCorePrefix = "libtandem_core-torch";
@@ -39,7 +42,9 @@ Loaded& loaded() {
   return *instance;
 }
 
-std::string minor_of(const std::string& version) { return version.substr(0, version.rfind('.')); }
+std::string minor_of(const std::string& version) {
+  return version.substr(0, version.rfind('.'));
+}
 
 // The cores that stand beside libtandem, by the minor version of LibTorch they were built for.
 std::map<std::string, std::string> cores() {
@@ -117,7 +122,7 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
   auto start = symbol<decltype(&tandem_core_start)>(handle, "tandem_core_start", core);
   auto table = symbol<decltype(&tandem_core_table)>(handle, "tandem_core_table", core);
   state.stop = symbol<decltype(&tandem_core_stop)>(handle, "tandem_core_stop", core);
-  start(libtorch.version.c_str(), cuda.use, cuda.reason.c_str());
+  start(libtorch.version.c_str(), cuda.use, cuda.reason.c_str(), &live_errors);
   fill_slots(table);
   state.version = libtorch.version;
   state.wanted = options.libtorch ? options.libtorch : "";
@@ -131,6 +136,7 @@ tdm_error* load(const char* operation, const tdm_load_options* given) {
     if (given) memcpy(&options, given, given->struct_size < sizeof options ? given->struct_size : sizeof options);
     Loaded& state = loaded();
     std::lock_guard<std::mutex> lock(state.mutex);
+    // Shutdown does not hold the lock while it waits, so that a call meanwhile is refused at once.
     switch (__atomic_load_n(&tandem_state, __ATOMIC_ACQUIRE)) {
       case TANDEM_NOT_LOADED:
         load_locked(state, options);
@@ -139,8 +145,9 @@ tdm_error* load(const char* operation, const tdm_load_options* given) {
         throw Error(ErrorCode::kClosed, "Tandem was shut down (tdm_shutdown) before this call");
       default:
         if (given && ((options.libtorch && state.wanted != options.libtorch) || options.device != state.device)) {
-          throw Error(ErrorCode::kLibrary, "Tandem is already loaded with other options; load it once, before the "
-                                           "first other call");
+          throw Error(ErrorCode::kLibrary,
+                      "Tandem is already loaded with other options; load it once, before the "
+                      "first other call");
         }
         return nullptr;
     }
@@ -155,7 +162,9 @@ tdm_error* load(const char* operation, const tdm_load_options* given) {
 
 }  // namespace
 
-tdm_error* tandem_make_ready(const char* operation) { return load(operation, nullptr); }
+tdm_error* tandem_make_ready(const char* operation) {
+  return load(operation, nullptr);
+}
 
 tdm_error* tandem_missing(const char* operation) {
   return tandem_error_new(TDM_ERROR_LIBRARY, operation,
@@ -164,13 +173,20 @@ tdm_error* tandem_missing(const char* operation) {
                               .c_str());
 }
 
-tdm_error* tdm_load(const tdm_load_options* options) { return load("tdm_load", options); }
+tdm_error* tdm_load(const tdm_load_options* options) {
+  return load("tdm_load", options);
+}
 
 tdm_error* tdm_shutdown(int64_t timeout_ms) {
   Loaded& state = loaded();
-  std::lock_guard<std::mutex> lock(state.mutex);
-  const int was = __atomic_exchange_n(&tandem_state, TANDEM_CLOSED, __ATOMIC_ACQ_REL);
-  return was == TANDEM_READY ? state.stop(timeout_ms) : nullptr;
+  decltype(&tandem_core_stop) stop = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    __atomic_store_n(&tandem_state, TANDEM_CLOSED, __ATOMIC_RELEASE);
+    stop = state.stop;
+  }
+  // Again after a timeout: the caller may wait longer.
+  return stop ? stop(timeout_ms) : nullptr;
 }
 
 #define TANDEM_TEXT_(x) #x
@@ -180,11 +196,19 @@ const char* tdm_version(void) {
   return TANDEM_TEXT(TDM_VERSION_MAJOR) "." TANDEM_TEXT(TDM_VERSION_MINOR) "." TANDEM_TEXT(TDM_VERSION_PATCH);
 }
 
-const char* tdm_libtorch_version(void) { return tandem_is_ready() ? loaded().version.c_str() : ""; }
+const char* tdm_libtorch_version(void) {
+  return tandem_is_ready() ? loaded().version.c_str() : "";
+}
 
-tdm_error_code tdm_error_get_code(const tdm_error* error) { return error ? error->code : 0; }
-const char* tdm_error_operation(const tdm_error* error) { return error ? error->operation : ""; }
-const char* tdm_error_message(const tdm_error* error) { return error ? error->message : ""; }
+tdm_error_code tdm_error_get_code(const tdm_error* error) {
+  return error ? error->code : 0;
+}
+const char* tdm_error_operation(const tdm_error* error) {
+  return error ? error->operation : "";
+}
+const char* tdm_error_message(const tdm_error* error) {
+  return error ? error->message : "";
+}
 
 void tdm_error_free(tdm_error* error) {
   // The static error of an exhausted memory has an empty operation, which no other has.
@@ -192,4 +216,5 @@ void tdm_error_free(tdm_error* error) {
   free(error->operation);
   free(error->message);
   free(error);
+  __atomic_sub_fetch(tandem_live_errors, 1, __ATOMIC_RELAXED);
 }

@@ -29,8 +29,30 @@ class TANDEM_API ShutdownHook {
   long id_;
 };
 
-// Stops everything that registered a hook and waits for calls in flight. Throws Error(kTimeout) naming what still
-// runs. Call it before main returns: threads that compute while a process tears down its libraries crash it.
+// Refuses new calls, stops everything that registered a hook, and waits for calls in flight on other threads. Throws
+// Error(kTimeout) naming what still runs; it may be called again to wait on.
+//
+// Call it before main returns: threads that compute while a process tears down its libraries crash it. As a safety net
+// the process's exit does the same for a few seconds; where computing goes on even then, it flushes stdio and leaves
+// with the exit status, without the handlers and destructors that would run next.
 TANDEM_API void shutdown(std::chrono::milliseconds timeout);
+
+// Marks a thread of a C++ program that computes with LibTorch directly, so that shutdown() and exit wait for it. Keep
+// it for one call or one step, not for the thread's life. Calls through the C ABI are marked by themselves.
+// `what` must be a literal. The constructor throws Error(kClosed) after shutdown.
+class TANDEM_API Computing {
+ public:
+  explicit Computing(const char* what);
+  ~Computing();
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+
+ private:
+  bool outermost_;
+};
+
+// Puts the exit's safety net before what was registered to run at exit since the last call: LibTorch registers the
+// destructors of its function-local statics when they are first used. Called after first uses.
+void rearm_exit();
 
 }  // namespace tandem

@@ -1,0 +1,321 @@
+#include "core/values.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tandem::capi {
+namespace {
+
+// The elements of a list; refuses a NULL pointer with a size.
+template <typename T>
+c10::ArrayRef<T> elements(const tdm_value& value, const std::string& what) {
+  if (value.as.list.size != 0 && !value.as.list.data) invalid(what + " is a list whose data is NULL");
+  return {static_cast<const T*>(value.as.list.data), value.as.list.size};
+}
+
+template <typename T>
+T* allocate(std::size_t count) {
+  // One byte at least: NULL would be the mark of failure.
+  void* memory = std::calloc(count ? count : 1, sizeof(T));
+  if (!memory) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
+
+char* copy_text(const std::string& text) {
+  char* copy = allocate<char>(text.size() + 1);
+  std::memcpy(copy, text.data(), text.size());
+  return copy;
+}
+
+tdm_value make(tdm_value_tag tag) {
+  tdm_value value{};
+  value.tag = tag;
+  return value;
+}
+
+tdm_value from_list(const at::IValue& list, const c10::Type* type);
+
+tdm_value from_scalar(const at::IValue& value) {
+  tdm_value result{};
+  if (value.isInt()) {
+    result = make(TDM_VALUE_INT);
+    result.as.integer = value.toInt();
+  } else if (value.isDouble()) {
+    result = make(TDM_VALUE_DOUBLE);
+    result.as.real = value.toDouble();
+  } else if (value.isBool()) {
+    result = make(TDM_VALUE_BOOL);
+    result.as.boolean = value.toBool();
+  } else {
+    const auto number = value.toComplexDouble();
+    result = make(TDM_VALUE_COMPLEX);
+    result.as.complex = {number.real(), number.imag()};
+  }
+  return result;
+}
+
+bool is_scalar(const at::IValue& value) {
+  return value.isInt() || value.isDouble() || value.isBool() || value.isComplexDouble();
+}
+
+// Calls `convert` for the element type of an optional as for the type itself.
+const c10::Type* without_optional(const c10::Type* type) {
+  if (type && type->kind() == c10::TypeKind::OptionalType) return type->containedType(0).get();
+  return type;
+}
+
+tdm_value_tag enumeration_tag(const c10::Type* type) {
+  if (!type) return TDM_VALUE_INT;
+  switch (type->kind()) {
+    case c10::TypeKind::ScalarTypeType:
+      return TDM_VALUE_DTYPE;
+    case c10::TypeKind::LayoutType:
+      return TDM_VALUE_LAYOUT;
+    case c10::TypeKind::MemoryFormatType:
+      return TDM_VALUE_MEMORY_FORMAT;
+    default:
+      return TDM_VALUE_INT;
+  }
+}
+
+tdm_value from_list(const at::IValue& list, const c10::Type*) {
+  tdm_value value{};
+  if (list.isTensorList() || list.isOptionalTensorList()) {
+    value = make(TDM_VALUE_TENSOR_LIST);
+    const auto items = list.toListRef();
+    auto** handles = allocate<tdm_tensor*>(items.size());
+    value.as.list = {handles, items.size()};
+    try {
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].isTensor() && items[i].toTensor().defined()) handles[i] = make_tensor_handle(items[i].toTensor());
+      }
+    } catch (...) {
+      tdm_value_clear(&value);
+      throw;
+    }
+  } else if (list.isIntList()) {
+    value = make(TDM_VALUE_INT_LIST);
+    const auto numbers = list.toIntVector();
+    auto* copy = allocate<std::int64_t>(numbers.size());
+    std::copy(numbers.begin(), numbers.end(), copy);
+    value.as.list = {copy, numbers.size()};
+  } else if (list.isDoubleList()) {
+    value = make(TDM_VALUE_DOUBLE_LIST);
+    const auto numbers = list.toDoubleVector();
+    auto* copy = allocate<double>(numbers.size());
+    std::copy(numbers.begin(), numbers.end(), copy);
+    value.as.list = {copy, numbers.size()};
+  } else if (list.isBoolList()) {
+    value = make(TDM_VALUE_BOOL_LIST);
+    const auto flags = list.toBoolList();
+    auto* copy = allocate<std::uint8_t>(flags.size());
+    for (std::size_t i = 0; i < flags.size(); ++i) copy[i] = flags.get(i);
+    value.as.list = {copy, flags.size()};
+  } else {
+    const auto items = list.toListRef();
+    bool texts = !items.empty();
+    bool scalars = true;
+    for (const auto& item : items) {
+      texts = texts && item.isString();
+      scalars = scalars && is_scalar(item);
+    }
+    if (texts) {
+      value = make(TDM_VALUE_STRING_LIST);
+      auto** copies = allocate<char*>(items.size());
+      value.as.list = {copies, items.size()};
+      for (std::size_t i = 0; i < items.size(); ++i) copies[i] = copy_text(items[i].toStringRef());
+    } else if (scalars) {
+      value = make(TDM_VALUE_SCALAR_LIST);
+      auto* copies = allocate<tdm_value>(items.size());
+      value.as.list = {copies, items.size()};
+      for (std::size_t i = 0; i < items.size(); ++i) copies[i] = from_scalar(items[i]);
+    } else {
+      throw Error(ErrorCode::kUnsupported, "a result of type " + list.tagKind() + " has no tag in tdm_value");
+    }
+  }
+  return value;
+}
+
+at::Scalar scalar(const tdm_value& value, const std::string& what) {
+  switch (value.tag) {
+    case TDM_VALUE_BOOL:
+      return at::Scalar(value.as.boolean != 0);
+    case TDM_VALUE_INT:
+      return at::Scalar(value.as.integer);
+    case TDM_VALUE_DOUBLE:
+      return at::Scalar(value.as.real);
+    case TDM_VALUE_COMPLEX:
+      return at::Scalar(c10::complex<double>(value.as.complex.re, value.as.complex.im));
+    default:
+      invalid(what + " must be a number, not " + describe(value));
+  }
+}
+
+}  // namespace
+
+std::string describe(const tdm_value& value) {
+  static const char* const names[] = {"none",
+                                      "the default",
+                                      "a tensor",
+                                      "a bool",
+                                      "an int",
+                                      "a double",
+                                      "a complex number",
+                                      "a string",
+                                      "a dtype",
+                                      "a layout",
+                                      "a memory format",
+                                      "a device",
+                                      "a list of tensors",
+                                      "a list of bools",
+                                      "a list of ints",
+                                      "a list of doubles",
+                                      "a list of strings",
+                                      "a list of scalars"};
+  if (value.tag >= 0 && value.tag < static_cast<int>(std::size(names))) return names[value.tag];
+  return "a value with the unknown tag " + std::to_string(value.tag);
+}
+
+std::string type_name(const c10::Type& type) {
+  return type.str();
+}
+
+at::IValue to_ivalue(const tdm_value& value, const std::string& what) {
+  switch (value.tag) {
+    case TDM_VALUE_NONE:
+      return {};
+    case TDM_VALUE_TENSOR:
+      return unwrap(value.as.tensor, what.c_str());
+    case TDM_VALUE_BOOL:
+    case TDM_VALUE_INT:
+    case TDM_VALUE_DOUBLE:
+    case TDM_VALUE_COMPLEX:
+      return scalar(value, what);
+    case TDM_VALUE_STRING:
+      if (value.as.string.size != 0 && !value.as.string.data) invalid(what + " is a string whose data is NULL");
+      return std::string(value.as.string.data ? value.as.string.data : "", value.as.string.size);
+    case TDM_VALUE_DTYPE:
+      return static_cast<std::int64_t>(to_scalar_type(value.as.enumeration, what.c_str()));
+    case TDM_VALUE_LAYOUT:
+      if (value.as.enumeration < TDM_LAYOUT_STRIDED || value.as.enumeration > TDM_LAYOUT_SPARSE_CSR) {
+        invalid(what + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_LAYOUT");
+      }
+      return static_cast<std::int64_t>(value.as.enumeration);
+    case TDM_VALUE_MEMORY_FORMAT:
+      if (value.as.enumeration < TDM_MEMORY_FORMAT_CONTIGUOUS ||
+          value.as.enumeration > TDM_MEMORY_FORMAT_CHANNELS_LAST_3D) {
+        invalid(what + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_MEMORY_FORMAT");
+      }
+      return static_cast<std::int64_t>(value.as.enumeration);
+    case TDM_VALUE_DEVICE:
+      return to_device(value.as.device, what.c_str());
+    case TDM_VALUE_TENSOR_LIST: {
+      c10::List<at::Tensor> list;
+      const auto handles = elements<tdm_tensor*>(value, what);
+      for (auto& tensor : unwrap_list(handles.data(), handles.size(), what.c_str())) list.push_back(std::move(tensor));
+      return list;
+    }
+    case TDM_VALUE_BOOL_LIST: {
+      c10::List<bool> list;
+      for (std::uint8_t flag : elements<std::uint8_t>(value, what)) list.push_back(flag != 0);
+      return list;
+    }
+    case TDM_VALUE_INT_LIST:
+      return elements<std::int64_t>(value, what);
+    case TDM_VALUE_DOUBLE_LIST:
+      return elements<double>(value, what);
+    case TDM_VALUE_STRING_LIST: {
+      c10::List<std::string> list;
+      for (const char* text : elements<const char*>(value, what)) {
+        if (!text) invalid(what + " is a list of strings with a NULL in it");
+        list.push_back(text);
+      }
+      return list;
+    }
+    case TDM_VALUE_SCALAR_LIST: {
+      c10::impl::GenericList list(c10::NumberType::get());
+      for (const tdm_value& item : elements<tdm_value>(value, what)) list.push_back(scalar(item, what));
+      return list;
+    }
+    default:
+      invalid(what + " is " + describe(value));
+  }
+}
+
+tdm_value from_ivalue(const at::IValue& value, const c10::Type* type) {
+  type = without_optional(type);
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) return make(TDM_VALUE_NONE);
+    tdm_value result = make(TDM_VALUE_TENSOR);
+    result.as.tensor = make_tensor_handle(value.toTensor());
+    return result;
+  }
+  if (value.isNone()) return make(TDM_VALUE_NONE);
+  if (value.isInt()) {
+    const tdm_value_tag tag = enumeration_tag(type);
+    if (tag != TDM_VALUE_INT) {
+      tdm_value result = make(tag);
+      result.as.enumeration = static_cast<std::int32_t>(value.toInt());
+      return result;
+    }
+  }
+  if (is_scalar(value)) return from_scalar(value);
+  if (value.isSymInt()) return from_scalar(value.toSymInt().guard_int(__FILE__, __LINE__));
+  if (value.isString()) {
+    tdm_value result = make(TDM_VALUE_STRING);
+    const std::string& text = value.toStringRef();
+    result.as.string = {copy_text(text), text.size()};
+    return result;
+  }
+  if (value.isDevice()) {
+    tdm_value result = make(TDM_VALUE_DEVICE);
+    result.as.device = from_device(value.toDevice());
+    return result;
+  }
+  if (value.isList()) return from_list(value, type);
+  throw Error(ErrorCode::kUnsupported, "a result of type " + value.tagKind() + " has no tag in tdm_value");
+}
+
+Results::~Results() {
+  for (auto& value : values_) tdm_value_clear(&value);
+}
+
+void Results::hand_over(tdm_value* to) {
+  std::copy(values_.begin(), values_.end(), to);
+  values_.clear();
+}
+
+}  // namespace tandem::capi
+
+void tdm_value_clear(tdm_value* value) {
+  if (!value) return;
+  const auto& list = value->as.list;
+  switch (value->tag) {
+    case TDM_VALUE_TENSOR:
+      tdm_tensor_free(value->as.tensor);
+      break;
+    case TDM_VALUE_STRING:
+      std::free(const_cast<char*>(value->as.string.data));
+      break;
+    case TDM_VALUE_TENSOR_LIST:
+      for (std::size_t i = 0; i < list.size; ++i) tdm_tensor_free(static_cast<tdm_tensor* const*>(list.data)[i]);
+      std::free(const_cast<void*>(list.data));
+      break;
+    case TDM_VALUE_STRING_LIST:
+      for (std::size_t i = 0; i < list.size; ++i) {
+        std::free(const_cast<char*>(static_cast<const char* const*>(list.data)[i]));
+      }
+      std::free(const_cast<void*>(list.data));
+      break;
+    case TDM_VALUE_BOOL_LIST:
+    case TDM_VALUE_INT_LIST:
+    case TDM_VALUE_DOUBLE_LIST:
+    case TDM_VALUE_SCALAR_LIST:
+      std::free(const_cast<void*>(list.data));
+      break;
+    default:
+      break;
+  }
+  *value = tdm_value{};
+}

@@ -1,0 +1,43 @@
+// tdm_value to and from LibTorch's IValue.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
+
+#include <string>
+#include <vector>
+
+#include "core/handles.h"
+
+namespace tandem::capi {
+
+// "a tensor", "an integer", … for messages; a number for an unknown tag.
+std::string describe(const tdm_value& value);
+
+// The value as it says itself, without a schema: what options and module arguments are. DTYPE, LAYOUT and
+// MEMORY_FORMAT become integers. `what` names it in errors. DEFAULT is refused.
+at::IValue to_ivalue(const tdm_value& value, const std::string& what);
+
+// An owned value. `type`, when given, tells enumerations from integers. An undefined tensor becomes NONE.
+// Throws Error (kUnsupported) for what no tag can say.
+tdm_value from_ivalue(const at::IValue& value, const c10::Type* type = nullptr);
+
+// Owned values that are cleared unless handed over.
+class Results {
+ public:
+  explicit Results(std::size_t room) { values_.reserve(room); }
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  void add(const at::IValue& value, const c10::Type* type = nullptr) { values_.push_back(from_ivalue(value, type)); }
+  void hand_over(tdm_value* to);
+
+ private:
+  c10::SmallVector<tdm_value, 4> values_;
+};
+
+// "Float", "int[]": how LibTorch's schemas name a type.
+std::string type_name(const c10::Type& type);
+
+}  // namespace tandem::capi
