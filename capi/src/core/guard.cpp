@@ -71,4 +71,6 @@ tdm_error* closed_error(const char* operation) {
   return tandem_error_new(TDM_ERROR_CLOSED, operation, "Tandem was shut down (tdm_shutdown) before this call");
 }
 
+void refuse_null(const char* argument) { invalid(std::string("argument '") + argument + "' is NULL"); }
+
 }  // namespace tandem::capi

@@ -40,10 +40,12 @@ tdm_error* guard(const char* operation, Body&& body) {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
+[[noreturn]] void refuse_null(const char* argument);
+
 // For every pointer argument that may not be NULL.
 template <typename T>
 T* not_null(T* pointer, const char* argument) {
-  if (!pointer) invalid(std::string("argument '") + argument + "' is NULL");
+  if (!pointer) refuse_null(argument);
   return pointer;
 }
 

@@ -1,0 +1,88 @@
+#include "tandem/recordio.h"
+
+#include "core/guard.h"
+#include "core/live_count.h"
+#include "core/options.h"
+#include "tandem/mnist.h"
+
+using tandem::Kind;
+using tandem::capi::guard;
+using tandem::capi::invalid;
+using tandem::capi::not_null;
+
+struct tdm_recordio_writer : tandem::capi::LiveCount<Kind::kRecordIOWriter> {
+  tdm_recordio_writer(const char* path, const tandem::RecordIOWriterOptions& options) : writer(path, options) {}
+  tandem::RecordIOWriter writer;
+};
+
+struct tdm_recordio_reader : tandem::capi::LiveCount<Kind::kRecordIOReader> {
+  explicit tdm_recordio_reader(const char* path) : reader(path) {}
+  tandem::RecordIOReader reader;
+};
+
+tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
+                                      tdm_recordio_writer** out) {
+  return guard("tdm_recordio_writer_create", [&] {
+    not_null(path, "path");
+    not_null(out, "out");
+    const auto given = tandem::capi::read_options(options, tdm_recordio_writer_options TDM_RECORDIO_WRITER_OPTIONS_INIT,
+                                                  "tdm_recordio_writer_options");
+    if (given.compressor < 0) invalid("compressor " + std::to_string(given.compressor) + " is none of 0, 1, 2");
+    tandem::RecordIOWriterOptions chosen;
+    chosen.compressor = static_cast<tandem::Compressor>(given.compressor);
+    chosen.chunk_bytes = given.chunk_bytes;
+    *out = new tdm_recordio_writer(path, chosen);
+  });
+}
+
+tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
+  return guard("tdm_recordio_writer_write", [&] {
+    not_null(writer, "writer");
+    if (size > 0) not_null(data, "data");
+    writer->writer.write(data, size);
+  });
+}
+
+tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
+  return guard("tdm_recordio_writer_close", [&] { not_null(writer, "writer")->writer.close(); });
+}
+
+void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
+  delete writer;
+}
+
+tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
+  return guard("tdm_recordio_reader_create", [&] {
+    not_null(out, "out");
+    *out = new tdm_recordio_reader(not_null(path, "path"));
+  });
+}
+
+int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
+  return reader ? reader->reader.size() : 0;
+}
+
+tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
+  return guard("tdm_recordio_reader_get", [&] {
+    not_null(reader, "reader");
+    not_null(data, "data");
+    not_null(size, "size");
+    const auto record = reader->reader[index];
+    *data = record.data();
+    *size = record.size();
+  });
+}
+
+void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
+  delete reader;
+}
+
+tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path,
+                                 int64_t begin, int64_t count, int64_t* written) {
+  return guard("tdm_mnist_to_recordio", [&] {
+    const std::int64_t records =
+        tandem::mnist_to_recordio(not_null(images_path, "images_path"), not_null(labels_path, "labels_path"),
+                                  not_null(output_path, "output_path"), begin, count);
+    if (written) *written = records;
+  });
+}

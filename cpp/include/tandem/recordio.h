@@ -1,0 +1,92 @@
+// RecordIO v1: files of records in checksummed chunks, as github.com/wangkuiyi/recordio writes them.
+//
+// A file is a row of chunks without header or footer. A chunk is five little-endian u32 (magic 0x01020304, CRC-32 of
+// the stored payload, compressor, stored size, number of records) and the payload: for each record a u32 length and
+// its bytes, compressed as a whole. An empty file holds no records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tandem/export.h"
+
+namespace tandem {
+
+// How a chunk's payload is stored; the numbers are those of the file.
+enum class Compressor : std::uint32_t {
+  kNone = 0,
+  kSnappy = 1,  // Snappy's framing format, blocks of 64 KiB
+  kGzip = 2,
+};
+
+struct RecordIOWriterOptions {
+  Compressor compressor = Compressor::kNone;
+  // Payload of a chunk before compression, 1 to 1 GiB. A larger record gets a chunk of its own.
+  std::uint64_t chunk_bytes = 32u << 20;
+};
+
+// Writes one file. Bytes go to a temporary name beside `path`; close() syncs it and gives it its name, so that the file
+// is either whole or not there. A writer that is destroyed without close() leaves nothing.
+//
+// Errors: Error(kIo) naming the file and what the system said; kInvalidArgument for options out of range and for a
+// record that the format cannot hold (4 GiB); kClosed after close().
+// One thread at a time.
+class TANDEM_API RecordIOWriter {
+ public:
+  explicit RecordIOWriter(const std::string& path, const RecordIOWriterOptions& options = {});
+  ~RecordIOWriter();
+  RecordIOWriter(const RecordIOWriter&) = delete;
+  RecordIOWriter& operator=(const RecordIOWriter&) = delete;
+
+  void write(const void* data, std::size_t size);
+  void write(std::span<const std::uint8_t> record) { write(record.data(), record.size()); }
+  void close();
+  std::int64_t written() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Where a chunk lies, as its header says.
+struct RecordIOChunk {
+  std::uint64_t offset;  // of the header, in bytes from the file's start
+  std::uint32_t stored_size;
+  Compressor compressor;
+  std::int64_t first_record;
+  std::int64_t records;
+};
+
+// Reads one file through mmap. Opening reads the chunks' headers only; a chunk's checksum is verified, its payload
+// decompressed and its records indexed when one of them is first asked for. Records of uncompressed chunks are views of
+// the mapped file; decompressed chunks stay in memory for the reader's life.
+//
+// Errors: Error(kNotFound) for a missing file, kIo, kOutOfRange for an index, and kDataLoss naming the file, the chunk,
+// its byte offset and what is wrong.
+// Thread-safe. The file must not shrink while it is mapped.
+class TANDEM_API RecordIOReader {
+ public:
+  explicit RecordIOReader(const std::string& path);
+  ~RecordIOReader();
+  RecordIOReader(const RecordIOReader&) = delete;
+  RecordIOReader& operator=(const RecordIOReader&) = delete;
+
+  std::int64_t size() const;
+  // Record `index`; valid as long as the reader.
+  std::span<const std::uint8_t> operator[](std::int64_t index);
+
+  const std::string& path() const;
+  std::size_t chunk_count() const;
+  RecordIOChunk chunk(std::size_t number) const;
+  // Verifies one chunk's checksum and layout; returns the bytes of its payload before compression.
+  std::uint64_t verify(std::size_t number);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,64 @@
+#include "data/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "tandem/error.h"
+
+namespace tandem {
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  if (std::filesystem::is_directory(path_)) {
+    throw Error(ErrorCode::kIo, "cannot create " + path_ + ": it is a folder");
+  }
+  std::random_device random;
+  for (int attempt = 0; attempt < 100 && fd_ < 0; ++attempt) {
+    temporary_ = path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(random() % 1000000);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0 && errno != EEXIST) break;
+  }
+  if (fd_ < 0) fail("create");  // its destructor does not run: there is nothing to remove
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::append(const void* data, std::size_t size) {
+  const char* from = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::write(fd_, from, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    from += n;
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(fd_) != 0) fail("sync");
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0) fail("close");
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename");
+  temporary_.clear();
+  const auto folder = std::filesystem::path(path_).parent_path();
+  const int dir = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir >= 0) {  // some file systems cannot sync a folder; the rename has happened all the same
+    ::fsync(dir);
+    ::close(dir);
+  }
+}
+
+void AtomicFile::fail(const std::string& what) {
+  throw Error(ErrorCode::kIo, "cannot " + what + " " + path_ + ": " + std::strerror(errno));
+}
+
+}  // namespace tandem

@@ -1,0 +1,45 @@
+#include "data/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tandem/error.h"
+
+namespace tandem {
+
+MappedFile::MappedFile(const std::string& path) {
+  const auto fail = [&] {
+    const bool missing = errno == ENOENT || errno == ENOTDIR;
+    throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path + ": " + std::strerror(errno));
+  };
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail();
+  struct stat status;
+  void* address = nullptr;
+  if (fstat(fd, &status) == 0) {
+    if (S_ISDIR(status.st_mode)) {
+      errno = EISDIR;
+      address = MAP_FAILED;
+    } else if (status.st_size > 0) {  // an empty range cannot be mapped
+      address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
+    }
+  } else {
+    address = MAP_FAILED;
+  }
+  const int error = errno;
+  close(fd);
+  errno = error;
+  if (address == MAP_FAILED) fail();
+  if (address) bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace tandem

@@ -1,0 +1,24 @@
+// A file mapped for reading.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tandem {
+
+// Throws Error(kNotFound) or Error(kIo) naming the file. Thread-safe after construction.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,193 @@
+#include "data/recordio_format.h"
+
+#include <isa-l/crc.h>
+#include <libdeflate.h>
+#include <snappy.h>
+
+#include <algorithm>
+
+namespace tandem::recordio {
+namespace {
+
+constexpr std::size_t kBlock = 65536;  // the framing format's limit for a block before compression
+constexpr std::uint8_t kStreamIdentifier[10] = {0xff, 6, 0, 0, 's', 'N', 'a', 'P', 'p', 'Y'};
+constexpr std::uint8_t kCompressedFrame = 0x00;
+constexpr std::uint8_t kPlainFrame = 0x01;
+
+// No deflate stream expands by more; it bounds what a damaged length can make us allocate.
+constexpr std::uint64_t kMaxDeflateRatio = 1032;
+
+std::uint32_t masked_crc32c(Bytes data) {
+  const std::uint32_t crc = crc32c(data);
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
+}
+
+Buffer allocate(std::uint64_t size) {
+  return {std::unique_ptr<std::uint8_t[]>(new std::uint8_t[static_cast<std::size_t>(size)]),
+          static_cast<std::size_t>(size)};
+}
+
+// One frame of a Snappy stream.
+struct Frame {
+  std::uint8_t type;
+  Bytes body;
+};
+
+// Takes the frame at the front of `rest`.
+Frame next_frame(Bytes& rest) {
+  if (rest.size() < 4) throw Damaged{"its Snappy data ends inside a frame's header"};
+  const std::size_t size = rest[1] | rest[2] << 8 | rest[3] << 16;
+  if (rest.size() - 4 < size) throw Damaged{"its Snappy data ends inside a frame"};
+  Frame frame{rest[0], rest.subspan(4, size)};
+  rest = rest.subspan(4 + size);
+  return frame;
+}
+
+// Bytes that a data frame holds once decompressed.
+std::size_t plain_size(const Frame& frame) {
+  if (frame.body.size() < 4) throw Damaged{"a Snappy frame is too short for its checksum"};
+  const Bytes block = frame.body.subspan(4);
+  std::size_t size = block.size();
+  if (frame.type == kCompressedFrame &&
+      !snappy::GetUncompressedLength(reinterpret_cast<const char*>(block.data()), block.size(), &size)) {
+    throw Damaged{"a Snappy frame does not begin with a length"};
+  }
+  if (size > kBlock) throw Damaged{"a Snappy frame declares more than 64 KiB"};
+  return size;
+}
+
+// Calls `use` for each frame that holds data.
+template <typename Use>
+void for_each_data_frame(Bytes stored, const Use& use) {
+  Bytes rest = stored;
+  while (!rest.empty()) {
+    const Frame frame = next_frame(rest);
+    if (frame.type == kCompressedFrame || frame.type == kPlainFrame) {
+      use(frame);
+    } else if (frame.type == kStreamIdentifier[0]) {
+      if (!std::ranges::equal(frame.body, std::span(kStreamIdentifier).subspan(4))) {
+        throw Damaged{"its Snappy stream identifier is wrong"};
+      }
+    } else if (frame.type < 0x80) {
+      throw Damaged{"it holds a Snappy frame of unknown type " + std::to_string(frame.type)};
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t crc32(Bytes data) {
+  return libdeflate_crc32(0, data.data(), data.size());
+}
+
+std::uint32_t crc32c(Bytes data) {
+  std::uint32_t crc = ~0u;
+  while (!data.empty()) {  // the library takes int lengths and, for historical reasons, pointers to non-const
+    const auto part = data.first(std::min<std::size_t>(data.size(), 1u << 30));
+    crc = crc32_iscsi(const_cast<unsigned char*>(part.data()), static_cast<int>(part.size()), crc);
+    data = data.subspan(part.size());
+  }
+  return ~crc;
+}
+
+std::vector<std::uint8_t> snappy_compress(Bytes payload) {
+  std::vector<std::uint8_t> stored(std::begin(kStreamIdentifier), std::end(kStreamIdentifier));
+  stored.reserve(stored.size() + payload.size() / 2);
+  std::vector<char> compressed(snappy::MaxCompressedLength(kBlock));
+  for (std::size_t at = 0; at < payload.size(); at += kBlock) {
+    const Bytes block = payload.subspan(at, std::min(kBlock, payload.size() - at));
+    std::size_t size = 0;
+    snappy::RawCompress(reinterpret_cast<const char*>(block.data()), block.size(), compressed.data(), &size);
+    // Blocks that hardly shrink are stored: reading those costs a copy only.
+    const bool shrinks = size < block.size() - block.size() / 8;
+    const std::uint8_t* body = shrinks ? reinterpret_cast<const std::uint8_t*>(compressed.data()) : block.data();
+    if (!shrinks) size = block.size();
+    append_u32(stored, static_cast<std::uint32_t>(size + 4) << 8 | (shrinks ? kCompressedFrame : kPlainFrame));
+    append_u32(stored, masked_crc32c(block));
+    stored.insert(stored.end(), body, body + size);
+  }
+  return stored;
+}
+
+Buffer snappy_decompress(Bytes stored) {
+  if (stored.size() < sizeof kStreamIdentifier || stored[0] != kStreamIdentifier[0]) {
+    throw Damaged{"its Snappy data does not begin with a stream identifier"};
+  }
+  std::uint64_t total = 0;
+  for_each_data_frame(stored, [&](const Frame& frame) { total += plain_size(frame); });
+  if (total > 0xffffffffu) throw Damaged{"its payload would exceed 4 GiB"};
+  Buffer payload = allocate(total);
+  std::size_t at = 0;
+  for_each_data_frame(stored, [&](const Frame& frame) {
+    const std::size_t size = plain_size(frame);
+    const Bytes block = frame.body.subspan(4);
+    std::uint8_t* to = payload.data.get() + at;
+    if (frame.type == kPlainFrame) {
+      std::memcpy(to, block.data(), size);
+    } else if (!snappy::RawUncompress(reinterpret_cast<const char*>(block.data()), block.size(),
+                                      reinterpret_cast<char*>(to))) {
+      throw Damaged{"a Snappy frame does not decompress"};
+    }
+    if (masked_crc32c({to, size}) != load_u32(frame.body.data())) {
+      throw Damaged{"a Snappy frame's checksum does not match"};
+    }
+    at += size;
+  });
+  return payload;
+}
+
+std::vector<std::uint8_t> gzip_compress(Bytes payload) {
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(6), libdeflate_free_compressor);
+  if (!compressor) throw std::bad_alloc();
+  std::vector<std::uint8_t> stored(libdeflate_gzip_compress_bound(compressor.get(), payload.size()));
+  stored.resize(
+      libdeflate_gzip_compress(compressor.get(), payload.data(), payload.size(), stored.data(), stored.size()));
+  return stored;
+}
+
+Buffer gzip_decompress(Bytes stored) {
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decompressor(
+      libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+  if (!decompressor) throw std::bad_alloc();
+  if (stored.size() < 18) throw Damaged{"its gzip data is too short"};
+  // The last four bytes are the size of the last member, and writers make one member only.
+  const std::uint64_t declared = load_u32(stored.data() + stored.size() - 4);
+  if (declared > stored.size() * kMaxDeflateRatio) throw Damaged{"its gzip data declares an impossible size"};
+  Buffer payload = allocate(declared);
+  std::size_t consumed = 0;
+  std::size_t produced = 0;
+  const libdeflate_result result = libdeflate_gzip_decompress_ex(
+      decompressor.get(), stored.data(), stored.size(), payload.data.get(), payload.size, &consumed, &produced);
+  if (result != LIBDEFLATE_SUCCESS || consumed != stored.size() || produced != payload.size) {
+    throw Damaged{"its gzip data does not decompress to the size that it declares"};
+  }
+  return payload;
+}
+
+std::vector<std::uint32_t> index_records(Bytes payload, std::uint32_t count) {
+  if (payload.size() > 0xffffffffu - 4) throw Damaged{"its payload exceeds 4 GiB"};
+  if (count > payload.size() / 4) {
+    throw Damaged{"its header declares " + std::to_string(count) + " records, more than its payload of " +
+                  std::to_string(payload.size()) + " bytes can hold"};
+  }
+  std::vector<std::uint32_t> offsets(static_cast<std::size_t>(count) + 1);
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (payload.size() - at < 4) throw Damaged{"record " + std::to_string(i) + " of it lies past its payload"};
+    const std::uint32_t length = load_u32(payload.data() + at);
+    if (payload.size() - at - 4 < length) {
+      throw Damaged{"record " + std::to_string(i) + " of it declares " + std::to_string(length) +
+                    " bytes, past the end of its payload"};
+    }
+    offsets[i] = static_cast<std::uint32_t>(at + 4);
+    at += 4 + std::size_t{length};
+  }
+  if (at != payload.size()) {
+    throw Damaged{"its payload has " + std::to_string(payload.size() - at) + " bytes after its last record"};
+  }
+  offsets[count] = static_cast<std::uint32_t>(at + 4);
+  return offsets;
+}
+
+}  // namespace tandem::recordio
