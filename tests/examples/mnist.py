@@ -1,0 +1,66 @@
+"""Trains the MNIST example of one language on the real digits with two ranks, as its user would.
+
+    mnist.py --tandem TOOL --program PROGRAM --data FOLDER [--epochs 5] [--accuracy 97]
+
+Asserts that the accuracy is reached, that all ranks end with the same parameters, and that both pictures are there.
+Exits 77 (a loud skip) where the digits are not on this machine.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def run(command, timeout=900):
+    print("+", " ".join(map(str, command)), flush=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    text = done.stdout.decode(errors="replace").replace("\r", "\n")
+    print("\n".join(line for line in text.splitlines() if "%|" not in line)[-6000:], flush=True)
+    if done.returncode:
+        sys.exit(f"exit code {done.returncode}")
+    return text
+
+
+def only(pattern, text):
+    found = re.findall(pattern, text)
+    if not found:
+        sys.exit(f"the output has nothing like {pattern}")
+    return found
+
+
+def check_png(path):
+    data = path.read_bytes()
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or b"IEND" not in data[-16:] or len(data) < 2000:
+        sys.exit(f"{path} is no complete picture")
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--tandem", required=True)
+parser.add_argument("--program", required=True)
+parser.add_argument("--data", required=True)
+parser.add_argument("--epochs", type=int, default=5)
+parser.add_argument("--accuracy", type=float, default=97.0)
+options = parser.parse_args()
+
+if not (pathlib.Path(options.data) / "t10k-images-idx3-ubyte.gz").exists():
+    print(f"SKIPPED: no MNIST digits in '{options.data}' (set TANDEM_TEST_DATA when configuring)")
+    sys.exit(77)
+
+with tempfile.TemporaryDirectory() as folder:
+    out = pathlib.Path(folder)
+    launch = [options.tandem, "run", "-n", "2", "--", options.program, "--data", options.data, "--seed", "1"]
+    text = run([*launch, "--epochs", str(options.epochs), "--output", out / "a", "--save", out / "half.safetensors"])
+    accuracies = [float(a) for a in only(r"epoch \d+/\d+: loss [\d.]+, test accuracy ([\d.]+) ?%", text)]
+    if len(accuracies) != options.epochs or max(accuracies) < options.accuracy:
+        sys.exit(f"accuracies {accuracies}: {options.accuracy} % was not reached in {options.epochs} epochs")
+    only(r"parameters: \S+, equal on all 2 ranks", text)
+    check_png(out / "a/curve.png")
+    check_png(out / "a/digits.png")
+
+    # One more epoch from the checkpoint starts where the run ended, not from scratch.
+    text = run([*launch, "--epochs", str(options.epochs + 1), "--output", out / "b", "--resume", out / "half.safetensors"])
+    resumed = [float(a) for a in only(r"epoch \d+/\d+: loss [\d.]+, test accuracy ([\d.]+) ?%", text)]
+    if len(resumed) != 1 or resumed[0] < options.accuracy - 1:
+        sys.exit(f"resumed at epoch {options.epochs}, but the epochs gave {resumed}")
