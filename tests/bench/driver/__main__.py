@@ -1,0 +1,41 @@
+"""Called by script/bench, which has built everything: python -m driver [NAME...] [--rounds N] [--only CASE]."""
+import argparse
+import os
+import sys
+
+from . import ddp_step, interop, measure, places, report, startup
+
+BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/bench")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop")
+    parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each side, at least 5")
+    parser.add_argument("--only", action="append", metavar="MODEL", help="of ddp-step: this model alone")
+    args = parser.parse_args()
+    names = args.names or list(BENCHMARKS)
+    for name in names:
+        if name not in BENCHMARKS and name != "interop":
+            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, and interop")
+    if args.rounds < 5:
+        parser.error("--rounds: a median needs at least 5 runs")
+
+    os.makedirs(places.RESULTS, exist_ok=True)
+    for name in names:
+        print(f"== {name}", flush=True)
+        try:
+            if name == "interop":
+                interop.check()
+                continue
+            entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
+        except measure.BenchError as error:
+            sys.exit(f"script/bench: {name}: {error}")
+        path = os.path.join(places.RESULTS, name + ".json")
+        report.write(path, entries)
+        print(report.table(entries))
+        print(f"written to {os.path.relpath(path, places.ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""`startup`: from starting the launcher to the first all-reduce, and the workers' memory after it."""
+from . import measure, places, report
+
+RANKS = 2
+
+
+def once(command):
+    reports, started_at = measure.run(command, ranks=RANKS, timeout=120)
+    for rank, values in enumerate(reports):
+        if values["result"] != 3.0:
+            raise measure.BenchError(f"all_reduce of 1 and 2 gave {values['result']} on rank {rank}: {command}")
+    seconds = max(values["done_at"] for values in reports) - started_at
+    megabytes = max(values["rss_kb"] for values in reports) / 1024
+    return seconds, megabytes
+
+
+def ours():
+    return once(places.tandem_run(RANKS, places.program("bench-first-allreduce")))
+
+
+def peer():
+    return once(places.torchrun(RANKS, places.peer("first_allreduce.py")))
+
+
+def benchmark(rounds, progress, only=None):
+    ours(), peer()  # files into the page cache, and both results checked, before anything counts
+    results = measure.alternate({"ours": ours, "torchrun": peer}, rounds, progress)
+    common = dict(peer_name="torchrun", ranks=RANKS, threads=1)
+    entries = []
+    for i, (case, unit) in enumerate((("first-allreduce", "s"), ("worker-memory", "MB"))):
+        entries.append(report.entry(case, [run[i] for run in results["ours"]], [run[i] for run in results["torchrun"]],
+                                    unit=unit, **common))
+    return entries

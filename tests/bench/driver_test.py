@@ -1,0 +1,80 @@
+"""Tests of the benchmarks' driver: its ratios, its file format, and how it treats programs that fail."""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+from driver import measure, report
+
+REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
+
+
+def program(text):
+    return [sys.executable, "-c", text]
+
+
+class Report(unittest.TestCase):
+    def entry(self, ours, peer, **options):
+        return report.entry("mlp", ours, peer, "torchrun", "ms/step", ranks=2, threads=1, **options)
+
+    def test_ratio_is_of_medians(self):
+        entry = self.entry([2, 1, 100, 2, 3], [4, 4, 4, 9, 1])
+        self.assertEqual((entry["ours"], entry["peer"], entry["ratio"]), (2, 4, 0.5))
+
+    def test_a_higher_rate_gives_a_ratio_below_one(self):
+        self.assertEqual(self.entry([10] * 5, [5] * 5, rate=True)["ratio"], 0.5)
+
+    def test_fewer_than_five_runs_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "at least 5"):
+            self.entry([1] * 5, [1] * 4)
+
+    def test_file_is_a_list_of_objects_with_these_keys(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ddp-step.json")
+            report.write(path, [self.entry([1] * 5, [2] * 5)])
+            with open(path) as file:
+                read = json.load(file)
+            self.assertEqual(read, [{"case": "mlp", "ours": 1, "peer": 2, "peer_name": "torchrun", "unit": "ms/step",
+                                     "ratio": 0.5, "front_end": "go", "ranks": 2, "threads": 1}])
+            self.assertEqual(os.listdir(folder), ["ddp-step.json"])
+
+    def test_table_shows_each_entry(self):
+        lines = report.table([self.entry([1] * 5, [2] * 5)]).splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[1], r"^mlp +1 +2 +ms/step +0\.500 +torchrun +go +2 +1$")
+
+
+class Alternate(unittest.TestCase):
+    def test_sides_take_turns_and_the_order_turns_too(self):
+        calls = []
+        sides = {name: lambda name=name: calls.append(name) or len(calls) for name in "ab"}
+        results = measure.alternate(sides, 3, progress=lambda text: None)
+        self.assertEqual("".join(calls), "abbaab")
+        self.assertEqual(results, {"a": [1, 4, 5], "b": [2, 3, 6]})
+
+
+class Run(unittest.TestCase):
+    def test_reports_come_in_order_of_rank(self):
+        reports, _ = measure.run(program(REPORTING % 7), ranks=1)
+        self.assertEqual(reports, [{"value": 7}])
+
+    def test_threads_are_bound(self):
+        reports, _ = measure.run(program(REPORTING % "os.environ['OMP_NUM_THREADS']"), ranks=1)
+        self.assertEqual(reports, [{"value": "1"}])
+
+    def test_a_failure_carries_the_output(self):
+        with self.assertRaisesRegex(measure.BenchError, "(?s): 3\n.*no such weights"):
+            measure.run(program("import sys; print('no such weights'); sys.exit(3)"), ranks=1)
+
+    def test_a_missing_rank_is_named(self):
+        with self.assertRaisesRegex(measure.BenchError, "no report of rank 1"):
+            measure.run(program(REPORTING % 1), ranks=2)
+
+    def test_a_hang_ends(self):
+        with self.assertRaisesRegex(measure.BenchError, "no end after 1 s"):
+            measure.run(program("import time; time.sleep(600)"), ranks=1, timeout=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

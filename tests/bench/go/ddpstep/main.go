@@ -1,0 +1,100 @@
+// Our side of `ddp-step`: trains a model on one fixed batch a rank under DistributedDataParallel. The peer is
+// peers/ddp_step.py.
+//
+//	tandem run -n 2 -- bench-ddp-step --model mlp --data FOLDER --exchange gloo|none --warmup 5 --steps 20
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/bench/rankreport"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/nn"
+	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/optim"
+)
+
+var (
+	modelName = flag.String("model", "", "mlp, cnn, lstm or resnet18")
+	data      = flag.String("data", "", "folder that prepare.py wrote")
+	exchange  = flag.String("exchange", "gloo", "gloo, or none: each rank trains alone")
+	warmup    = flag.Int("warmup", 5, "steps before the clock starts")
+	steps     = flag.Int("steps", 20, "steps that are timed")
+	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
+)
+
+func main() {
+	flag.Parse()
+	dist.Main(run)
+}
+
+func run(ctx context.Context) error {
+	if err := gotorch.SetNumThreads(1); err != nil {
+		return err
+	}
+	build, ok := models[*modelName]
+	if !ok {
+		return fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", *modelName)
+	}
+	model := build()
+	if err := nn.Load(filepath.Join(*data, "init.safetensors"), model); err != nil {
+		return err
+	}
+	batch, _, err := gotorch.Open(filepath.Join(*data, fmt.Sprintf("rank-%d.safetensors", dist.Rank())))
+	if err != nil {
+		return err
+	}
+	group, err := dist.Init(ctx, dist.Options{Backend: *exchange})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	ddp, err := dist.NewDDP(group, model, dist.DDPOptions{GradientAsBucketView: true})
+	if err != nil {
+		return err
+	}
+	defer ddp.Close()
+	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: optim.Some(0.9)})
+
+	var losses []float64
+	step := func() (err error) {
+		gotorch.Scope(func() {
+			loss := F.CrossEntropy(ddp.Forward(batch["inputs"]), batch["targets"])
+			if err = optimizer.Minimize(loss); err == nil {
+				losses = append(losses, loss.Item())
+			}
+		})
+		return err
+	}
+	for range *warmup {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	for range *steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	elapsed := time.Since(start)
+
+	resident, err := rankreport.ResidentKB()
+	if err != nil {
+		return err
+	}
+	if err := rankreport.Write(group.Rank(), map[string]any{
+		"step_ms": elapsed.Seconds() * 1000 / float64(max(*steps, 1)), "losses": losses, "rss_kb": resident,
+	}); err != nil {
+		return err
+	}
+	if *save != "" && group.Rank() == 0 {
+		return nn.Save(*save, model)
+	}
+	return nil
+}
