@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "data/tool/record_commands.h"
 #include "launch/failure.h"
 #include "launch/run_command.h"
 
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   try {
     tandem::launch::add_run_command(app, &exit_code);
+    tandem::add_record_commands(app);
     app.parse(tandem::launch::arguments_for_parser(argc, argv));
     if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);
     return exit_code;
