@@ -20,7 +20,7 @@ endif()
 add_compile_options(-Wall -Wextra -Werror)
 # GCC 12 at -O3 sees overlaps and overflows inside std::string's own operator+ (its bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-restrict -Wno-stringop-overflow)
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 
 # Libraries stay mapped once loaded: their threads and LibTorch's registrations outlive any dlclose.
