@@ -10,8 +10,8 @@ namespace tandem::launch {
 // Adds the subcommand `run`; its exit code is put into *exit_code. Throws Failure.
 void add_run_command(CLI::App& app, int* exit_code);
 
-// The arguments after argv[0] as CLI11 takes them, last one first. `tandem run` leaves every "--" to the program but one
-// that stands before it; CLI11 would take the first for itself.
+// The arguments after argv[0] as CLI11 takes them, last one first. `tandem run` leaves every "--" to the program but
+// one that stands before it; CLI11 would take the first for itself.
 std::vector<std::string> arguments_for_parser(int argc, char** argv);
 
 }  // namespace tandem::launch

@@ -5,8 +5,9 @@
 namespace tandem::launch {
 
 Signals::Signals() {
-  // An inherited SIG_IGN would reap children behind waitpid's back.
-  signal(SIGCHLD, SIG_DFL);
+  // An inherited SIG_IGN of SIGCHLD would reap children behind waitpid's back. A script's background job has SIGINT and
+  // SIGQUIT ignored; whoever sends them to a launcher all the same means it.
+  for (const int number : {SIGCHLD, SIGINT, SIGQUIT}) signal(number, SIG_DFL);
   sigemptyset(&taken_);
   sigaddset(&taken_, SIGCHLD);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {

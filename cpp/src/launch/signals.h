@@ -10,8 +10,8 @@
 namespace tandem::launch {
 
 // Blocks the launcher's signals in this thread for as long as the process lives; a worker restores the original mask.
-// A signal that was ignored when the launcher started (nohup, a shell's background job) stays ignored, by it and by
-// its workers.
+// A signal that was ignored when the launcher started (SIGHUP under nohup) stays ignored, by it and by its workers, but
+// not SIGINT and SIGQUIT.
 class Signals {
  public:
   Signals();
