@@ -38,7 +38,8 @@ std::string readable(std::string message) {
 
 tdm_error* current_error(const char* operation, const char* context) {
   const auto make = [&](tdm_error_code code, const std::string& message) {
-    const std::string text = context ? std::string(context) + ": " + message : message;
+    const std::string prefix = context ? std::string(context) + ": " : "";
+    const std::string text = message.starts_with(prefix) ? message : prefix + message;
     return tandem_error_new(code, operation, text.c_str());
   };
   const auto of_libtorch = [&](tdm_error_code code, const c10::Error& error) {
@@ -71,6 +72,8 @@ tdm_error* closed_error(const char* operation) {
   return tandem_error_new(TDM_ERROR_CLOSED, operation, "Tandem was shut down (tdm_shutdown) before this call");
 }
 
-void refuse_null(const char* argument) { invalid(std::string("argument '") + argument + "' is NULL"); }
+void refuse_null(const char* argument) {
+  invalid(std::string("argument '") + argument + "' is NULL");
+}
 
 }  // namespace tandem::capi

@@ -1,0 +1,58 @@
+// Tensors in files.
+#include "core/handles.h"
+#include "tandem/safetensors.h"
+
+using namespace tandem::capi;
+
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\\\";
+    } else if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors,
+                                std::size_t count, const char* const* metadata_keys, const char* const* metadata_values,
+                                std::size_t metadata_count) {
+  return guard("tdm_safetensors_save", [&] {
+    not_null(path, "path");
+    if (count != 0) not_null(names, "names");
+    if (metadata_count != 0) {
+      not_null(metadata_keys, "metadata_keys");
+      not_null(metadata_values, "metadata_values");
+    }
+    tandem::Safetensors content;
+    const auto values = unwrap_list(tensors, count, "tensors");
+    for (std::size_t i = 0; i < count; ++i) content.tensors.emplace_back(not_null(names[i], "names[]"), values[i]);
+    for (std::size_t i = 0; i < metadata_count; ++i) {
+      content.metadata[not_null(metadata_keys[i], "metadata_keys[]")] =
+          not_null(metadata_values[i], "metadata_values[]");
+    }
+    tandem::save_safetensors(path, content);
+  });
+}
+
+tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
+  return guard("tdm_safetensors_load", [&] {
+    not_null(path, "path");
+    not_null(out, "out");
+    auto content = tandem::load_safetensors(path);
+    std::string text;
+    for (const auto& [key, value] : content.metadata) text += escaped(key) + "\n" + escaped(value) + "\n";
+    auto list = std::make_unique<tdm_named_tensors>();
+    list->items = std::move(content.tensors);
+    if (metadata) *metadata = make_string(std::move(text));
+    *out = list.release();
+  });
+}

@@ -1,0 +1,107 @@
+// Modules of torch::nn by name.
+#include <atomic>
+
+#include "core/named_options.h"
+#include "tandem/nn.h"
+#include "tandem/runtime.h"
+
+struct tdm_module : tandem::capi::LiveCount<tandem::Kind::kModule> {
+  explicit tdm_module(std::unique_ptr<tandem::nn::Module> made) : module(std::move(made)) {}
+
+  std::unique_ptr<tandem::nn::Module> module;
+  std::atomic<bool> called{false};
+};
+
+using namespace tandem::capi;
+
+namespace {
+
+tdm_named_tensors* named(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
+  auto list = std::make_unique<tdm_named_tensors>();
+  for (const auto& item : tensors) {
+    if (item.value().defined()) list->items.emplace_back(item.key(), item.value());
+  }
+  return list.release();
+}
+
+}  // namespace
+
+tdm_error* tdm_module_create(const char* type, const tdm_option* options, std::size_t option_count, tdm_module** out) {
+  return guard("tdm_module_create", [&] {
+    not_null(type, "type");
+    not_null(out, "out");
+    *out = new tdm_module(tandem::nn::make_module(type, to_options(options, option_count)));
+  });
+}
+
+void tdm_module_free(tdm_module* module) {
+  tandem::CallMark mark("tdm_module_free");
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete module;
+}
+
+tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, std::size_t argument_count,
+                              tdm_value* results, std::size_t* result_count) {
+  return guard(
+      "tdm_module_forward",
+      [&] {
+        not_null(module, "module");
+        not_null(result_count, "result_count");
+        if (argument_count != 0) not_null(arguments, "arguments");
+        if (*result_count != 0) not_null(results, "results");
+        c10::SmallVector<at::IValue, 4> values;
+        for (std::size_t i = 0; i < argument_count; ++i) values.push_back(to_ivalue(arguments[i], "arguments[]"));
+        const auto tensors = module->module->forward(values);
+        if (tensors.size() > *result_count) {
+          invalid("gives " + std::to_string(tensors.size()) + " results, but there is room for " +
+                  std::to_string(*result_count));
+        }
+        Results owned(tensors.size());
+        for (const auto& tensor : tensors) owned.add(tensor);
+        owned.hand_over(results);
+        *result_count = tensors.size();
+        if (!module->called.load(std::memory_order_relaxed)) {
+          module->called.store(true, std::memory_order_relaxed);
+          tandem::rearm_exit();
+        }
+      },
+      [&] { return module ? module->module->type().c_str() : nullptr; });
+}
+
+tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
+  return guard("tdm_module_named_parameters", [&] {
+    not_null(module, "module");
+    not_null(out, "out");
+    *out = named(module->module->get().named_parameters());
+  });
+}
+
+tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
+  return guard("tdm_module_named_buffers", [&] {
+    not_null(module, "module");
+    not_null(out, "out");
+    *out = named(module->module->get().named_buffers());
+  });
+}
+
+tdm_error* tdm_module_train(tdm_module* module, std::int32_t on) {
+  return guard("tdm_module_train", [&] { not_null(module, "module")->module->get().train(on != 0); });
+}
+
+tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
+  return guard("tdm_module_to", [&] {
+    not_null(module, "module");
+    const at::Device target = to_device(device, "device");
+    std::optional<at::ScalarType> type;
+    if (dtype != -1) type = to_scalar_type(dtype, "dtype");
+    module->module->to(target, type);
+  });
+}
+
+tdm_error* tdm_module_types(tdm_string** out) {
+  return guard("tdm_module_types", [&] {
+    not_null(out, "out");
+    std::string text;
+    for (const auto& name : tandem::nn::module_types()) text += name + "\n";
+    *out = make_string(std::move(text));
+  });
+}

@@ -1,0 +1,79 @@
+// Optimizers by name.
+#include "core/named_options.h"
+#include "tandem/optim.h"
+#include "tandem/runtime.h"
+
+struct tdm_optimizer : tandem::capi::LiveCount<tandem::Kind::kOptimizer> {
+  explicit tdm_optimizer(std::unique_ptr<tandem::optim::Optimizer> made) : optimizer(std::move(made)) {}
+
+  std::unique_ptr<tandem::optim::Optimizer> optimizer;
+  bool stepped = false;
+};
+
+using namespace tandem::capi;
+
+tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, std::size_t parameter_count,
+                                const tdm_option* options, std::size_t option_count, tdm_optimizer** out) {
+  return guard("tdm_optimizer_create", [&] {
+    not_null(type, "type");
+    not_null(out, "out");
+    auto tensors = unwrap_list(parameters, parameter_count, "parameters");
+    *out =
+        new tdm_optimizer(tandem::optim::make_optimizer(type, std::move(tensors), to_options(options, option_count)));
+  });
+}
+
+void tdm_optimizer_free(tdm_optimizer* optimizer) {
+  tandem::CallMark mark("tdm_optimizer_free");
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete optimizer;
+}
+
+tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
+  return guard("tdm_optimizer_step", [&] {
+    not_null(optimizer, "optimizer")->optimizer->step();
+    if (!std::exchange(optimizer->stepped, true)) tandem::rearm_exit();
+  });
+}
+
+tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, std::int32_t set_to_none) {
+  return guard("tdm_optimizer_zero_grad",
+               [&] { not_null(optimizer, "optimizer")->optimizer->zero_grad(set_to_none != 0); });
+}
+
+tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
+  return guard("tdm_optimizer_set_option", [&] {
+    not_null(optimizer, "optimizer");
+    optimizer->optimizer->set_option(to_option(*not_null(option, "option"), "option->name"));
+  });
+}
+
+tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
+  return guard("tdm_optimizer_get_option", [&] {
+    not_null(optimizer, "optimizer");
+    not_null(name, "name");
+    not_null(out, "out");
+    *out = optimizer->optimizer->get_option(name);
+  });
+}
+
+tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
+  return guard("tdm_optimizer_state", [&] {
+    not_null(optimizer, "optimizer");
+    not_null(out, "out");
+    auto list = std::make_unique<tdm_named_tensors>();
+    list->items = optimizer->optimizer->state();
+    *out = list.release();
+  });
+}
+
+tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors,
+                                    std::size_t count) {
+  return guard("tdm_optimizer_load_state", [&] {
+    not_null(optimizer, "optimizer");
+    if (count != 0) not_null(names, "names");
+    const auto values = unwrap_list(tensors, count, "tensors");
+    std::vector<std::pair<std::string, at::Tensor>> state;
+    for (std::size_t i = 0; i < count; ++i) state.emplace_back(not_null(names[i], "names[]"), values[i]);
+    optimizer->optimizer->load_state(state);
+  });
+}

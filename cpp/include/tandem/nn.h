@@ -1,0 +1,54 @@
+// Modules of torch::nn by name and named options, for front ends that do not know their C++ types.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/export.h"
+
+namespace tandem::nn {
+
+// A named option. Numbers, booleans, strings, tensors and lists of integers, as LibTorch's options take them:
+// {"in_features", 784}, {"kernel_size", std::vector<int64_t>{3, 3}}, {"reduction", "sum"}. An int is taken where the
+// option is a double; a single int where it is one per dimension; a string where it is an enumeration.
+struct Option {
+  std::string name;
+  at::IValue value;
+};
+
+// A torch::nn module whose forward takes and gives values.
+class TANDEM_API Module {
+ public:
+  virtual ~Module() = default;
+
+  const std::string& type() const { return type_; }
+  // The module itself: parameters, buffers, train().
+  virtual torch::nn::Module& get() const = 0;
+
+  // Tensors, none for an optional one that is left out. A tuple counts as several values, both as an argument (an
+  // LSTM's two states) and as a result. Throws tandem::Error (kInvalidArgument) naming what does not fit.
+  virtual std::vector<at::Tensor> forward(at::ArrayRef<at::IValue> arguments) = 0;
+
+  // Moves parameters, buffers and gradients; those of floating point take `dtype`, where given. Tensors that were
+  // taken before keep following the module.
+  void to(at::Device device, std::optional<at::ScalarType> dtype);
+
+ protected:
+  explicit Module(std::string type) : type_(std::move(type)) {}
+
+ private:
+  std::string type_;
+};
+
+// A new module with PyTorch's default initialisation, from the default generator. Throws tandem::Error: kNotFound for
+// an unknown type or option (the known ones are listed), kInvalidArgument for a missing or ill-typed option.
+TANDEM_API std::unique_ptr<Module> make_module(const std::string& type, const std::vector<Option>& options);
+
+// Names that make_module() knows, sorted.
+TANDEM_API std::vector<std::string> module_types();
+
+}  // namespace tandem::nn

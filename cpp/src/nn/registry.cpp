@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <map>
+
+#include "nn/wrap.h"
+
+namespace tandem::nn {
+namespace {
+
+const std::map<std::string, Factory>& registry() {
+  static const auto* all = [] {
+    auto* made = new std::map<std::string, Factory>;
+    for (const auto table : {layer_modules(), function_modules()}) {
+      for (const Registered& entry : table) made->emplace(entry.type, entry.make);
+    }
+    return made;
+  }();
+  return *all;
+}
+
+void move(const at::Tensor& tensor, at::Device device, std::optional<at::ScalarType> dtype) {
+  if (!tensor.defined()) return;
+  const bool converts = dtype && (tensor.is_floating_point() || tensor.is_complex());
+  const at::ScalarType wanted = converts ? *dtype : tensor.scalar_type();
+  if (tensor.device() == device && tensor.scalar_type() == wanted) return;
+  at::Tensor grad = tensor.grad();
+  tensor.mutable_grad() = at::Tensor();  // set_data refuses a gradient of another type
+  tensor.set_data(tensor.to(device, wanted));
+  if (grad.defined()) tensor.mutable_grad() = grad.detach().to(device, wanted);
+}
+
+}  // namespace
+
+std::unique_ptr<Module> make_module(const std::string& type, const std::vector<Option>& options) {
+  const auto found = registry().find(type);
+  if (found == registry().end()) {
+    std::string known;
+    for (const auto& [name, make] : registry()) known += (known.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::kNotFound, "there is no module '" + type + "'; there are " + known);
+  }
+  Options reader(type, options);
+  return found->second(type, reader);
+}
+
+std::vector<std::string> module_types() {
+  std::vector<std::string> names;
+  for (const auto& [name, make] : registry()) names.push_back(name);
+  return names;
+}
+
+void Module::to(at::Device device, std::optional<at::ScalarType> dtype) {
+  if (dtype && !at::isFloatingType(*dtype) && !at::isComplexType(*dtype)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                type_ + ": parameters can only be of a floating-point dtype, not " + at::toString(*dtype));
+  }
+  // A device without a number is the current one: compare as tensors say theirs.
+  if (!device.has_index() && !device.is_cpu()) device = at::empty({0}, at::TensorOptions(device)).device();
+  at::NoGradGuard no_grad;
+  for (const auto& tensor : get().parameters()) move(tensor, device, dtype);
+  for (const auto& tensor : get().buffers()) move(tensor, device, dtype);
+}
+
+}  // namespace tandem::nn

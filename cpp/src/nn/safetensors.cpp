@@ -1,0 +1,204 @@
+#include "tandem/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include "nn/safetensors_header.h"
+#include "tandem/error.h"
+
+namespace tandem {
+namespace {
+
+struct Name {
+  at::ScalarType dtype;
+  const char* name;
+};
+constexpr Name kNames[] = {{at::kBool, "BOOL"},
+                           {at::kByte, "U8"},
+                           {at::kChar, "I8"},
+                           {at::kFloat8_e5m2, "F8_E5M2"},
+                           {at::kFloat8_e4m3fn, "F8_E4M3"},
+                           {at::kUInt16, "U16"},
+                           {at::kShort, "I16"},
+                           {at::kHalf, "F16"},
+                           {at::kBFloat16, "BF16"},
+                           {at::kUInt32, "U32"},
+                           {at::kInt, "I32"},
+                           {at::kFloat, "F32"},
+                           {at::kUInt64, "U64"},
+                           {at::kLong, "I64"},
+                           {at::kDouble, "F64"},
+                           {at::kComplexFloat, "C64"}};
+
+[[noreturn]] void fail_io(const std::string& what) {
+  const int number = errno;
+  throw Error(number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, what + ": " + std::strerror(number));
+}
+
+class File {
+ public:
+  File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+void write_all(const File& file, const std::string& path, const void* data, std::size_t size) {
+  const char* next = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(file.get(), next, std::min<std::size_t>(size, 1 << 30));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_io("cannot write " + path);
+    next += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A temporary file beside the one to be written; removed unless published.
+class Draft {
+ public:
+  explicit Draft(const std::string& path) : path_(path), draft_(unused_name(path)), file_(create(draft_)) {
+    if (file_.get() < 0) fail_io("cannot write " + draft_);
+    struct stat old {};
+    if (::stat(path.c_str(), &old) == 0) ::fchmod(file_.get(), old.st_mode & 07777);
+  }
+  ~Draft() {
+    if (!published_) ::unlink(draft_.c_str());
+  }
+  const File& file() const { return file_; }
+
+  void publish() {
+    if (::fsync(file_.get()) != 0) fail_io("cannot sync " + path_);
+    if (::rename(draft_.c_str(), path_.c_str()) != 0) fail_io("cannot rename to " + path_);
+    published_ = true;
+    const File folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() >= 0) ::fsync(folder.get());
+  }
+
+ private:
+  static std::string unused_name(const std::string& path) {
+    static std::atomic<unsigned> made{0};
+    return path + "." + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".tmp";
+  }
+  static int create(const std::string& name) {
+    ::unlink(name.c_str());  // of a process of the same number that was killed
+    return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+
+  const std::string& path_;
+  std::string draft_;
+  File file_;
+  bool published_ = false;
+};
+
+const char* dtype_name(const std::string& tensor, at::ScalarType dtype) {
+  for (const Name& known : kNames) {
+    if (known.dtype == dtype) return known.name;
+  }
+  throw Error(ErrorCode::kInvalidArgument, "tensor '" + tensor + "' is of dtype " + at::toString(dtype) +
+                                               ", which the safetensors format lacks; convert it first");
+}
+
+class Mapping {
+ public:
+  Mapping(void* data, std::size_t size) : data_(data), size_(size) {}
+  ~Mapping() { ::munmap(data_, size_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+ private:
+  void* data_;
+  std::size_t size_;
+};
+
+}  // namespace
+
+void save_safetensors(const std::string& path, const Safetensors& content) {
+  safetensors::Header header;
+  header.metadata = content.metadata;
+  std::set<std::string> names{"__metadata__"};
+  for (const auto& [name, tensor] : content.tensors) {
+    if (!names.insert(name).second) {
+      throw Error(ErrorCode::kInvalidArgument, "the name '" + name + "' is given twice, or is reserved");
+    }
+    if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_meta()) {
+      throw Error(ErrorCode::kInvalidArgument, "tensor '" + name + "' is not dense, or has no elements to save");
+    }
+    header.entries.push_back({name, dtype_name(name, tensor.scalar_type()), tensor.sizes().vec(), 0, 0});
+  }
+  // By falling size of element, so that each tensor is aligned for its own.
+  std::vector<std::size_t> order(content.tensors.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return content.tensors[a].second.element_size() > content.tensors[b].second.element_size();
+  });
+  safetensors::Header placed;
+  placed.metadata = header.metadata;
+  for (const std::size_t i : order) placed.entries.push_back(header.entries[i]);
+  const std::string start = safetensors::format(placed);
+
+  at::NoGradGuard no_grad;
+  Draft draft(path);
+  write_all(draft.file(), path, start.data(), start.size());
+  for (const std::size_t i : order) {
+    const at::Tensor plain = content.tensors[i].second.detach().to(at::kCPU).resolve_conj().resolve_neg().contiguous();
+    if (plain.numel() != 0) write_all(draft.file(), path, plain.const_data_ptr(), plain.nbytes());
+  }
+  draft.publish();
+}
+
+Safetensors load_safetensors(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail_io("cannot open " + path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_io("cannot read " + path);
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kInvalidArgument, path + " is no regular file");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) throw Error(ErrorCode::kDataLoss, path + " is not a valid safetensors file: it is empty");
+  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+  if (data == MAP_FAILED) fail_io("cannot map " + path);
+  const auto mapping = std::make_shared<Mapping>(data, size);
+
+  safetensors::Header header = safetensors::parse(path, {static_cast<const char*>(data), size}, size);
+  Safetensors content;
+  content.metadata = std::move(header.metadata);
+  for (auto& entry : header.entries) {
+    const auto known =
+        std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& name) { return entry.dtype == name.name; });
+    char* bytes = static_cast<char*>(data) + header.data + entry.begin;
+    const at::TensorOptions options(known->dtype);
+    at::Tensor tensor = at::from_blob(
+        bytes, entry.sizes, [mapping](void*) {}, options);
+    // A writer that does not align: LibTorch's kernels want elements that are.
+    if (reinterpret_cast<std::uintptr_t>(bytes) % tensor.element_size() != 0) {
+      at::Tensor aligned = at::empty(entry.sizes, options);
+      std::memcpy(aligned.mutable_data_ptr(), bytes, entry.end - entry.begin);
+      tensor = aligned;
+    }
+    content.tensors.emplace_back(std::move(entry.name), std::move(tensor));
+  }
+  return content;
+}
+
+}  // namespace tandem

@@ -1,0 +1,243 @@
+#include "optim/rule.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <unordered_set>
+
+#include "nn/options.h"
+
+namespace tandem::optim {
+namespace {
+
+std::string text_of(at::IntArrayRef sizes) {
+  std::ostringstream text;
+  text << sizes;
+  return text.str();
+}
+
+// Equal where it matters: the stride of a dimension of one element does not.
+bool same_strides(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes()) return false;
+  for (std::int64_t i = 0; i < a.dim(); ++i) {
+    if (a.size(i) > 1 && a.stride(i) != b.stride(i)) return false;
+  }
+  return true;
+}
+
+void check_parameters(const char* type, const std::vector<at::Tensor>& parameters) {
+  std::unordered_set<const void*> seen;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& parameter = parameters[i];
+    std::string wrong;
+    if (!parameter.is_leaf())
+      wrong = "is no leaf of the graph: it was computed, and an update would not reach its source";
+    if (!parameter.is_floating_point() && !parameter.is_complex())
+      wrong = "is " + parameter.toString() + ", which has no gradient";
+    if (!seen.insert(parameter.unsafeGetTensorImpl()).second) wrong = "is there a second time";
+    if (!wrong.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, std::string(type) + ": parameter " + std::to_string(i) + " " + wrong);
+    }
+  }
+}
+
+}  // namespace
+
+RuleOptimizer::RuleOptimizer(const char* type, std::vector<at::Tensor> parameters, std::vector<Setting> settings,
+                             std::vector<const char*> slot_names, bool counts_steps)
+    : Optimizer(std::move(parameters)),
+      type_(type),
+      settings_(std::move(settings)),
+      slot_names_(std::move(slot_names)),
+      counts_steps_(counts_steps),
+      states_(this->parameters().size()) {
+  check_parameters(type, this->parameters());
+}
+
+const Setting* RuleOptimizer::find(const std::vector<Setting>& settings, const std::string& name) {
+  for (const auto& setting : settings) {
+    if (name == setting.name) return &setting;
+  }
+  return nullptr;
+}
+
+void RuleOptimizer::set_options(const std::vector<nn::Option>& options) {
+  std::vector<Setting> changed = settings_;
+  nn::Options reader(type_, options);
+  for (auto& setting : changed) {
+    if (setting.flag) {
+      bool value = setting.value != 0;
+      reader.read(setting.name, value);
+      setting.value = value;
+      continue;
+    }
+    reader.read(setting.name, setting.value);
+  }
+  if (find(changed, "beta1")) {
+    std::vector<double> betas;
+    reader.read("betas", betas);
+    if (!betas.empty() && betas.size() != 2) reader.refuse("betas", "must be two numbers");
+    for (auto& setting : changed) {
+      if (betas.empty()) break;
+      if (std::string(setting.name) == "beta1") setting.value = betas[0];
+      if (std::string(setting.name) == "beta2") setting.value = betas[1];
+    }
+  }
+  reader.finish();
+  for (const auto& setting : changed) {
+    const bool fits = setting.value >= 0 && std::isfinite(setting.value);
+    if (!fits || (setting.below != 0 && setting.value >= setting.below)) {
+      reader.refuse(setting.name, "is " + std::to_string(setting.value) + "; it must be at least 0" +
+                                      (setting.below != 0 ? " and less than 1" : ""));
+    }
+  }
+  settings_.swap(changed);
+  try {
+    check();
+  } catch (...) {
+    settings_.swap(changed);
+    throw;
+  }
+}
+
+double RuleOptimizer::get_option(const std::string& name) const {
+  if (const Setting* setting = find(settings_, name)) return setting->value;
+  std::string known;
+  for (const auto& setting : settings_) known += (known.empty() ? "" : ", ") + std::string(setting.name);
+  throw Error(ErrorCode::kNotFound, std::string(type_) + " has no option '" + name + "'; it has " + known);
+}
+
+void RuleOptimizer::refuse_sparse(const char* why) const {
+  throw Error(ErrorCode::kUnsupported, std::string(type_) + " cannot apply a sparse gradient" + why);
+}
+
+// The fused kernels read plain memory in order and look at no strides.
+bool RuleOptimizer::fuses(const at::Tensor& parameter, const at::Tensor& gradient, const State& state) const {
+  if (!has_fused() || !(parameter.is_cpu() || parameter.is_cuda())) return false;
+  const auto dtype = parameter.scalar_type();
+  if (dtype != at::kFloat && dtype != at::kDouble && dtype != at::kHalf && dtype != at::kBFloat16) return false;
+  const auto fits = [&](const at::Tensor& other) {
+    return other.layout() == at::kStrided && other.scalar_type() == dtype && other.device() == parameter.device() &&
+           same_strides(parameter, other);
+  };
+  if (parameter.layout() != at::kStrided || !parameter.is_non_overlapping_and_dense() || !fits(gradient)) return false;
+  return std::all_of(state.slots.begin(), state.slots.end(),
+                     [&](const at::Tensor& slot) { return !slot.defined() || fits(slot); });
+}
+
+void RuleOptimizer::add_to_batch(std::vector<Batch>& batches, std::size_t index, const at::Tensor& gradient) {
+  const at::Tensor& parameter = parameters()[index];
+  const State& state = states_[index];
+  const std::int64_t key = batch_key(state);
+  auto found = std::find_if(batches.begin(), batches.end(), [&](const Batch& batch) {
+    return batch.key == key && batch.device == parameter.device() && batch.dtype == parameter.scalar_type();
+  });
+  if (found == batches.end()) {
+    found = batches.insert(found, Batch{parameter.device(), parameter.scalar_type(), key, {}, {}, {}, {}, {}});
+  }
+  found->parameters.push_back(parameter);
+  found->gradients.push_back(gradient);
+  found->indices.push_back(index);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (state.slots[slot].defined()) found->slots[slot].push_back(state.slots[slot]);
+  }
+}
+
+void RuleOptimizer::keep_slots(const Batch& batch, std::size_t slot) {
+  for (std::size_t i = 0; i < batch.indices.size(); ++i) states_[batch.indices[i]].slots[slot] = batch.slots[slot][i];
+}
+
+void RuleOptimizer::step() {
+  at::NoGradGuard no_grad;
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const at::Tensor& parameter = parameters()[i];
+    const at::Tensor& gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    State& state = states_[i];
+    ++state.steps;
+    prepare(parameter, state);
+    if (fuses(parameter, gradient, state)) {
+      add_to_batch(batches, i, gradient);
+    } else {
+      plain_step(parameter, gradient, state);
+    }
+  }
+  for (Batch& batch : batches) {
+    if (counts_steps_) {
+      const auto steps = static_cast<double>(states_[batch.indices.front()].steps);
+      const at::Tensor number = at::full({}, steps, at::TensorOptions(at::kFloat).device(batch.device));
+      batch.steps.assign(batch.parameters.size(), number);
+    }
+    fused_step(batch);
+  }
+}
+
+std::vector<std::pair<std::string, at::Tensor>> RuleOptimizer::state() const {
+  std::vector<std::pair<std::string, at::Tensor>> items;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const std::string prefix = std::to_string(i) + ".";
+    for (std::size_t slot = 0; slot < slot_names_.size(); ++slot) {
+      if (states_[i].slots[slot].defined()) items.emplace_back(prefix + slot_names_[slot], states_[i].slots[slot]);
+    }
+    if (counts_steps_ && states_[i].steps > 0) {
+      items.emplace_back(prefix + "step", at::full({}, static_cast<double>(states_[i].steps), at::kFloat));
+    }
+  }
+  return items;
+}
+
+void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tensor>>& items) {
+  at::NoGradGuard no_grad;
+  std::vector<State> loaded(states_.size());
+  for (const auto& [name, tensor] : items) {
+    const auto refuse = [&, &name = name](const std::string& why) {
+      throw Error(ErrorCode::kInvalidArgument, std::string(type_) + ": state '" + name + "' " + why);
+    };
+    std::size_t index = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (parsed.ec != std::errc() || parsed.ptr == name.data() + name.size() || *parsed.ptr != '.') {
+      refuse("is not named INDEX.NAME");
+    }
+    if (index >= loaded.size())
+      refuse("is of a parameter that is not there: there are " + std::to_string(loaded.size()));
+    const std::string part = name.substr(static_cast<std::size_t>(parsed.ptr - name.data()) + 1);
+    if (part == "step" && counts_steps_) {
+      if (tensor.numel() != 1) refuse("must be a single number");
+      loaded[index].steps = tensor.item().toLong();
+      continue;
+    }
+    const auto slot = std::find(slot_names_.begin(), slot_names_.end(), part);
+    if (slot == slot_names_.end()) {
+      std::string known;
+      for (const char* one : slot_names_) known += (known.empty() ? "" : ", ") + std::string(one);
+      refuse("is unknown; there are " + known + (counts_steps_ ? ", step" : ""));
+    }
+    const at::Tensor& parameter = parameters()[index];
+    if (tensor.sizes() != parameter.sizes()) {
+      refuse("has sizes " + text_of(tensor.sizes()) + ", but parameter " + std::to_string(index) + " has " +
+             text_of(parameter.sizes()));
+    }
+    loaded[index].slots[static_cast<std::size_t>(slot - slot_names_.begin())] = at::empty_like(parameter).copy_(tensor);
+  }
+  states_ = std::move(loaded);
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  at::NoGradGuard no_grad;
+  for (const at::Tensor& parameter : parameters_) {
+    at::Tensor& gradient = parameter.mutable_grad();
+    if (!gradient.defined()) continue;
+    if (gradient.is_view()) {
+      gradient.zero_();  // a reducer's bucket, which it expects to find here again
+    } else if (set_to_none) {
+      gradient.reset();
+    } else {
+      if (gradient.grad_fn()) gradient = gradient.detach();  // backward made it with create_graph
+      gradient.zero_();
+    }
+  }
+}
+
+}  // namespace tandem::optim
