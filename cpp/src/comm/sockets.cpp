@@ -1,0 +1,267 @@
+#include "comm/sockets.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "tandem/error.h"
+
+namespace tandem::net {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_storage);
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+std::optional<Endpoint> to_endpoint(const SocketAddress& address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address.storage.ss_family == AF_INET) {
+    const auto* in = reinterpret_cast<const sockaddr_in*>(&address.storage);
+    inet_ntop(AF_INET, &in->sin_addr, text, sizeof text);
+    return Endpoint{text, ntohs(in->sin_port)};
+  }
+  if (address.storage.ss_family == AF_INET6) {
+    const auto* in = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+    if (IN6_IS_ADDR_V4MAPPED(&in->sin6_addr)) {
+      inet_ntop(AF_INET, &in->sin6_addr.s6_addr[12], text, sizeof text);
+    } else {
+      inet_ntop(AF_INET6, &in->sin6_addr, text, sizeof text);
+    }
+    return Endpoint{text, ntohs(in->sin6_port)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Endpoint> local_name(int fd) {
+  SocketAddress address;
+  if (getsockname(fd, address.get(), &address.size) != 0) return std::nullopt;
+  return to_endpoint(address);
+}
+
+std::optional<Endpoint> remote_name(int fd) {
+  SocketAddress address;
+  if (getpeername(fd, address.get(), &address.size) != 0) return std::nullopt;
+  return to_endpoint(address);
+}
+
+bool is_listening(int fd) {
+  int listening = 0;
+  socklen_t size = sizeof listening;
+  return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
+}
+
+std::vector<SocketAddress> addresses_of(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int failure = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  if (failure != 0) {
+    throw Error(ErrorCode::kNotFound, "the host name '" + host + "' does not resolve: " + gai_strerror(failure) +
+                                          "; give a name or address of the machine of rank 0");
+  }
+  std::vector<SocketAddress> found;
+  for (const addrinfo* entry = list; entry; entry = entry->ai_next) {
+    SocketAddress address;
+    std::memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
+    address.size = entry->ai_addrlen;
+    found.push_back(address);
+  }
+  freeaddrinfo(list);
+  std::stable_partition(found.begin(), found.end(), [](const auto& a) { return a.storage.ss_family == AF_INET; });
+  return found;
+}
+
+// Calls visit(fd) for every open descriptor.
+template <typename Visit>
+void for_each_descriptor(Visit&& visit) {
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
+  if (!folder) return;
+  const int own = dirfd(folder.get());
+  while (const dirent* entry = readdir(folder.get())) {
+    char* end = nullptr;
+    const long fd = std::strtol(entry->d_name, &end, 10);
+    if (*end == '\0' && end != entry->d_name && fd != own) visit(static_cast<int>(fd));
+  }
+}
+
+std::string bind_failure(const std::string& host, std::uint16_t port, int failure) {
+  const std::string place = host + ":" + std::to_string(port);
+  switch (failure) {
+    case EADDRINUSE:
+      return "port in use: another program listens on " + place + "; choose another port (MASTER_PORT; `tandem run` " +
+             "takes a free one), or end that program";
+    case EACCES:
+      return "may not listen on " + place + ": ports under 1024 need privileges; choose a higher one (MASTER_PORT)";
+    case EADDRNOTAVAIL:
+      return "cannot listen on " + place +
+             ": that is no address of this machine; rank 0 must run on the machine that " + "MASTER_ADDR names";
+    default:
+      return "cannot listen on " + place + ": " + std::strerror(failure);
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Endpoint& endpoint) {
+  const bool v6 = endpoint.address.find(':') != std::string::npos;
+  return (v6 ? "[" + endpoint.address + "]" : endpoint.address) + ":" + std::to_string(endpoint.port);
+}
+
+bool is_loopback(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address == "::1";
+}
+
+std::vector<std::string> resolve(const std::string& host) {
+  std::vector<std::string> found;
+  for (const auto& address : addresses_of(host, 0)) {
+    if (const auto endpoint = to_endpoint(address)) found.push_back(endpoint->address);
+  }
+  return found;
+}
+
+Listener listen_on(const std::string& host, std::uint16_t port) {
+  int failure = 0;
+  for (const auto& address : addresses_of(host, port)) {
+    Descriptor fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.get() < 0) {
+      failure = failure ? failure : errno;
+      continue;
+    }
+    const int on = 1;
+    setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd.get(), address.get(), address.size) != 0 || listen(fd.get(), SOMAXCONN) != 0) {
+      failure = failure ? failure : errno;
+      continue;
+    }
+    const auto endpoint = local_name(fd.get());
+    if (endpoint) return {fd.release(), *endpoint};
+  }
+  throw Error(ErrorCode::kIo, bind_failure(host, port, failure));
+}
+
+Endpoint endpoint_of_listener(int fd) {
+  const auto endpoint = is_listening(fd) ? local_name(fd) : std::nullopt;
+  if (!endpoint) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "descriptor " + std::to_string(fd) + " is no listening TCP socket (TANDEM_STORE_FD or listen_fd)");
+  }
+  return *endpoint;
+}
+
+Connection await_listener(const std::string& host, std::uint16_t port, Clock::time_point deadline,
+                          const std::function<void()>& check) {
+  const auto addresses = addresses_of(host, port);
+  const auto start = Clock::now();
+  int failure = 0;
+  for (;;) {
+    for (const auto& address : addresses) {
+      Descriptor fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (fd.get() < 0) continue;
+      failure = connect(fd.get(), address.get(), address.size) == 0 ? 0 : errno;
+      if (failure == EINPROGRESS) {
+        pollfd ready{fd.get(), POLLOUT, 0};
+        socklen_t size = sizeof failure;
+        failure = ETIMEDOUT;
+        if (poll(&ready, 1, 1000) == 1) getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+      }
+      if (failure != 0) continue;
+      const auto local = local_name(fd.get());
+      const auto remote = remote_name(fd.get());
+      if (local && remote && *local != *remote) return {*local, *remote};
+      // The system gave this try the very port that it knocks at, so it met itself. Leave no trace of it.
+      const linger none{1, 0};
+      setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
+      failure = ECONNREFUSED;
+    }
+    check();
+    const auto now = Clock::now();
+    if (now >= deadline) {
+      const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - start).count();
+      throw Error(ErrorCode::kTimeout,
+                  "rank 0 is missing: after " + std::to_string(waited) + " ms nothing listens at " + host + ":" +
+                      std::to_string(port) + " (" + std::strerror(failure) +
+                      "); is rank 0 running, and do MASTER_ADDR and MASTER_PORT name its machine and port?");
+    }
+    // Quick at first, when ranks start together; a program that waits for long should not keep a core busy.
+    const auto pause =
+        now - start < std::chrono::seconds(5) ? std::chrono::milliseconds(3) : std::chrono::milliseconds(50);
+    std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - now));
+  }
+}
+
+std::vector<Endpoint> listening_endpoints() {
+  std::vector<Endpoint> found;
+  for_each_descriptor([&](int fd) {
+    if (!is_listening(fd)) return;
+    if (const auto endpoint = local_name(fd)) found.push_back(*endpoint);
+  });
+  return found;
+}
+
+int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote) {
+  const auto contains = [](const std::vector<Endpoint>& list, const std::optional<Endpoint>& endpoint) {
+    return endpoint && std::find(list.begin(), list.end(), *endpoint) != list.end();
+  };
+  int ended = 0;
+  for_each_descriptor([&](int fd) {
+    // A duplicate stays the same socket whatever other threads do with the number.
+    Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (copy.get() < 0 || is_listening(copy.get())) return;
+    const auto remote_end = remote_name(copy.get());
+    if (!remote_end) return;
+    if (!contains(remote, remote_end) && !contains(local, local_name(copy.get()))) return;
+    if (shutdown(copy.get(), SHUT_RDWR) == 0) ++ended;
+  });
+  return ended;
+}
+
+std::string host_identity() {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
+  char network[64] = {};
+  const ssize_t size = readlink("/proc/self/ns/net", network, sizeof network - 1);
+  return boot + "/" + std::string(network, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "localhost";
+}
+
+}  // namespace tandem::net

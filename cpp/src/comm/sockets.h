@@ -1,0 +1,57 @@
+// TCP sockets as the stores and groups need them: bound to one address, found by their names, ended from outside.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tandem::net {
+
+// A numeric address with a port.
+struct Endpoint {
+  std::string address;
+  std::uint16_t port = 0;
+  bool operator==(const Endpoint&) const = default;
+};
+
+std::string to_string(const Endpoint& endpoint);
+bool is_loopback(const std::string& address);
+
+// The numeric addresses of `host`, IPv4 first. Throws Error (kNotFound) when the name does not resolve.
+std::vector<std::string> resolve(const std::string& host);
+
+struct Listener {
+  int fd = -1;
+  Endpoint endpoint;
+};
+
+// A listening socket bound to `host`'s address and nothing else; port 0: any free one. The caller closes it.
+// Throws Error (kIo) that says whether the port is in use, forbidden, or the address not of this machine.
+Listener listen_on(const std::string& host, std::uint16_t port);
+// The endpoint of a listening socket that another process made. Throws Error (kInvalidArgument) for other descriptors.
+Endpoint endpoint_of_listener(int fd);
+
+struct Connection {
+  Endpoint local;
+  Endpoint remote;
+};
+
+// Tries to connect, every few milliseconds, until something listens at host:port, and closes again. Throws Error
+// (kTimeout) at the deadline; `check` is called between tries and may throw.
+Connection await_listener(const std::string& host, std::uint16_t port, std::chrono::steady_clock::time_point deadline,
+                          const std::function<void()>& check);
+
+// The endpoints on which this process listens.
+std::vector<Endpoint> listening_endpoints();
+
+// Ends (shutdown(2)) every connected TCP socket of this process whose local or remote name is one of the given.
+// Returns how many. Safe against descriptors that other threads close and reuse meanwhile.
+int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
+
+// Names this machine, or container with a network of its own: processes with the same identity share a loopback.
+std::string host_identity();
+std::string host_name();
+
+}  // namespace tandem::net

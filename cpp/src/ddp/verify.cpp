@@ -1,0 +1,121 @@
+#include "ddp/verify.h"
+
+#include <algorithm>
+
+#include "tandem/error.h"
+#include "tandem/process_group.h"
+
+namespace tandem {
+namespace {
+
+std::uint64_t hash_of(const std::string& text) {  // FNV-1a
+  std::uint64_t hash = 14695981039346656037ull;
+  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
+  return hash;
+}
+
+// What must agree, and what only helps to name it, a line each.
+struct Description {
+  std::string shapes;
+  std::string lines;
+};
+
+Description describe(const std::vector<at::Tensor>& tensors, const std::vector<std::string>& labels) {
+  Description result;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::string shape = c10::str(tensors[i].scalar_type(), tensors[i].sizes(),
+                                       tensors[i].requires_grad() ? " with gradient" : " without gradient");
+    result.shapes += shape + "\n";
+    result.lines += labels[i] + "\t" + shape + "\n";
+  }
+  return result;
+}
+
+std::vector<std::string> gather_texts(ProcessGroup& group, const std::string& text, const at::Tensor& like,
+                                      std::int64_t longest, const std::vector<std::int64_t>& lengths) {
+  at::Tensor mine = at::zeros({longest}, at::TensorOptions(at::kByte));
+  std::copy(text.begin(), text.end(), mine.data_ptr<std::uint8_t>());
+  mine = mine.to(like.device());
+  std::vector<at::Tensor> all;
+  for (int rank = 0; rank < group.size(); ++rank) all.push_back(at::empty_like(mine));
+  group.all_gather(all, mine);
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const at::Tensor bytes = all[rank].cpu();
+    texts.emplace_back(reinterpret_cast<const char*>(bytes.data_ptr<std::uint8_t>()), lengths[rank]);
+  }
+  return texts;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string label_of(const std::string& line) {
+  return line.substr(0, line.rfind('\t'));
+}
+std::string shape_of(const std::string& line) {
+  return line.substr(line.rfind('\t') + 1);
+}
+
+[[noreturn]] void throw_difference(int rank, const std::vector<std::string>& first,
+                                   const std::vector<std::string>& other) {
+  const std::string who = "rank " + std::to_string(rank);
+  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+    if (shape_of(first[i]) == shape_of(other[i])) continue;
+    std::string name = label_of(first[i]);
+    if (label_of(other[i]) != name) name += " (" + label_of(other[i]) + " on " + who + ")";
+    throw Error(ErrorCode::kInvalidArgument, "ranks train different models: " + name + " is " + shape_of(first[i]) +
+                                                 " on rank 0, but " + shape_of(other[i]) + " on " + who +
+                                                 "; build the same module on every rank");
+  }
+  const auto& longer = first.size() > other.size() ? first : other;
+  throw Error(ErrorCode::kInvalidArgument,
+              "ranks train different models: rank 0 has " + std::to_string(first.size()) + " parameters and buffers, " +
+                  who + " has " + std::to_string(other.size()) + "; the first that only one of them has is " +
+                  label_of(longer[std::min(first.size(), other.size())]) + "; build the same module on every rank");
+}
+
+}  // namespace
+
+void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>& tensors,
+                              const std::vector<std::string>& labels) {
+  at::NoGradGuard no_grad;
+  const Description mine = describe(tensors, labels);
+  const auto place = at::TensorOptions(at::kLong);
+  at::Tensor summary = at::tensor(
+      {static_cast<std::int64_t>(hash_of(mine.shapes)), static_cast<std::int64_t>(mine.lines.size())}, place);
+  summary = summary.to(tensors.front().device());
+  std::vector<at::Tensor> all;
+  for (int rank = 0; rank < group.size(); ++rank) all.push_back(at::empty_like(summary));
+  group.all_gather(all, summary);
+
+  bool same = true;
+  std::int64_t longest = 0;
+  std::vector<std::int64_t> lengths;
+  const std::int64_t first_hash = all[0].cpu()[0].item<std::int64_t>();
+  for (const at::Tensor& other : all) {
+    const at::Tensor pair = other.cpu();
+    same &= pair[0].item<std::int64_t>() == first_hash;
+    lengths.push_back(pair[1].item<std::int64_t>());
+    longest = std::max(longest, lengths.back());
+  }
+  if (same) return;
+
+  const auto texts = gather_texts(group, mine.lines, summary, longest, lengths);
+  const auto first = lines_of(texts[0]);
+  for (int rank = 1; rank < group.size(); ++rank) {
+    const auto other = lines_of(texts[rank]);
+    const bool equal = std::equal(first.begin(), first.end(), other.begin(), other.end(),
+                                  [](const auto& a, const auto& b) { return shape_of(a) == shape_of(b); });
+    if (!equal) throw_difference(rank, first, other);
+  }
+}
+
+}  // namespace tandem
