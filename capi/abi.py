@@ -4,7 +4,10 @@
     abi.py table HEADER      C: the core's table of {name, function}
     abi.py exports HEADER    linker version script for libtandem
     abi.py names HEADER      the exported names, a line each
+    abi.py go HEADER DIR     the Go front end's copy of the header and its run-time forwarders, into DIR
+    abi.py go-check HEADER DIR    fails when what stands in DIR is not what `go` would write
 """
+import os
 import re
 import sys
 
@@ -93,7 +96,76 @@ def names(found):
     return "".join(f"{f.name}\n" for f in found)
 
 
+# The Go front end links no library: it carries the ABI's functions as hidden symbols of its own, which jump to what
+# dlsym found. A fallible function that the library lacks answers an address inside tandem_go_missing, which tells
+# which one it was.
+def go_files(header):
+    found = functions(header)
+    note = "/* Written by capi/abi.py from tandem.h; do not edit. */\n"
+    declarations = note + f"""#ifndef TANDEM_GO_FORWARD_H
+#define TANDEM_GO_FORWARD_H
+
+#define TDM_API __attribute__((visibility("hidden")))
+#include "tandem.h"
+
+#define TANDEM_GO_FUNCTION_COUNT {len(found)}
+
+extern TDM_API const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT];
+extern TDM_API char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];
+
+/* Finds every function in an opened libtandem; returns how many it lacks. Call once, before any other function. */
+TDM_API int tandem_go_bind(void* library);
+
+#endif
+"""
+    lines = [note + '#include "forward.h"', "", "#include <dlfcn.h>", "",
+             "char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];",
+             "static void (*slots[TANDEM_GO_FUNCTION_COUNT])(void);", "",
+             "const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {"]
+    lines += [f'    "{f.name}",' for f in found]
+    lines += ["};", "",
+              "int tandem_go_bind(void* library) {",
+              "  int missing = 0;",
+              "  for (int i = 0; i < TANDEM_GO_FUNCTION_COUNT; ++i) {",
+              "    *(void**)&slots[i] = dlsym(library, tandem_go_names[i]);",
+              "    missing += !slots[i];",
+              "  }",
+              "  return missing;",
+              "}", ""]
+    for i, f in enumerate(found):
+        cast = f"(({f.result} (*)({f.parameters}))slots[{i}])({f.arguments})"
+        if f.fallible:
+            absent = f"return (tdm_error*)&tandem_go_missing[{i}]"
+        elif f.result == "void":
+            absent = "return"
+        else:
+            absent = f"return {NOT_LOADED.get(f.name, '0')}"
+        lines += [f"{f.result} {f.name}({f.parameters}) {{",
+                  f"  if (!slots[{i}]) {absent};",
+                  f"  {'' if f.result == 'void' else 'return '}{cast};", "}", ""]
+    with open(header, encoding="utf-8") as file:
+        copy = file.read()
+    return {"tandem.h": copy, "forward.h": declarations, "forward.c": "\n".join(lines)}
+
+
+def go_main(check, header, folder):
+    stale = []
+    for name, text in go_files(header).items():
+        path = os.path.join(folder, name)
+        if check:
+            with open(path, encoding="utf-8") as file:
+                if file.read() != text:
+                    stale.append(path)
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    if stale:
+        sys.exit(f"stale: {' '.join(stale)}; run capi/abi.py go {header} {folder}")
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] in ("go", "go-check"):
+        sys.exit(go_main(sys.argv[1] == "go-check", sys.argv[2], sys.argv[3]))
     if len(sys.argv) != 3 or sys.argv[1] not in ("forward", "table", "exports", "names"):
         sys.exit(__doc__)
     sys.stdout.write(globals()[sys.argv[1]](functions(sys.argv[2])))

@@ -1,0 +1,101 @@
+package gotorch
+
+import (
+	"runtime"
+
+	"tandem.example/gotorch/internal/c"
+)
+
+// BackwardOptions of [Tensor.Backward] and [Backward].
+type BackwardOptions struct {
+	Gradients   []*Tensor // of the tensors; nil: ones, for tensors of one element
+	RetainGraph bool      // keep what a second pass needs
+	CreateGraph bool      // record the pass itself, for derivatives of higher order
+}
+
+// Backward adds t's derivatives to the gradients of the tensors it was computed from. Under DistributedDataParallel
+// gradients are averaged over all ranks on the way: a lost peer is ErrPeerLost, a late one ErrTimeout.
+// Source: torch.Tensor.backward.
+func (t *Tensor) Backward(options ...BackwardOptions) error {
+	if len(options) > 0 {
+		return Backward([]*Tensor{t}, options...)
+	}
+	return Try(func() {
+		err := c.BackwardOne(t.handle("backward"), nil, false, false)
+		runtime.KeepAlive(t)
+		must(err)
+	})
+}
+
+// Backward is [Tensor.Backward] from several tensors. Source: torch.autograd.backward.
+func Backward(tensors []*Tensor, options ...BackwardOptions) error {
+	o := first(options)
+	return Try(func() {
+		if len(o.Gradients) != 0 && len(o.Gradients) != len(tensors) {
+			panic(invalid("backward", "%d gradients for %d tensors", len(o.Gradients), len(tensors)))
+		}
+		err := c.Backward(handles(tensors, "backward"), handles(o.Gradients, "backward"), o.RetainGraph, o.CreateGraph)
+		runtime.KeepAlive(tensors)
+		runtime.KeepAlive(o)
+		must(err)
+	})
+}
+
+// handles of tensors, the zero handle for nil ones.
+func handles(tensors []*Tensor, op string) []c.Tensor {
+	if len(tensors) == 0 {
+		return nil
+	}
+	list := make([]c.Tensor, len(tensors))
+	for i, t := range tensors {
+		if t != nil {
+			list[i] = t.handle(op)
+		}
+	}
+	return list
+}
+
+// RequiresGrad tells whether operations on t are recorded for Backward.
+func (t *Tensor) RequiresGrad() bool {
+	on := c.RequiresGrad(t.handle("requires_grad"))
+	runtime.KeepAlive(t)
+	return on
+}
+
+// IsLeaf tells whether t was made by the program and not by an operation that is recorded.
+func (t *Tensor) IsLeaf() bool {
+	is := c.IsLeaf(t.handle("is_leaf"))
+	runtime.KeepAlive(t)
+	return is
+}
+
+// SetRequiresGrad switches the recording of operations on t on or off, and returns t.
+func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
+	err := c.SetRequiresGrad(t.handle("requires_grad"), on)
+	runtime.KeepAlive(t)
+	must(err)
+	return t
+}
+
+// Grad is the gradient that Backward added to, nil when there is none.
+func (t *Tensor) Grad() *Tensor {
+	made, err := c.Grad(t.handle("grad"))
+	runtime.KeepAlive(t)
+	must(err)
+	if made.Handle == nil {
+		return nil
+	}
+	return wrap(made)
+}
+
+// SetGrad replaces the gradient; nil removes it.
+func (t *Tensor) SetGrad(grad *Tensor) {
+	var native c.Tensor
+	if grad != nil {
+		native = grad.handle("set_grad")
+	}
+	err := c.SetGrad(t.handle("set_grad"), native)
+	runtime.KeepAlive(t)
+	runtime.KeepAlive(grad)
+	must(err)
+}

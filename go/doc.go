@@ -1,0 +1,22 @@
+// Package gotorch trains PyTorch models from Go: tensors, automatic differentiation and every operator of LibTorch, on
+// CPU and CUDA. Modules are in nn, optimizers in optim, data loading in data and recordio, data-parallel training on
+// many processes in dist.
+//
+// # Loading
+//
+// The package calls libtandem through cgo, which it opens at run time: a program builds without it. [Load] opens it
+// and reports what is wrong; without Load the first use does. It is looked for at TANDEM_LIBRARY (the library or its
+// folder), beside the program and in ../lib from there, in ~/.local/lib and in the system's folders.
+//
+// # Errors
+//
+// Tensor mathematics panics with *[Error] on misuse, such as shapes that do not fit; [Try] turns that into an error.
+// Whatever can fail without a mistake in the program (backward passes, optimizer steps, files, processes, peers)
+// returns an error. errors.Is tells codes apart: errors.Is(err, gotorch.ErrTimeout).
+//
+// # Memory
+//
+// Tensors own memory that Go's collector does not see. [Scope] frees all tensors made inside it, which is what a
+// training step wants; [Tensor.Close] frees one at once. Tensors outside of scopes are freed some time after they
+// become unreachable: their bytes are counted, and past a limit the collector is called.
+package gotorch

@@ -1,0 +1,3 @@
+module tandem.example/gotorch
+
+go 1.26

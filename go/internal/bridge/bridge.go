@@ -1,0 +1,84 @@
+// Package bridge lets the module's packages reach what package gotorch keeps to itself: a tensor's handle, tensors
+// around new handles, errors around failures. Package gotorch sets its variables.
+package bridge
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"tandem.example/gotorch/internal/c"
+)
+
+var (
+	// Handle of a *gotorch.Tensor for a call named op; panics with *gotorch.Error when it is nil or was closed.
+	Handle func(tensor any, op string) c.Tensor
+	// Wrap makes a *gotorch.Tensor.
+	Wrap func(c.Made) any
+	// Adopt is Wrap for tensors that outlive every scope: parameters, buffers, optimizer state, files.
+	Adopt func(c.Made) any
+	// Error makes the *gotorch.Error for a failure, nil for nil.
+	Error func(*c.Failure) error
+)
+
+// Must panics with *gotorch.Error unless the failure is nil.
+func Must(failure *c.Failure) {
+	if failure != nil {
+		panic(Error(failure))
+	}
+}
+
+// Operator of LibTorch's dispatcher, looked up at its first call.
+type Operator struct {
+	Name, Overload string
+	found          atomic.Pointer[byte]
+}
+
+// NewOperator by name ("aten::add") and overload ("Tensor", "" for none). Looks nothing up.
+func NewOperator(name, overload string) *Operator { return &Operator{Name: name, Overload: overload} }
+
+// Find looks the operator up, once.
+func (o *Operator) Find() (c.Op, *c.Failure) {
+	if found := o.found.Load(); found != nil {
+		return c.Op(unsafe.Pointer(found)), nil
+	}
+	op, err := c.FindOp(o.Name, o.Overload)
+	if err != nil {
+		return nil, o.Named(err)
+	}
+	o.found.Store((*byte)(unsafe.Pointer(op)))
+	return op, nil
+}
+
+// Named puts the operator's name into a failure of its call.
+func (o *Operator) Named(err *c.Failure) *c.Failure {
+	if err != nil {
+		err.Op = o.Name
+		if o.Overload != "" {
+			err.Op += "." + o.Overload
+		}
+	}
+	return err
+}
+
+// One calls an operator whose one result is a tensor; panics with *gotorch.Error. Callers keep the Go side of its
+// arguments alive until it returns.
+func (o *Operator) One(f *c.Frame) c.Made {
+	op, err := o.Find()
+	Must(err)
+	made, err := c.CallOne(op, f)
+	if err != nil {
+		Must(o.Named(err))
+	}
+	return made
+}
+
+// All calls any operator; panics with *gotorch.Error.
+func (o *Operator) All(f *c.Frame) []c.Value {
+	op, err := o.Find()
+	Must(err)
+	values, err := c.Call(op, f)
+	if err != nil {
+		Must(o.Named(err))
+	}
+	return values
+}

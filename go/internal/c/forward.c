@@ -1,0 +1,769 @@
+/* Written by capi/abi.py from tandem.h; do not edit. */
+#include "forward.h"
+
+#include <dlfcn.h>
+
+char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];
+static void (*slots[TANDEM_GO_FUNCTION_COUNT])(void);
+
+const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
+    "tdm_error_get_code",
+    "tdm_error_operation",
+    "tdm_error_message",
+    "tdm_error_free",
+    "tdm_string_data",
+    "tdm_string_size",
+    "tdm_string_free",
+    "tdm_load",
+    "tdm_shutdown",
+    "tdm_version",
+    "tdm_libtorch_version",
+    "tdm_cuda_device_count",
+    "tdm_live_count",
+    "tdm_tensor_live_bytes",
+    "tdm_tensor_from_data",
+    "tdm_tensor_from_blob",
+    "tdm_tensor_share",
+    "tdm_tensor_free",
+    "tdm_tensor_dim",
+    "tdm_tensor_sizes",
+    "tdm_tensor_strides",
+    "tdm_tensor_numel",
+    "tdm_tensor_nbytes",
+    "tdm_tensor_get_dtype",
+    "tdm_tensor_get_device",
+    "tdm_tensor_requires_grad",
+    "tdm_tensor_is_leaf",
+    "tdm_tensor_is_contiguous",
+    "tdm_tensor_is_same",
+    "tdm_tensor_data",
+    "tdm_tensor_copy_to",
+    "tdm_tensor_copy_from",
+    "tdm_tensor_item_double",
+    "tdm_tensor_item_int64",
+    "tdm_tensor_to_string",
+    "tdm_named_tensors_size",
+    "tdm_named_tensors_name",
+    "tdm_named_tensors_get",
+    "tdm_named_tensors_free",
+    "tdm_scope_enter",
+    "tdm_scope_exit",
+    "tdm_scope_keep",
+    "tdm_tensor_scope_id",
+    "tdm_scope_id",
+    "tdm_value_clear",
+    "tdm_op_find",
+    "tdm_op_schema",
+    "tdm_op_argument_count",
+    "tdm_op_result_count",
+    "tdm_op_call",
+    "tdm_autograd_backward",
+    "tdm_autograd_grad",
+    "tdm_tensor_grad",
+    "tdm_tensor_set_grad",
+    "tdm_tensor_set_requires_grad",
+    "tdm_set_grad_enabled",
+    "tdm_manual_seed",
+    "tdm_set_num_threads",
+    "tdm_get_num_threads",
+    "tdm_module_create",
+    "tdm_module_free",
+    "tdm_module_forward",
+    "tdm_module_named_parameters",
+    "tdm_module_named_buffers",
+    "tdm_module_train",
+    "tdm_module_to",
+    "tdm_module_types",
+    "tdm_optimizer_create",
+    "tdm_optimizer_free",
+    "tdm_optimizer_step",
+    "tdm_optimizer_zero_grad",
+    "tdm_optimizer_set_option",
+    "tdm_optimizer_get_option",
+    "tdm_optimizer_state",
+    "tdm_optimizer_load_state",
+    "tdm_safetensors_save",
+    "tdm_safetensors_load",
+    "tdm_store_tcp",
+    "tdm_store_file",
+    "tdm_store_hash",
+    "tdm_store_prefix",
+    "tdm_store_free",
+    "tdm_store_port",
+    "tdm_store_set",
+    "tdm_store_get",
+    "tdm_store_add",
+    "tdm_store_check",
+    "tdm_store_delete",
+    "tdm_store_wait",
+    "tdm_store_compare_set",
+    "tdm_store_set_timeout",
+    "tdm_process_group_create",
+    "tdm_process_group_free",
+    "tdm_process_group_rank",
+    "tdm_process_group_size",
+    "tdm_process_group_backend",
+    "tdm_process_group_abort",
+    "tdm_broadcast",
+    "tdm_all_reduce",
+    "tdm_reduce",
+    "tdm_all_gather",
+    "tdm_barrier",
+    "tdm_work_wait",
+    "tdm_work_is_completed",
+    "tdm_work_free",
+    "tdm_ddp_create",
+    "tdm_ddp_free",
+    "tdm_ddp_prepare_forward",
+    "tdm_ddp_prepare_backward",
+    "tdm_ddp_set_require_backward_grad_sync",
+    "tdm_recordio_writer_create",
+    "tdm_recordio_writer_write",
+    "tdm_recordio_writer_close",
+    "tdm_recordio_writer_free",
+    "tdm_recordio_reader_create",
+    "tdm_recordio_reader_count",
+    "tdm_recordio_reader_get",
+    "tdm_recordio_reader_free",
+    "tdm_mnist_to_recordio",
+    "tdm_loader_create",
+    "tdm_loader_free",
+    "tdm_loader_sample_count",
+    "tdm_loader_batch_count",
+    "tdm_loader_start_epoch",
+    "tdm_loader_next",
+};
+
+int tandem_go_bind(void* library) {
+  int missing = 0;
+  for (int i = 0; i < TANDEM_GO_FUNCTION_COUNT; ++i) {
+    *(void**)&slots[i] = dlsym(library, tandem_go_names[i]);
+    missing += !slots[i];
+  }
+  return missing;
+}
+
+tdm_error_code tdm_error_get_code(const tdm_error* error) {
+  if (!slots[0]) return 0;
+  return ((tdm_error_code (*)(const tdm_error* error))slots[0])(error);
+}
+
+const char* tdm_error_operation(const tdm_error* error) {
+  if (!slots[1]) return 0;
+  return ((const char* (*)(const tdm_error* error))slots[1])(error);
+}
+
+const char* tdm_error_message(const tdm_error* error) {
+  if (!slots[2]) return 0;
+  return ((const char* (*)(const tdm_error* error))slots[2])(error);
+}
+
+void tdm_error_free(tdm_error* error) {
+  if (!slots[3]) return;
+  ((void (*)(tdm_error* error))slots[3])(error);
+}
+
+const char* tdm_string_data(const tdm_string* string) {
+  if (!slots[4]) return 0;
+  return ((const char* (*)(const tdm_string* string))slots[4])(string);
+}
+
+size_t tdm_string_size(const tdm_string* string) {
+  if (!slots[5]) return 0;
+  return ((size_t (*)(const tdm_string* string))slots[5])(string);
+}
+
+void tdm_string_free(tdm_string* string) {
+  if (!slots[6]) return;
+  ((void (*)(tdm_string* string))slots[6])(string);
+}
+
+tdm_error* tdm_load(const tdm_load_options* options) {
+  if (!slots[7]) return (tdm_error*)&tandem_go_missing[7];
+  return ((tdm_error* (*)(const tdm_load_options* options))slots[7])(options);
+}
+
+tdm_error* tdm_shutdown(int64_t timeout_ms) {
+  if (!slots[8]) return (tdm_error*)&tandem_go_missing[8];
+  return ((tdm_error* (*)(int64_t timeout_ms))slots[8])(timeout_ms);
+}
+
+const char* tdm_version(void) {
+  if (!slots[9]) return 0;
+  return ((const char* (*)(void))slots[9])();
+}
+
+const char* tdm_libtorch_version(void) {
+  if (!slots[10]) return 0;
+  return ((const char* (*)(void))slots[10])();
+}
+
+tdm_error* tdm_cuda_device_count(int32_t* out) {
+  if (!slots[11]) return (tdm_error*)&tandem_go_missing[11];
+  return ((tdm_error* (*)(int32_t* out))slots[11])(out);
+}
+
+int64_t tdm_live_count(const char* type) {
+  if (!slots[12]) return 0;
+  return ((int64_t (*)(const char* type))slots[12])(type);
+}
+
+int64_t tdm_tensor_live_bytes(void) {
+  if (!slots[13]) return 0;
+  return ((int64_t (*)(void))slots[13])();
+}
+
+tdm_error* tdm_tensor_from_data(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out) {
+  if (!slots[14]) return (tdm_error*)&tandem_go_missing[14];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out))slots[14])(data, data_bytes, dtype, sizes, ndim, out);
+}
+
+tdm_error* tdm_tensor_from_blob(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out) {
+  if (!slots[15]) return (tdm_error*)&tandem_go_missing[15];
+  return ((tdm_error* (*)(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out))slots[15])(data, data_bytes, dtype, sizes, ndim, destroy, user_data, out);
+}
+
+tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out) {
+  if (!slots[16]) return (tdm_error*)&tandem_go_missing[16];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[16])(tensor, out);
+}
+
+void tdm_tensor_free(tdm_tensor* tensor) {
+  if (!slots[17]) return;
+  ((void (*)(tdm_tensor* tensor))slots[17])(tensor);
+}
+
+int64_t tdm_tensor_dim(const tdm_tensor* tensor) {
+  if (!slots[18]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[18])(tensor);
+}
+
+const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor) {
+  if (!slots[19]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[19])(tensor);
+}
+
+const int64_t* tdm_tensor_strides(const tdm_tensor* tensor) {
+  if (!slots[20]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[20])(tensor);
+}
+
+int64_t tdm_tensor_numel(const tdm_tensor* tensor) {
+  if (!slots[21]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[21])(tensor);
+}
+
+size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
+  if (!slots[22]) return 0;
+  return ((size_t (*)(const tdm_tensor* tensor))slots[22])(tensor);
+}
+
+tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
+  if (!slots[23]) return 0;
+  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[23])(tensor);
+}
+
+tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
+  if (!slots[24]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_tensor* tensor))slots[24])(tensor);
+}
+
+int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
+  if (!slots[25]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[25])(tensor);
+}
+
+int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
+  if (!slots[26]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[26])(tensor);
+}
+
+int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
+  if (!slots[27]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[27])(tensor);
+}
+
+int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
+  if (!slots[28]) return 0;
+  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[28])(a, b);
+}
+
+tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out) {
+  if (!slots[29]) return (tdm_error*)&tandem_go_missing[29];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[29])(tensor, out);
+}
+
+tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes) {
+  if (!slots[30]) return (tdm_error*)&tandem_go_missing[30];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[30])(tensor, destination, bytes);
+}
+
+tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes) {
+  if (!slots[31]) return (tdm_error*)&tandem_go_missing[31];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[31])(tensor, source, bytes);
+}
+
+tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out) {
+  if (!slots[32]) return (tdm_error*)&tandem_go_missing[32];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[32])(tensor, out);
+}
+
+tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out) {
+  if (!slots[33]) return (tdm_error*)&tandem_go_missing[33];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[33])(tensor, out);
+}
+
+tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out) {
+  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[34])(tensor, out);
+}
+
+size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
+  if (!slots[35]) return 0;
+  return ((size_t (*)(const tdm_named_tensors* list))slots[35])(list);
+}
+
+const char* tdm_named_tensors_name(const tdm_named_tensors* list, size_t index) {
+  if (!slots[36]) return 0;
+  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[36])(list, index);
+}
+
+tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, size_t index, tdm_tensor** out) {
+  if (!slots[37]) return (tdm_error*)&tandem_go_missing[37];
+  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[37])(list, index, out);
+}
+
+void tdm_named_tensors_free(tdm_named_tensors* list) {
+  if (!slots[38]) return;
+  ((void (*)(tdm_named_tensors* list))slots[38])(list);
+}
+
+tdm_error* tdm_scope_enter(tdm_scope** out) {
+  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
+  return ((tdm_error* (*)(tdm_scope** out))slots[39])(out);
+}
+
+void tdm_scope_exit(tdm_scope* scope) {
+  if (!slots[40]) return;
+  ((void (*)(tdm_scope* scope))slots[40])(scope);
+}
+
+void tdm_scope_keep(tdm_tensor* tensor) {
+  if (!slots[41]) return;
+  ((void (*)(tdm_tensor* tensor))slots[41])(tensor);
+}
+
+uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
+  if (!slots[42]) return 0;
+  return ((uint64_t (*)(const tdm_tensor* tensor))slots[42])(tensor);
+}
+
+uint64_t tdm_scope_id(const tdm_scope* scope) {
+  if (!slots[43]) return 0;
+  return ((uint64_t (*)(const tdm_scope* scope))slots[43])(scope);
+}
+
+void tdm_value_clear(tdm_value* value) {
+  if (!slots[44]) return;
+  ((void (*)(tdm_value* value))slots[44])(value);
+}
+
+tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out) {
+  if (!slots[45]) return (tdm_error*)&tandem_go_missing[45];
+  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[45])(name, overload, out);
+}
+
+const char* tdm_op_schema(const tdm_op* op) {
+  if (!slots[46]) return 0;
+  return ((const char* (*)(const tdm_op* op))slots[46])(op);
+}
+
+size_t tdm_op_argument_count(const tdm_op* op) {
+  if (!slots[47]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[47])(op);
+}
+
+size_t tdm_op_result_count(const tdm_op* op) {
+  if (!slots[48]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[48])(op);
+}
+
+tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count) {
+  if (!slots[49]) return (tdm_error*)&tandem_go_missing[49];
+  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[49])(op, arguments, argument_count, results, result_count);
+}
+
+tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph) {
+  if (!slots[50]) return (tdm_error*)&tandem_go_missing[50];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[50])(tensors, gradients, count, retain_graph, create_graph);
+}
+
+tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results) {
+  if (!slots[51]) return (tdm_error*)&tandem_go_missing[51];
+  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[51])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
+}
+
+tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out) {
+  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[52])(tensor, out);
+}
+
+tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad) {
+  if (!slots[53]) return (tdm_error*)&tandem_go_missing[53];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[53])(tensor, grad);
+}
+
+tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad) {
+  if (!slots[54]) return (tdm_error*)&tandem_go_missing[54];
+  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[54])(tensor, requires_grad);
+}
+
+tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous) {
+  if (!slots[55]) return (tdm_error*)&tandem_go_missing[55];
+  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[55])(enabled, previous);
+}
+
+tdm_error* tdm_manual_seed(uint64_t seed) {
+  if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
+  return ((tdm_error* (*)(uint64_t seed))slots[56])(seed);
+}
+
+tdm_error* tdm_set_num_threads(int32_t threads) {
+  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
+  return ((tdm_error* (*)(int32_t threads))slots[57])(threads);
+}
+
+tdm_error* tdm_get_num_threads(int32_t* out) {
+  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
+  return ((tdm_error* (*)(int32_t* out))slots[58])(out);
+}
+
+tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
+  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[59])(type, options, option_count, out);
+}
+
+void tdm_module_free(tdm_module* module) {
+  if (!slots[60]) return;
+  ((void (*)(tdm_module* module))slots[60])(module);
+}
+
+tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
+  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[61])(module, arguments, argument_count, results, result_count);
+}
+
+tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
+  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[62])(module, out);
+}
+
+tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
+  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[63])(module, out);
+}
+
+tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
+  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[64])(module, on);
+}
+
+tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
+  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[65])(module, device, dtype);
+}
+
+tdm_error* tdm_module_types(tdm_string** out) {
+  if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
+  return ((tdm_error* (*)(tdm_string** out))slots[66])(out);
+}
+
+tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[67])(type, parameters, parameter_count, options, option_count, out);
+}
+
+void tdm_optimizer_free(tdm_optimizer* optimizer) {
+  if (!slots[68]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[68])(optimizer);
+}
+
+tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
+  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[69])(optimizer);
+}
+
+tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
+  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[70])(optimizer, set_to_none);
+}
+
+tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
+  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[71])(optimizer, option);
+}
+
+tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
+  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[72])(optimizer, name, out);
+}
+
+tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
+  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[73])(optimizer, out);
+}
+
+tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
+  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[74])(optimizer, names, tensors, count);
+}
+
+tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
+  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[75])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+}
+
+tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
+  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[76])(path, out, metadata);
+}
+
+tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[77])(host, port, options, out);
+}
+
+tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
+  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[78])(path, world_size, out);
+}
+
+tdm_error* tdm_store_hash(tdm_store** out) {
+  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
+  return ((tdm_error* (*)(tdm_store** out))slots[79])(out);
+}
+
+tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
+  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[80])(prefix, store, out);
+}
+
+void tdm_store_free(tdm_store* store) {
+  if (!slots[81]) return;
+  ((void (*)(tdm_store* store))slots[81])(store);
+}
+
+uint16_t tdm_store_port(const tdm_store* store) {
+  if (!slots[82]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[82])(store);
+}
+
+tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[83])(store, key, data, size);
+}
+
+tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[84])(store, key, out);
+}
+
+tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[85])(store, key, amount, out);
+}
+
+tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[86])(store, keys, count, out);
+}
+
+tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[87])(store, key, out);
+}
+
+tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[88])(store, keys, count, timeout_ms);
+}
+
+tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[89])(store, key, expected, desired, out);
+}
+
+tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[90])(store, timeout_ms);
+}
+
+tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[91])(options, store, out);
+}
+
+void tdm_process_group_free(tdm_process_group* group) {
+  if (!slots[92]) return;
+  ((void (*)(tdm_process_group* group))slots[92])(group);
+}
+
+int32_t tdm_process_group_rank(const tdm_process_group* group) {
+  if (!slots[93]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[93])(group);
+}
+
+int32_t tdm_process_group_size(const tdm_process_group* group) {
+  if (!slots[94]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[94])(group);
+}
+
+const char* tdm_process_group_backend(const tdm_process_group* group) {
+  if (!slots[95]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[95])(group);
+}
+
+tdm_error* tdm_process_group_abort(tdm_process_group* group) {
+  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[96])(group);
+}
+
+tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[97])(group, tensor, root, work);
+}
+
+tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
+  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[98])(group, tensor, op, work);
+}
+
+tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[99])(group, tensor, root, op, work);
+}
+
+tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[100])(group, outputs, output_count, input, work);
+}
+
+tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[101])(group, work);
+}
+
+tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[102])(work, timeout_ms);
+}
+
+int32_t tdm_work_is_completed(const tdm_work* work) {
+  if (!slots[103]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[103])(work);
+}
+
+void tdm_work_free(tdm_work* work) {
+  if (!slots[104]) return;
+  ((void (*)(tdm_work* work))slots[104])(work);
+}
+
+tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
+  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[105])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+}
+
+void tdm_ddp_free(tdm_ddp* ddp) {
+  if (!slots[106]) return;
+  ((void (*)(tdm_ddp* ddp))slots[106])(ddp);
+}
+
+tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[107])(ddp, training);
+}
+
+tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[108])(ddp, outputs, output_count);
+}
+
+tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[109])(ddp, on);
+}
+
+tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[110])(path, options, out);
+}
+
+tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[111])(writer, data, size);
+}
+
+tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
+  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[112])(writer);
+}
+
+void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
+  if (!slots[113]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[113])(writer);
+}
+
+tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
+  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[114])(path, out);
+}
+
+int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
+  if (!slots[115]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[115])(reader);
+}
+
+tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[116])(reader, index, data, size);
+}
+
+void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
+  if (!slots[117]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[117])(reader);
+}
+
+tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[118])(images_path, labels_path, output_path, begin, count, written);
+}
+
+tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[119])(paths, path_count, fields, field_count, options, out);
+}
+
+void tdm_loader_free(tdm_loader* loader) {
+  if (!slots[120]) return;
+  ((void (*)(tdm_loader* loader))slots[120])(loader);
+}
+
+int64_t tdm_loader_sample_count(const tdm_loader* loader) {
+  if (!slots[121]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[121])(loader);
+}
+
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[122]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[122])(loader);
+}
+
+tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[123])(loader, epoch, first_batch);
+}
+
+tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[124])(loader, batch, field_count, has_batch);
+}

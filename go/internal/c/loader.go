@@ -1,0 +1,88 @@
+package c
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+import "unsafe"
+
+func loader(l Loader) *C.tdm_loader { return (*C.tdm_loader)(unsafe.Pointer(l)) }
+
+// Field is tdm_field.
+type Field struct {
+	Name            string
+	DType, OutDType int32
+	Sizes           []int
+	Mean, Std       float64
+	Scale           float64
+}
+
+// LoaderOptions are tdm_loader_options.
+type LoaderOptions struct {
+	BatchSize         int
+	Rank, WorldSize   int
+	Shuffle, DropLast bool
+	Seed              uint64
+	Threads, Prefetch int
+}
+
+func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Failure) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cPaths, freePaths := cStrings(paths)
+	defer freePaths()
+
+	// Fields hold addresses: they, and what they point to, lie in C's memory.
+	total := 0
+	for _, field := range fields {
+		total += len(field.Sizes)
+	}
+	block := C.calloc(1, C.size_t(len(fields))*C.sizeof_tdm_field+C.size_t(total)*8+8)
+	defer C.free(block)
+	cFields := unsafe.Slice((*C.tdm_field)(block), len(fields))
+	numbers := unsafe.Slice((*C.int64_t)(unsafe.Add(block, len(fields)*C.sizeof_tdm_field)), total+1)
+	for i, field := range fields {
+		for j, n := range field.Sizes {
+			numbers[j] = C.int64_t(n)
+		}
+		name := C.CString(field.Name)
+		defer free(name)
+		cFields[i] = C.tdm_field{
+			name: name, dtype: C.tdm_dtype(field.DType), sizes: &numbers[0], ndim: C.int64_t(len(field.Sizes)),
+			out_dtype: C.tdm_dtype(field.OutDType), mean: C.double(field.Mean), std: C.double(field.Std),
+			scale: C.double(field.Scale),
+		}
+		numbers = numbers[len(field.Sizes):]
+	}
+	options := C.tdm_loader_options{
+		batch_size: C.int64_t(o.BatchSize), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
+		shuffle: boolean(o.Shuffle), seed: C.uint64_t(o.Seed), drop_last: boolean(o.DropLast),
+		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch),
+	}
+	options.struct_size = C.sizeof_tdm_loader_options
+	var l *C.tdm_loader
+	err := failure(C.tdm_loader_create(cPaths, C.size_t(len(paths)), (*C.tdm_field)(block), C.size_t(len(fields)),
+		&options, &l))
+	return Loader(unsafe.Pointer(l)), err
+}
+
+func FreeLoader(l Loader)        { C.tdm_loader_free(loader(l)) }
+func LoaderSamples(l Loader) int { return int(C.tdm_loader_sample_count(loader(l))) }
+func LoaderBatches(l Loader) int { return int(C.tdm_loader_batch_count(loader(l))) }
+
+func StartEpoch(l Loader, epoch, firstBatch int) *Failure {
+	return failure(C.tdm_loader_start_epoch(loader(l), C.int64_t(epoch), C.int64_t(firstBatch)))
+}
+
+// Next fills batch, one handle a field; false at the end of the epoch.
+func Next(l Loader, batch []Made) (bool, *Failure) {
+	raw := make([]Tensor, len(batch))
+	var has C.int32_t
+	if err := failure(C.tdm_loader_next(loader(l), handles(raw), C.size_t(len(raw)), &has)); err != nil || has == 0 {
+		return false, err
+	}
+	for i, h := range raw {
+		batch[i], _ = made(C.tg_describe(tensor(h)))
+	}
+	return true, nil
+}

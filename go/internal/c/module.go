@@ -1,0 +1,84 @@
+package c
+
+// #include "shim.h"
+import "C"
+import (
+	"runtime"
+	"unsafe"
+)
+
+func module(m Module) *C.tdm_module { return (*C.tdm_module)(unsafe.Pointer(m)) }
+
+// CreateModule makes a module of the registry from a frame of options, and releases the frame.
+func CreateModule(kind string, f *Frame) (Module, *Failure) {
+	defer f.Release()
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cKind := C.CString(kind)
+	defer free(cKind)
+	values, count, pool := f.arguments()
+	var m *C.tdm_module
+	err := failure(C.tg_module_create(cKind, f.optionNames(), values, count, pool, &m))
+	return Module(unsafe.Pointer(m)), err
+}
+
+func FreeModule(m Module) { C.tdm_module_free(module(m)) }
+
+// ForwardOne calls a module that answers one tensor, and releases the frame.
+func ForwardOne(m Module, f *Frame) (Made, *Failure) {
+	values, count, pool := f.arguments()
+	t := C.tg_module_forward_one(module(m), values, count, pool)
+	runtime.KeepAlive(f)
+	f.Release()
+	return made(t)
+}
+
+// Forward calls a module that answers up to room tensors, and releases the frame.
+func Forward(m Module, f *Frame, room int) ([]Value, *Failure) {
+	results := make([]C.tdm_value, room)
+	count := C.size_t(room)
+	values, given, pool := f.arguments()
+	err := failure(C.tg_module_forward(module(m), values, given, pool, &results[0], &count))
+	f.Release()
+	if err != nil {
+		return nil, err
+	}
+	return take(results[:count])
+}
+
+func Parameters(m Module) ([]Named, *Failure) {
+	var list *C.tdm_named_tensors
+	if err := failure(C.tdm_module_named_parameters(module(m), &list)); err != nil {
+		return nil, err
+	}
+	return named(list)
+}
+
+func Buffers(m Module) ([]Named, *Failure) {
+	var list *C.tdm_named_tensors
+	if err := failure(C.tdm_module_named_buffers(module(m), &list)); err != nil {
+		return nil, err
+	}
+	return named(list)
+}
+
+func Train(m Module, on bool) *Failure { return failure(C.tdm_module_train(module(m), boolean(on))) }
+
+// MoveModule moves parameters and buffers; dtype -1: unchanged.
+func MoveModule(m Module, kind, index, dtype int32) *Failure {
+	device := C.tdm_device{_type: C.tdm_device_type(kind), index: C.int32_t(index)}
+	return failure(C.tdm_module_to(module(m), device, C.tdm_dtype(dtype)))
+}
+
+// ModuleTypes is the registry's list of names, newline-separated.
+func ModuleTypes() (string, *Failure) {
+	if err := Load(); err != nil {
+		return "", err
+	}
+	var s *C.tdm_string
+	if err := failure(C.tdm_module_types(&s)); err != nil {
+		return "", err
+	}
+	return text(s), nil
+}

@@ -1,0 +1,57 @@
+package c
+
+// #include "shim.h"
+import "C"
+import "unsafe"
+
+func optimizer(o Optimizer) *C.tdm_optimizer { return (*C.tdm_optimizer)(unsafe.Pointer(o)) }
+
+// CreateOptimizer makes an optimizer of the registry from a frame of options, and releases the frame.
+func CreateOptimizer(kind string, parameters []Tensor, f *Frame) (Optimizer, *Failure) {
+	defer f.Release()
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cKind := C.CString(kind)
+	defer free(cKind)
+	values, count, pool := f.arguments()
+	var o *C.tdm_optimizer
+	err := failure(C.tg_optimizer_create(cKind, handles(parameters), C.size_t(len(parameters)), f.optionNames(), values,
+		count, pool, &o))
+	return Optimizer(unsafe.Pointer(o)), err
+}
+
+func FreeOptimizer(o Optimizer) { C.tdm_optimizer_free(optimizer(o)) }
+func Step(o Optimizer) *Failure { return failure(C.tdm_optimizer_step(optimizer(o))) }
+func ZeroGrad(o Optimizer, setToNone bool) *Failure {
+	return failure(C.tdm_optimizer_zero_grad(optimizer(o), boolean(setToNone)))
+}
+
+// SetOption sets the one option in the frame, and releases the frame.
+func SetOption(o Optimizer, f *Frame) *Failure {
+	defer f.Release()
+	values, _, pool := f.arguments()
+	return failure(C.tg_optimizer_set_option(optimizer(o), f.optionNames(), values, pool))
+}
+
+func GetOption(o Optimizer, name string) (float64, *Failure) {
+	cName := C.CString(name)
+	defer free(cName)
+	var value C.double
+	err := failure(C.tdm_optimizer_get_option(optimizer(o), cName, &value))
+	return float64(value), err
+}
+
+func OptimizerState(o Optimizer) ([]Named, *Failure) {
+	var list *C.tdm_named_tensors
+	if err := failure(C.tdm_optimizer_state(optimizer(o), &list)); err != nil {
+		return nil, err
+	}
+	return named(list)
+}
+
+func LoadOptimizerState(o Optimizer, names []string, tensors []Tensor) *Failure {
+	cNames, done := cStrings(names)
+	defer done()
+	return failure(C.tdm_optimizer_load_state(optimizer(o), cNames, handles(tensors), C.size_t(len(tensors))))
+}

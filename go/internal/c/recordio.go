@@ -1,0 +1,71 @@
+package c
+
+// #include "shim.h"
+import "C"
+import "unsafe"
+
+func writer(w RecordIOWriter) *C.tdm_recordio_writer {
+	return (*C.tdm_recordio_writer)(unsafe.Pointer(w))
+}
+func reader(r RecordIOReader) *C.tdm_recordio_reader {
+	return (*C.tdm_recordio_reader)(unsafe.Pointer(r))
+}
+
+func CreateWriter(path string, compressor int32, chunkBytes uint64) (RecordIOWriter, *Failure) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cPath := C.CString(path)
+	defer free(cPath)
+	options := C.tdm_recordio_writer_options{compressor: C.tdm_compressor(compressor), chunk_bytes: C.uint64_t(chunkBytes)}
+	options.struct_size = C.sizeof_tdm_recordio_writer_options
+	var w *C.tdm_recordio_writer
+	err := failure(C.tdm_recordio_writer_create(cPath, &options, &w))
+	return RecordIOWriter(unsafe.Pointer(w)), err
+}
+
+func WriteRecord(w RecordIOWriter, record []byte) *Failure {
+	return failure(C.tdm_recordio_writer_write(writer(w), unsafe.Pointer(unsafe.SliceData(record)), C.size_t(len(record))))
+}
+
+func CloseWriter(w RecordIOWriter) *Failure { return failure(C.tdm_recordio_writer_close(writer(w))) }
+func FreeWriter(w RecordIOWriter)           { C.tdm_recordio_writer_free(writer(w)) }
+
+func CreateReader(path string) (RecordIOReader, *Failure) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cPath := C.CString(path)
+	defer free(cPath)
+	var r *C.tdm_recordio_reader
+	err := failure(C.tdm_recordio_reader_create(cPath, &r))
+	return RecordIOReader(unsafe.Pointer(r)), err
+}
+
+func RecordCount(r RecordIOReader) int { return int(C.tdm_recordio_reader_count(reader(r))) }
+
+// Record appends record index to buffer.
+func Record(r RecordIOReader, index int, buffer []byte) ([]byte, *Failure) {
+	var data unsafe.Pointer
+	var size C.size_t
+	if err := failure(C.tdm_recordio_reader_get(reader(r), C.int64_t(index), &data, &size)); err != nil {
+		return buffer, err
+	}
+	return append(buffer, unsafe.Slice((*byte)(data), int(size))...), nil
+}
+
+func FreeReader(r RecordIOReader) { C.tdm_recordio_reader_free(reader(r)) }
+
+// MNISTToRecordIO converts IDX files; count -1: all from begin.
+func MNISTToRecordIO(images, labels, output string, begin, count int) (int, *Failure) {
+	if err := Load(); err != nil {
+		return 0, err
+	}
+	cImages, cLabels, cOutput := C.CString(images), C.CString(labels), C.CString(output)
+	defer free(cImages)
+	defer free(cLabels)
+	defer free(cOutput)
+	var written C.int64_t
+	err := failure(C.tdm_mnist_to_recordio(cImages, cLabels, cOutput, C.int64_t(begin), C.int64_t(count), &written))
+	return int(written), err
+}

@@ -1,0 +1,175 @@
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+void* tg_open(const char* path, char** error) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) {
+    const char* text = dlerror();
+    *error = strdup(text ? text : "unknown error");
+  }
+  return library;
+}
+
+tg_tensor tg_describe(tdm_tensor* tensor) {
+  tg_tensor made = {NULL, tensor, 0, 0};
+  if (tensor) {
+    made.scope = tdm_tensor_scope_id(tensor);
+    made.bytes = (int64_t)tdm_tensor_nbytes(tensor);
+  }
+  return made;
+}
+
+static tg_tensor described(tdm_error* error, tdm_tensor* tensor) {
+  if (error) {
+    tg_tensor failed = {error, NULL, 0, 0};
+    return failed;
+  }
+  return tg_describe(tensor);
+}
+
+/* Offsets become addresses. A list of strings is a list of offsets itself. */
+static void place(tdm_value* values, size_t count, char* pool) {
+  for (size_t i = 0; i < count; ++i) {
+    tdm_value* value = &values[i];
+    if (value->tag == TDM_VALUE_STRING) {
+      value->as.string.data = pool + (size_t)value->as.string.data;
+    } else if (value->tag >= TDM_VALUE_TENSOR_LIST && value->tag <= TDM_VALUE_SCALAR_LIST) {
+      char* data = pool + (size_t)value->as.list.data;
+      if (value->tag == TDM_VALUE_STRING_LIST) {
+        char** strings = (char**)data;
+        for (size_t j = 0; j < value->as.list.size; ++j) strings[j] = pool + (size_t)strings[j];
+      }
+      value->as.list.data = data;
+    }
+  }
+}
+
+tg_tensor tg_op_call_one(const tdm_op* op, tdm_value* arguments, size_t count, char* pool) {
+  tdm_value result;
+  memset(&result, 0, sizeof result);
+  place(arguments, count, pool);
+  tdm_error* error = tdm_op_call(op, arguments, count, &result, 1);
+  return described(error, error ? NULL : result.as.tensor);
+}
+
+tdm_error* tg_op_call(const tdm_op* op, tdm_value* arguments, size_t count, char* pool, tdm_value* results,
+                      size_t result_count) {
+  place(arguments, count, pool);
+  return tdm_op_call(op, arguments, count, results, result_count);
+}
+
+tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments, size_t count, char* pool) {
+  tdm_value result;
+  size_t results = 1;
+  memset(&result, 0, sizeof result);
+  place(arguments, count, pool);
+  tdm_error* error = tdm_module_forward(module, arguments, count, &result, &results);
+  return described(error, error ? NULL : result.as.tensor);
+}
+
+tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t count, char* pool, tdm_value* results,
+                             size_t* result_count) {
+  place(arguments, count, pool);
+  return tdm_module_forward(module, arguments, count, results, result_count);
+}
+
+/* The caller frees the array. NULL when memory is exhausted or there are none. */
+static tdm_option* options_of(const int64_t* names, tdm_value* values, size_t count, char* pool) {
+  tdm_option* options = count ? calloc(count, sizeof *options) : NULL;
+  if (!options) return NULL;
+  place(values, count, pool);
+  for (size_t i = 0; i < count; ++i) {
+    options[i].name = pool + names[i];
+    options[i].value = values[i];
+  }
+  return options;
+}
+
+tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_value* values, size_t count, char* pool,
+                            tdm_module** out) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error = tdm_module_create(type, options, count, out);
+  free(options);
+  return error;
+}
+
+tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
+                               const int64_t* names, tdm_value* values, size_t count, char* pool,
+                               tdm_optimizer** out) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error = tdm_optimizer_create(type, parameters, parameter_count, options, count, out);
+  free(options);
+  return error;
+}
+
+tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values, char* pool) {
+  tdm_option option;
+  place(values, 1, pool);
+  option.name = pool + names[0];
+  option.value = values[0];
+  return tdm_optimizer_set_option(optimizer, &option);
+}
+
+tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim) {
+  tdm_tensor* tensor = NULL;
+  return described(tdm_tensor_from_data(data, bytes, dtype, sizes, ndim, &tensor), tensor);
+}
+
+tg_tensor tg_tensor_share(const tdm_tensor* tensor) {
+  tdm_tensor* shared = NULL;
+  return described(tdm_tensor_share(tensor, &shared), shared);
+}
+
+tg_tensor tg_tensor_grad(const tdm_tensor* tensor) {
+  tdm_tensor* grad = NULL;
+  return described(tdm_tensor_grad(tensor, &grad), grad);
+}
+
+tg_tensor tg_named_tensors_get(const tdm_named_tensors* list, size_t index) {
+  tdm_tensor* tensor = NULL;
+  return described(tdm_named_tensors_get(list, index, &tensor), tensor);
+}
+
+uint64_t tg_scope_keep(tdm_tensor* tensor, int32_t all_the_way) {
+  uint64_t before, now = tdm_tensor_scope_id(tensor);
+  do {
+    before = now;
+    tdm_scope_keep(tensor);
+    now = tdm_tensor_scope_id(tensor);
+  } while (all_the_way && now && now != before);
+  return now;
+}
+
+tg_scope tg_scope_enter(void) {
+  tg_scope entered = {NULL, NULL, 0};
+  entered.error = tdm_scope_enter(&entered.scope);
+  if (!entered.error) entered.id = tdm_scope_id(entered.scope);
+  return entered;
+}
+
+tg_double tg_tensor_item_double(const tdm_tensor* tensor) {
+  tg_double item = {NULL, 0};
+  item.error = tdm_tensor_item_double(tensor, &item.value);
+  return item;
+}
+
+tg_int64 tg_tensor_item_int64(const tdm_tensor* tensor) {
+  tg_int64 item = {NULL, 0};
+  item.error = tdm_tensor_item_int64(tensor, &item.value);
+  return item;
+}
+
+tdm_tensor* tg_value_list_tensor(const tdm_value* value, size_t index) {
+  return ((tdm_tensor* const*)value->as.list.data)[index];
+}
+
+tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output) {
+  return tdm_ddp_prepare_backward(ddp, &output, 1);
+}
+
+tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph, int32_t create_graph) {
+  return tdm_autograd_backward(&tensor, gradient ? &gradient : NULL, 1, retain_graph, create_graph);
+}

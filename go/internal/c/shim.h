@@ -1,0 +1,75 @@
+/* What Go calls instead of the C ABI where one crossing should do the work of several. Results come back by value, so
+ * that a call needs no memory of Go's heap. */
+#ifndef TANDEM_GO_SHIM_H
+#define TANDEM_GO_SHIM_H
+
+#include "forward.h"
+
+/* Opens a library for good. NULL on failure, with dlerror()'s text in *error (free with free()). */
+TDM_API void* tg_open(const char* path, char** error);
+
+/* A new tensor with what Go keeps about it. */
+typedef struct tg_tensor {
+  tdm_error* error;
+  tdm_tensor* tensor;
+  uint64_t scope;
+  int64_t bytes;
+} tg_tensor;
+
+/* Describes a handle that was just made. */
+TDM_API tg_tensor tg_describe(tdm_tensor* tensor);
+
+/* Arguments whose data lies in `pool`: strings and lists hold an offset into it instead of an address, because Go
+ * memory must not hold Go addresses when it crosses. These calls write the addresses into `arguments`. */
+TDM_API tg_tensor tg_op_call_one(const tdm_op* op, tdm_value* arguments, size_t count, char* pool);
+TDM_API tdm_error* tg_op_call(const tdm_op* op, tdm_value* arguments, size_t count, char* pool, tdm_value* results,
+                              size_t result_count);
+TDM_API tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments, size_t count, char* pool);
+/* At most `room` results; *result_count says how many came. */
+TDM_API tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t count, char* pool,
+                                     tdm_value* results, size_t* result_count);
+/* Options: names[i] is the offset of option i's name in the pool. */
+TDM_API tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_value* values, size_t count, char* pool,
+                                    tdm_module** out);
+TDM_API tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
+                                       const int64_t* names, tdm_value* values, size_t count, char* pool,
+                                       tdm_optimizer** out);
+TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values,
+                                           char* pool);
+
+TDM_API tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes,
+                                      int64_t ndim);
+TDM_API tg_tensor tg_tensor_share(const tdm_tensor* tensor);
+TDM_API tg_tensor tg_tensor_grad(const tdm_tensor* tensor);
+TDM_API tg_tensor tg_named_tensors_get(const tdm_named_tensors* list, size_t index);
+
+/* Hands `tensor` on; all_the_way: out of every open scope. Returns the scope that owns it now. */
+TDM_API uint64_t tg_scope_keep(tdm_tensor* tensor, int32_t all_the_way);
+
+typedef struct tg_scope {
+  tdm_error* error;
+  tdm_scope* scope;
+  uint64_t id;
+} tg_scope;
+TDM_API tg_scope tg_scope_enter(void);
+
+typedef struct tg_double {
+  tdm_error* error;
+  double value;
+} tg_double;
+TDM_API tg_double tg_tensor_item_double(const tdm_tensor* tensor);
+typedef struct tg_int64 {
+  tdm_error* error;
+  int64_t value;
+} tg_int64;
+TDM_API tg_int64 tg_tensor_item_int64(const tdm_tensor* tensor);
+
+/* A list's elements, handed to the caller: the value is left without them. */
+TDM_API tdm_tensor* tg_value_list_tensor(const tdm_value* value, size_t index);
+
+/* DDP around a module's forward: one output, the usual case, without a slice of pointers. */
+TDM_API tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output);
+TDM_API tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph,
+                                   int32_t create_graph);
+
+#endif

@@ -1,0 +1,49 @@
+package gotorch
+
+import (
+	"time"
+
+	"tandem.example/gotorch/internal/c"
+)
+
+// Load opens libtandem, which opens LibTorch. Calling it is optional: the first use does the same, and panics where
+// it does not return errors. Errors have code [ErrLibrary] and say what is missing, where it was looked for and what
+// to do.
+func Load() error { return errorOf(c.Load()) }
+
+// LibraryPath is the libtandem that was loaded, "" before.
+func LibraryPath() string { return c.Path() }
+
+// LibTorchVersion is the version of LibTorch in use, such as "2.11.0"; "" before loading.
+func LibTorchVersion() string { return c.LibTorchVersion() }
+
+// Shutdown aborts process groups, stops loaders and waits for native threads to end, at most timeout. Afterwards
+// nothing else may be called. dist.Main does it; a program without it may call Shutdown before it leaves main.
+func Shutdown(timeout time.Duration) error { return errorOf(c.Shutdown(timeout.Milliseconds())) }
+
+// ManualSeed seeds the random generators of all devices. Source: torch.manual_seed.
+func ManualSeed(seed uint64) error { return errorOf(c.ManualSeed(seed)) }
+
+// SetNumThreads sets how many threads one operator uses. Source: torch.set_num_threads.
+func SetNumThreads(n int) error { return errorOf(c.SetNumThreads(n)) }
+
+// NumThreads is how many threads one operator uses.
+func NumThreads() (int, error) {
+	n, err := c.NumThreads()
+	return n, errorOf(err)
+}
+
+// CUDADeviceCount is how many GPUs this process can use.
+func CUDADeviceCount() (int, error) {
+	n, err := c.CUDADeviceCount()
+	return n, errorOf(err)
+}
+
+// LiveHandles counts the native handles of a kind that are open: "tensor", "module", "optimizer", "store",
+// "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope". For tests of leaks.
+func LiveHandles(kind string) int {
+	if c.Path() == "" {
+		return 0
+	}
+	return int(c.LiveCount(kind))
+}

@@ -1,0 +1,286 @@
+package gotorch
+
+import (
+	"runtime"
+	"unsafe"
+
+	"tandem.example/gotorch/internal/c"
+)
+
+// Tensor is a reference to a LibTorch tensor. It may be used from any goroutine, one at a time; calls that write to it
+// are as unsafe beside other uses as with any variable.
+//
+// Its methods panic with *[Error]: on arguments that do not fit (ErrInvalidArgument), and on a tensor that was closed
+// or whose [Scope] returned (ErrClosed).
+type Tensor struct {
+	native  c.Tensor // nil after Close
+	scope   uint64   // that frees it; 0: none, the collector does
+	bytes   int64    // that count against the limit of memory outside of scopes
+	cleanup runtime.Cleanup
+}
+
+// wrap takes a new handle.
+func wrap(m c.Made) *Tensor {
+	t := &Tensor{native: m.Handle, scope: m.Scope}
+	if m.Scope == 0 {
+		t.guard(m.Bytes)
+	}
+	return t
+}
+
+// adopt takes a new handle out of all scopes.
+func adopt(m c.Made) *Tensor {
+	if m.Scope != 0 {
+		m.Scope = c.Keep(m.Handle, true)
+	}
+	return wrap(m)
+}
+
+type reclaimed struct {
+	native c.Tensor
+	bytes  int64
+}
+
+// guard has the collector free the tensor.
+func (t *Tensor) guard(bytes int64) {
+	t.bytes = bytes + handleBytes
+	t.cleanup = runtime.AddCleanup(t, reclaim, reclaimed{t.native, t.bytes})
+	account(t.bytes)
+}
+
+func reclaim(r reclaimed) {
+	c.Free(r.native)
+	outside.bytes.Add(-r.bytes)
+}
+
+// handle for a call named op; panics when there is none.
+func (t *Tensor) handle(op string) c.Tensor {
+	if t == nil {
+		panic(invalid(op, "the tensor is nil"))
+	}
+	if t.native == nil {
+		panic(&Error{ErrClosed, op, "the tensor was closed (Close) before this use"})
+	}
+	if t.scope != 0 && !scopeIsOpen(t.scope) {
+		panic(&Error{ErrClosed, op, "the tensor was freed when its Scope returned; Keep it to use it afterwards"})
+	}
+	return t.native
+}
+
+// Close frees the tensor at once. A second Close does nothing; any other use afterwards is ErrClosed.
+func (t *Tensor) Close() {
+	if t == nil || t.native == nil {
+		return
+	}
+	native := t.native
+	t.native = nil
+	if t.scope == 0 {
+		t.cleanup.Stop()
+		outside.bytes.Add(-t.bytes)
+		c.Free(native)
+	} else if scopeIsOpen(t.scope) {
+		c.Free(native)
+	}
+	runtime.KeepAlive(t)
+}
+
+// Keep hands the tensor to the scope around its own, or to the caller when there is none, and returns it.
+func (t *Tensor) Keep() *Tensor {
+	native := t.handle("keep")
+	if t.scope != 0 {
+		if t.scope = c.Keep(native, false); t.scope == 0 {
+			t.guard(int64(c.NBytes(native)))
+		}
+	}
+	return t
+}
+
+// Share is a second reference to the same tensor, which belongs to the scope that is open here and is closed on its
+// own.
+func (t *Tensor) Share() *Tensor {
+	made, err := c.Share(t.handle("share"))
+	runtime.KeepAlive(t)
+	must(err)
+	return wrap(made)
+}
+
+// Shape of the tensor, its sizes from the outermost dimension to the innermost.
+func (t *Tensor) Shape() []int {
+	shape := c.Shape(t.handle("shape"))
+	runtime.KeepAlive(t)
+	return shape
+}
+
+// Strides, in elements; nil for a sparse tensor.
+func (t *Tensor) Strides() []int {
+	strides := c.Strides(t.handle("strides"))
+	runtime.KeepAlive(t)
+	return strides
+}
+
+// Size of one dimension; negative ones count from the last.
+func (t *Tensor) Size(dim int) int {
+	native := t.handle("size")
+	n := c.Dim(native)
+	if dim < -n || dim >= n {
+		panic(&Error{ErrOutOfRange, "size", outOfRange(dim, n)})
+	}
+	size := c.Size(native, (dim+n)%n)
+	runtime.KeepAlive(t)
+	return size
+}
+
+// Dim is the number of dimensions.
+func (t *Tensor) Dim() int {
+	dim := c.Dim(t.handle("dim"))
+	runtime.KeepAlive(t)
+	return dim
+}
+
+// Numel is the number of elements.
+func (t *Tensor) Numel() int {
+	n := c.Numel(t.handle("numel"))
+	runtime.KeepAlive(t)
+	return n
+}
+
+// NBytes is the number of elements times their size.
+func (t *Tensor) NBytes() int {
+	n := c.NBytes(t.handle("nbytes"))
+	runtime.KeepAlive(t)
+	return n
+}
+
+// DType is the type of the elements.
+func (t *Tensor) DType() DType {
+	dtype := c.TypeOf(t.handle("dtype"))
+	runtime.KeepAlive(t)
+	return DType(dtype)
+}
+
+// Device is where the elements lie.
+func (t *Tensor) Device() Device {
+	kind, index := c.DeviceOf(t.handle("device"))
+	runtime.KeepAlive(t)
+	return Device{DeviceKind(kind), int(index)}
+}
+
+// IsContiguous tells whether the elements lie in C order without gaps.
+func (t *Tensor) IsContiguous() bool {
+	is := c.IsContiguous(t.handle("is_contiguous"))
+	runtime.KeepAlive(t)
+	return is
+}
+
+// IsSame tells whether both are references to the same tensor.
+func (t *Tensor) IsSame(other *Tensor) bool {
+	is := c.IsSame(t.handle("is_same"), other.handle("is_same"))
+	runtime.KeepAlive(t)
+	runtime.KeepAlive(other)
+	return is
+}
+
+// Item is the only element, as a float64.
+func (t *Tensor) Item() float64 {
+	item, err := c.ItemDouble(t.handle("item"))
+	runtime.KeepAlive(t)
+	must(err)
+	return item
+}
+
+// ItemInt is the only element, as an int: exact where float64 would round.
+func (t *Tensor) ItemInt() int {
+	item, err := c.ItemInt64(t.handle("item"))
+	runtime.KeepAlive(t)
+	must(err)
+	return int(item)
+}
+
+// String prints the elements, as PyTorch's C++ has it. Never panics.
+func (t *Tensor) String() string {
+	var text string
+	if err := Try(func() {
+		s, err := c.String(t.handle("string"))
+		runtime.KeepAlive(t)
+		must(err)
+		text = s
+	}); err != nil {
+		return "<" + err.Error() + ">"
+	}
+	return text
+}
+
+// From copies values, in C order, into a new CPU tensor of that shape; without a shape it has one dimension.
+func From[T Element](values []T, shape ...int) *Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(values)}
+	}
+	elements := 1
+	for _, n := range shape {
+		elements *= n
+	}
+	if elements != len(values) {
+		panic(invalid("from", "%d values do not fill a tensor of shape %v, which has %d elements", len(values), shape,
+			elements))
+	}
+	var zero T
+	made, err := c.FromData(unsafe.Pointer(unsafe.SliceData(values)), len(values)*int(unsafe.Sizeof(zero)),
+		int32(DTypeOf[T]()), shape)
+	runtime.KeepAlive(values)
+	must(err)
+	return wrap(made)
+}
+
+// Data copies the elements out in C order, from any device. T must be the tensor's element type.
+func Data[T Element](t *Tensor) []T {
+	values := make([]T, t.Numel())
+	CopyTo(t, values)
+	return values
+}
+
+// CopyTo copies the elements, in C order and from any device, into values, which has one for each.
+func CopyTo[T Element](t *Tensor, values []T) {
+	native := checkElements[T](t, len(values), "copy_to")
+	if len(values) > 0 {
+		err := c.CopyTo(native, unsafe.Pointer(&values[0]), c.NBytes(native))
+		runtime.KeepAlive(t)
+		must(err)
+	}
+}
+
+// CopyFrom overwrites the elements with values, in C order, on any device.
+func CopyFrom[T Element](t *Tensor, values []T) {
+	native := checkElements[T](t, len(values), "copy_from")
+	if len(values) > 0 {
+		err := c.CopyFrom(native, unsafe.Pointer(&values[0]), c.NBytes(native))
+		runtime.KeepAlive(t)
+		must(err)
+	}
+}
+
+// Elements gives the elements of a contiguous CPU tensor themselves, without a copy. The slice must not be used once the
+// tensor is closed, its scope returned, or it became unreachable: runtime.KeepAlive(t) after its last use.
+func Elements[T Element](t *Tensor) []T {
+	native := checkElements[T](t, -1, "elements")
+	if !c.IsContiguous(native) {
+		panic(invalid("elements", "a tensor of strides %v is not contiguous; call Contiguous first, or use Data", t.Strides()))
+	}
+	n := c.Numel(native)
+	if n == 0 {
+		return nil
+	}
+	data, err := c.Data(native)
+	must(err)
+	return unsafe.Slice((*T)(data), n)
+}
+
+func checkElements[T Element](t *Tensor, n int, op string) c.Tensor {
+	native := t.handle(op)
+	if want, have := DTypeOf[T](), DType(c.TypeOf(native)); want != have {
+		panic(invalid(op, "the tensor has elements of type %v, not %v; convert it with To first", have, want))
+	}
+	if have := c.Numel(native); n >= 0 && n != have {
+		panic(invalid(op, "the tensor of shape %v has %d elements, the slice %d", t.Shape(), have, n))
+	}
+	return native
+}
