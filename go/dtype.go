@@ -138,3 +138,12 @@ func ParseDevice(text string) (Device, error) {
 	}
 	return device, nil
 }
+
+// IsFloat tells whether the elements are real floating-point numbers.
+func (d DType) IsFloat() bool {
+	switch d {
+	case Float16, Float32, Float64, BFloat16, Float8E5M2, Float8E4M3FN:
+		return true
+	}
+	return false
+}

@@ -1,6 +1,7 @@
 package gotorch
 
 import (
+	"errors"
 	"fmt"
 
 	"tandem.example/gotorch/internal/bridge"
@@ -73,26 +74,24 @@ func invalid(op, format string, arguments ...any) *Error {
 	return &Error{ErrInvalidArgument, op, fmt.Sprintf(format, arguments...)}
 }
 
-// Try calls body and returns the error it panicked with, nil when it returned. Any other panic goes on.
+// Try calls body and returns the *[Error], or the error around one, that it panicked with; nil when it returned. Any
+// other panic goes on.
 func Try(body func()) (err error) {
 	defer func() {
-		switch problem := recover().(type) {
-		case nil:
-		case error:
-			if _, ok := problem.(interface{ gotorchError() }); !ok {
-				panic(problem)
-			}
-			err = problem
-		default:
+		problem := recover()
+		if problem == nil {
+			return
+		}
+		recovered, ok := problem.(error)
+		var ours *Error
+		if !ok || !errors.As(recovered, &ours) {
 			panic(problem)
 		}
+		err = recovered
 	}()
 	body()
 	return nil
 }
-
-// gotorchError marks what Try recovers; errors that embed *Error are marked too.
-func (e *Error) gotorchError() {}
 
 func init() {
 	bridge.Error = errorOf

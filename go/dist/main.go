@@ -1,0 +1,81 @@
+package dist
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"time"
+
+	"tandem.example/gotorch"
+)
+
+// shutdownTimeout is how long native threads may take to end.
+const shutdownTimeout = 10 * time.Second
+
+// Main runs a program that a launcher starts: it calls run, prints the error that it returns or panics with, writes it
+// to the launcher's error file (TORCHELASTIC_ERROR_FILE), stops native threads, and exits: 0, or 1 after an error. run's
+// context ends when the process is interrupted or told to terminate. run is called on the main thread.
+func Main(run func(ctx context.Context) error) {
+	runtime.LockOSThread() // LibTorch keeps a pool of threads for each thread that calls it
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err, stack := protect(func() error { return run(ctx) })
+	stop()
+	code := 0
+	if err != nil {
+		code = 1
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		if stack != "" {
+			fmt.Fprintln(os.Stderr, stack)
+		}
+		if problem := writeErrorFile(os.Getenv("TORCHELASTIC_ERROR_FILE"), err, stack, time.Now()); problem != nil {
+			fmt.Fprintf(os.Stderr, "%s: cannot write TORCHELASTIC_ERROR_FILE: %v\n", filepath.Base(os.Args[0]), problem)
+		}
+	}
+	if problem := gotorch.Shutdown(shutdownTimeout); problem != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), problem)
+	}
+	os.Exit(code)
+}
+
+// protect turns a panic into an error; a panic that is no error of gotorch's comes with its stack.
+func protect(run func() error) (err error, stack string) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			stack = string(debug.Stack())
+			err = fmt.Errorf("panic: %v", problem)
+		}
+	}()
+	var returned error
+	if err = gotorch.Try(func() { returned = run() }); err == nil {
+		err = returned
+	}
+	return err, ""
+}
+
+// writeErrorFile writes what torchrun and tandem run read to find the first failure. No path: nothing.
+func writeErrorFile(path string, failure error, stack string, now time.Time) error {
+	if path == "" {
+		return nil
+	}
+	type extra struct {
+		Callstack string `json:"py_callstack"`
+		Timestamp string `json:"timestamp"`
+	}
+	type message struct {
+		Message string `json:"message"`
+		Extra   extra  `json:"extraInfo"`
+	}
+	content, err := json.Marshal(map[string]message{"message": {failure.Error(),
+		extra{stack, strconv.FormatInt(now.Unix(), 10)}}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}

@@ -1,0 +1,167 @@
+package dist
+
+import (
+	"sync"
+	"time"
+
+	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/leak"
+)
+
+// Store is a key-value store through which processes meet. Several goroutines may use one, but a TCP store serves them
+// one after another: a Get that waits delays the others.
+type Store struct {
+	mutex  sync.RWMutex // held for reading while the handle is in use
+	handle c.Store
+	watch  *leak.Watch
+	base   *Store // that this one's keys lie in
+}
+
+func newStore(handle c.Store, failure *c.Failure, base *Store) (*Store, error) {
+	if failure != nil {
+		return nil, errorOf(nil, -1, failure)
+	}
+	s := &Store{handle: handle, base: base}
+	s.watch = leak.Track(s, "dist.Store")
+	return s, nil
+}
+
+// TCPStoreOptions of [NewTCPStore].
+type TCPStoreOptions struct {
+	Server      bool          // this process listens
+	WorldSize   int           // with WaitWorkers: how many processes connect
+	WaitWorkers bool          // wait until all have connected
+	Timeout     time.Duration // of connecting and of each Get; 0: five minutes
+}
+
+// NewTCPStore listens, or connects to the process that does. Port 0 on the server is any free one; see [Store.Port].
+func NewTCPStore(host string, port int, options TCPStoreOptions) (*Store, error) {
+	handle, failure := c.TCPStore(host, uint16(port), c.TCPOptions{
+		IsServer: options.Server, WorldSize: options.WorldSize, WaitWorkers: options.WaitWorkers,
+		TimeoutMS: milliseconds(options.Timeout, 5*time.Minute),
+	})
+	return newStore(handle, failure, nil)
+}
+
+// NewFileStore keeps keys in a file that all processes see. With their number given it is removed when the last has
+// closed it; 0: it stays.
+func NewFileStore(path string, worldSize int) (*Store, error) {
+	handle, failure := c.FileStore(path, worldSize)
+	return newStore(handle, failure, nil)
+}
+
+// NewHashStore keeps keys in this process, for ranks that are goroutines.
+func NewHashStore() (*Store, error) {
+	handle, failure := c.HashStore()
+	return newStore(handle, failure, nil)
+}
+
+// NewPrefixStore is store with "prefix/" before each key.
+func NewPrefixStore(prefix string, store *Store) (*Store, error) {
+	handle, done, err := store.use("prefix_store")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	made, failure := c.PrefixStore(prefix, handle)
+	return newStore(made, failure, store)
+}
+
+// milliseconds of a duration, rounded up; 0 is the fallback, negative ones are none at all.
+func milliseconds(d, fallback time.Duration) int64 {
+	if d == 0 {
+		d = fallback
+	}
+	if d < 0 {
+		return -1
+	}
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// use gives the handle, which done lets go of.
+func (s *Store) use(op string) (handle c.Store, done func(), err error) {
+	s.mutex.RLock()
+	if s.handle == nil {
+		s.mutex.RUnlock()
+		return nil, nil, closed(op, "store")
+	}
+	return s.handle, s.mutex.RUnlock, nil
+}
+
+func (s *Store) with(op string, call func(c.Store) *c.Failure) error {
+	handle, done, err := s.use(op)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return errorOf(nil, -1, call(handle))
+}
+
+// Close frees the store; calls that wait in other goroutines end first. A second Close does nothing.
+func (s *Store) Close() error {
+	if s.watch.Done() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		c.FreeStore(s.handle)
+		s.handle = nil
+	}
+	return nil
+}
+
+// Port of a TCP store, 0 of another.
+func (s *Store) Port() (port int) {
+	s.with("store_port", func(h c.Store) *c.Failure { port = int(c.StorePort(h)); return nil })
+	return port
+}
+
+// Set a key.
+func (s *Store) Set(key string, value []byte) error {
+	return s.with("store_set", func(h c.Store) *c.Failure { return c.StoreSet(h, key, value) })
+}
+
+// Get waits for a key and gives its value.
+func (s *Store) Get(key string) (value []byte, err error) {
+	err = s.with("store_get", func(h c.Store) (failure *c.Failure) { value, failure = c.StoreGet(h, key); return })
+	return value, err
+}
+
+// Add to a counter, which begins at 0, and give its new value.
+func (s *Store) Add(key string, amount int64) (sum int64, err error) {
+	err = s.with("store_add", func(h c.Store) (failure *c.Failure) { sum, failure = c.StoreAdd(h, key, amount); return })
+	return sum, err
+}
+
+// Check tells whether all keys are there.
+func (s *Store) Check(keys ...string) (there bool, err error) {
+	err = s.with("store_check", func(h c.Store) (failure *c.Failure) { there, failure = c.StoreCheck(h, keys); return })
+	return there, err
+}
+
+// Delete a key, and tell whether it was there.
+func (s *Store) Delete(key string) (deleted bool, err error) {
+	err = s.with("store_delete", func(h c.Store) (failure *c.Failure) { deleted, failure = c.StoreDelete(h, key); return })
+	return deleted, err
+}
+
+// Wait for keys, at most timeout.
+func (s *Store) Wait(timeout time.Duration, keys ...string) error {
+	return s.with("store_wait", func(h c.Store) *c.Failure {
+		return c.StoreWait(h, keys, milliseconds(timeout, time.Millisecond))
+	})
+}
+
+// CompareSet sets a key when it has the expected value, "" for none, and gives the value that it has then.
+func (s *Store) CompareSet(key, expected, desired string) (value []byte, err error) {
+	err = s.with("store_compare_set", func(h c.Store) (failure *c.Failure) {
+		value, failure = c.StoreCompareSet(h, key, expected, desired)
+		return
+	})
+	return value, err
+}
+
+// SetTimeout of each Get.
+func (s *Store) SetTimeout(timeout time.Duration) error {
+	return s.with("store_set_timeout", func(h c.Store) *c.Failure {
+		return c.StoreSetTimeout(h, milliseconds(timeout, time.Millisecond))
+	})
+}

@@ -1,0 +1,50 @@
+package nn
+
+import "tandem.example/gotorch"
+
+// mover is a module that moves its own tensors.
+type mover interface {
+	move(gotorch.Opt[gotorch.Device], gotorch.Opt[gotorch.DType], gotorch.Device)
+}
+
+// To moves all parameters and buffers to a device. References to them stay valid.
+func To(m Module, device gotorch.Device) {
+	convert(m, gotorch.Some(device), gotorch.Opt[gotorch.DType]{})
+}
+
+// ToDType converts all floating-point parameters and buffers.
+func ToDType(m Module, dtype gotorch.DType) {
+	convert(m, gotorch.Opt[gotorch.Device]{}, gotorch.Some(dtype))
+}
+
+func convert(m Module, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType]) {
+	walk("", m, map[Module]bool{}, func(_ string, m Module, has parts) {
+		all := append(append([]Named(nil), has.parameters...), has.buffers...)
+		if native, ok := m.(mover); ok {
+			current := gotorch.CPU
+			if len(all) > 0 {
+				current = all[0].Tensor.Device()
+			}
+			native.move(device, dtype, current)
+			return
+		}
+		for _, one := range all {
+			replaceData(one.Tensor, device, dtype)
+		}
+	})
+}
+
+func replaceData(t *gotorch.Tensor, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType]) {
+	gotorch.NoGrad(func() {
+		gotorch.Scope(func() {
+			data := t.Detach()
+			if to, ok := device.Get(); ok {
+				data = data.ToDevice(to)
+			}
+			if to, ok := dtype.Get(); ok && t.DType().IsFloat() {
+				data = data.To(to)
+			}
+			gotorch.Call("aten::set_data", "", t, data)
+		})
+	})
+}

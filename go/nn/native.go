@@ -1,0 +1,198 @@
+package nn
+
+import (
+	"runtime"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+)
+
+// Native is a module of LibTorch's, from the registry of libtandem. The typed modules, such as [Linear], embed it.
+type Native struct {
+	Base
+	kind   string
+	handle c.Module
+	owned  parts
+}
+
+// options are what a native module is made with, by LibTorch's names.
+type options struct{ frame *c.Frame }
+
+func newOptions() options { return options{c.NewFrame()} }
+
+func (o options) int(name string, n int) options {
+	o.frame.Name(name)
+	o.frame.Int(int64(n))
+	return o
+}
+
+func (o options) ints(name string, list []int) options {
+	o.frame.Name(name)
+	o.frame.Ints(list)
+	return o
+}
+
+func (o options) bool(name string, b bool) options {
+	o.frame.Name(name)
+	o.frame.Bool(b)
+	return o
+}
+
+func (o options) double(name string, x float64) options {
+	o.frame.Name(name)
+	o.frame.Double(x)
+	return o
+}
+
+func (o options) string(name, text string) options {
+	o.frame.Name(name)
+	o.frame.String(text)
+	return o
+}
+
+func (o options) optInt(name string, n gotorch.Opt[int]) options {
+	if n, ok := n.Get(); ok {
+		o.int(name, n)
+	}
+	return o
+}
+
+func (o options) optInts(name string, list gotorch.Opt[[]int]) options {
+	if list, ok := list.Get(); ok {
+		o.ints(name, list)
+	}
+	return o
+}
+
+func (o options) optBool(name string, b gotorch.Opt[bool]) options {
+	if b, ok := b.Get(); ok {
+		o.bool(name, b)
+	}
+	return o
+}
+
+func (o options) optDouble(name string, x gotorch.Opt[float64]) options {
+	if x, ok := x.Get(); ok {
+		o.double(name, x)
+	}
+	return o
+}
+
+func (o options) optString(name string, text gotorch.Opt[string]) options {
+	if text, ok := text.Get(); ok {
+		o.string(name, text)
+	}
+	return o
+}
+
+// create makes a module of the registry; panics with *gotorch.Error.
+func (o options) create(kind string) *Native {
+	handle, err := c.CreateModule(kind, o.frame)
+	bridge.Must(err)
+	n := &Native{kind: kind, handle: handle}
+	runtime.AddCleanup(n, func(handle c.Module) { c.FreeModule(handle) }, handle)
+	parameters, err := c.Parameters(handle)
+	bridge.Must(err)
+	buffers, err := c.Buffers(handle)
+	bridge.Must(err)
+	n.owned.parameters, n.owned.buffers = adopt(parameters), adopt(buffers)
+	return n
+}
+
+func adopt(list []c.Named) []Named {
+	named := make([]Named, len(list))
+	for i, one := range list {
+		named[i] = Named{one.Name, bridge.Adopt(one.Tensor).(*gotorch.Tensor)}
+	}
+	return named
+}
+
+// New makes a module of the registry by its name in torch::nn, such as "Conv3d", and its options, by LibTorch's names:
+// bool, int, float64, string and []int. It panics with *gotorch.Error, which names what is unknown or missing.
+func New(kind string, with map[string]any) *Native {
+	o := newOptions()
+	for name, value := range with {
+		switch v := value.(type) {
+		case bool:
+			o.bool(name, v)
+		case int:
+			o.int(name, v)
+		case float64:
+			o.double(name, v)
+		case string:
+			o.string(name, v)
+		case []int:
+			o.ints(name, v)
+		default:
+			panic(misuse("option %q of %s is a %T, which no module takes", name, kind, value))
+		}
+	}
+	return o.create(kind)
+}
+
+func (n *Native) parts() parts { return n.owned }
+
+func (n *Native) setTraining(on bool) {
+	n.Base.setTraining(on)
+	bridge.Must(c.Train(n.handle, on))
+	runtime.KeepAlive(n)
+}
+
+// tensor is the parameter or buffer of that name, nil when there is none.
+func (n *Native) tensor(name string) *gotorch.Tensor {
+	for _, list := range [][]Named{n.owned.parameters, n.owned.buffers} {
+		for _, one := range list {
+			if one.Name == name {
+				return one.Tensor
+			}
+		}
+	}
+	return nil
+}
+
+// Forward calls a module of one input and one output.
+func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	f := c.NewFrame()
+	f.Tensor(bridge.Handle(x, n.kind))
+	made, err := c.ForwardOne(n.handle, f)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(n)
+	if err != nil {
+		err.Op = n.kind
+		bridge.Must(err)
+	}
+	return bridge.Wrap(made).(*gotorch.Tensor)
+}
+
+// ForwardAll calls a module of any inputs, of which trailing ones may be left out or nil, and gives all its outputs.
+func (n *Native) ForwardAll(inputs ...*gotorch.Tensor) []*gotorch.Tensor {
+	f := c.NewFrame()
+	for _, x := range inputs {
+		if x == nil {
+			f.None()
+		} else {
+			f.Tensor(bridge.Handle(x, n.kind))
+		}
+	}
+	values, err := c.Forward(n.handle, f, 8)
+	runtime.KeepAlive(inputs)
+	runtime.KeepAlive(n)
+	if err != nil {
+		err.Op = n.kind
+		bridge.Must(err)
+	}
+	results := make([]*gotorch.Tensor, len(values))
+	for i, value := range values {
+		if made, ok := value.(c.Made); ok {
+			results[i] = bridge.Wrap(made).(*gotorch.Tensor)
+		}
+	}
+	return results
+}
+
+func (n *Native) move(device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType], current gotorch.Device) {
+	to := device.Or(current)
+	bridge.Must(c.MoveModule(n.handle, int32(to.Kind), int32(to.Index), int32(dtype.Or(-1))))
+	runtime.KeepAlive(n)
+}

@@ -1,0 +1,80 @@
+package nn
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem.example/gotorch"
+)
+
+// State are all parameters and buffers by name, sharing storage with the module. Source: torch.nn.Module.state_dict.
+func State(m Module) map[string]*gotorch.Tensor {
+	state := map[string]*gotorch.Tensor{}
+	for _, one := range append(NamedParameters(m), NamedBuffers(m)...) {
+		state[one.Name] = one.Tensor
+	}
+	return state
+}
+
+// LoadState copies tensors into the parameters and buffers of the same names. A name that is missing or too many, or
+// another shape, is an error that names it, and then nothing was changed.
+func LoadState(m Module, state map[string]*gotorch.Tensor) error {
+	own := State(m)
+	var problems []string
+	for name, t := range own {
+		if given, ok := state[name]; !ok {
+			problems = append(problems, name+" is missing")
+		} else if !slices.Equal(given.Shape(), t.Shape()) {
+			problems = append(problems, fmt.Sprintf("%s has shape %v, the module's %v", name, given.Shape(), t.Shape()))
+		}
+	}
+	for name := range state {
+		if _, ok := own[name]; !ok {
+			problems = append(problems, name+" is not in the module")
+		}
+	}
+	if len(problems) > 0 {
+		slices.Sort(problems)
+		return misuse("the state does not fit the module: %s", strings.Join(problems, "; "))
+	}
+	return gotorch.Try(func() {
+		gotorch.NoGrad(func() {
+			for name, t := range own {
+				t.CopyInPlace(state[name])
+			}
+		})
+	})
+}
+
+// Save writes all parameters and buffers to a file in the safetensors format.
+func Save(path string, m Module) error { return gotorch.Save(path, State(m)) }
+
+// Load reads what [Save], or Python, wrote into the module; see [LoadState].
+func Load(path string, m Module) error {
+	state, _, err := gotorch.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, t := range state {
+			t.Close()
+		}
+	}()
+	if err := LoadState(m, state); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Fingerprint is a hash over all parameters, their names and their bits: equal on two ranks when their models are.
+func Fingerprint(m Module) string {
+	hash := sha256.New()
+	for _, one := range NamedParameters(m) {
+		fmt.Fprintf(hash, "%s %v %v\n", one.Name, one.Tensor.DType(), one.Tensor.Shape())
+		hash.Write(one.Tensor.Bytes())
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8])
+}

@@ -1,0 +1,204 @@
+// Package optim has optimizers. Constructors panic with *gotorch.Error on options that an optimizer does not take;
+// steps return errors.
+package optim
+
+import (
+	"runtime"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+)
+
+// Opt is an optional option; see gotorch.Opt.
+type Opt[T any] = gotorch.Opt[T]
+
+// Some is an option that is set.
+func Some[T any](value T) Opt[T] { return gotorch.Some(value) }
+
+// Optimizer changes parameters by their gradients. One goroutine at a time may use it.
+type Optimizer struct {
+	kind   string
+	handle c.Optimizer
+}
+
+type options struct{ frame *c.Frame }
+
+func begin(lr float64) options { return options{c.NewFrame()}.double("lr", Some(lr)) }
+
+func (o options) double(name string, x Opt[float64]) options {
+	if x, ok := x.Get(); ok {
+		o.frame.Name(name)
+		o.frame.Double(x)
+	}
+	return o
+}
+
+func (o options) bool(name string, b Opt[bool]) options {
+	if b, ok := b.Get(); ok {
+		o.frame.Name(name)
+		o.frame.Bool(b)
+	}
+	return o
+}
+
+func (o options) doubles(name string, list Opt[[2]float64]) options {
+	if list, ok := list.Get(); ok {
+		o.frame.Name(name)
+		o.frame.Doubles(list[:])
+	}
+	return o
+}
+
+func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
+	handles := make([]c.Tensor, len(parameters))
+	for i, t := range parameters {
+		handles[i] = bridge.Handle(t, kind)
+	}
+	handle, err := c.CreateOptimizer(kind, handles, o.frame)
+	runtime.KeepAlive(parameters)
+	bridge.Must(err)
+	optimizer := &Optimizer{kind, handle}
+	runtime.AddCleanup(optimizer, func(handle c.Optimizer) { c.FreeOptimizer(handle) }, handle)
+	return optimizer
+}
+
+func first[T any](options []T) (chosen T) {
+	if len(options) > 0 {
+		chosen = options[0]
+	}
+	return chosen
+}
+
+// SGDOptions of [SGD].
+type SGDOptions struct {
+	Momentum, Dampening, WeightDecay Opt[float64]
+	Nesterov                         Opt[bool]
+}
+
+// SGD is stochastic gradient descent. Source: torch.optim.SGD.
+func SGD(parameters []*gotorch.Tensor, lr float64, more ...SGDOptions) *Optimizer {
+	o := first(more)
+	return begin(lr).double("momentum", o.Momentum).double("dampening", o.Dampening).
+		double("weight_decay", o.WeightDecay).bool("nesterov", o.Nesterov).create("SGD", parameters)
+}
+
+// AdamOptions of [Adam] and [AdamW].
+type AdamOptions struct {
+	Betas            Opt[[2]float64]
+	Eps, WeightDecay Opt[float64]
+	AMSGrad          Opt[bool]
+}
+
+func (o AdamOptions) create(kind string, parameters []*gotorch.Tensor, lr float64) *Optimizer {
+	return begin(lr).doubles("betas", o.Betas).double("eps", o.Eps).double("weight_decay", o.WeightDecay).
+		bool("amsgrad", o.AMSGrad).create(kind, parameters)
+}
+
+// Adam adapts each parameter's step to its gradients' first two moments. Source: torch.optim.Adam.
+func Adam(parameters []*gotorch.Tensor, lr float64, more ...AdamOptions) *Optimizer {
+	return first(more).create("Adam", parameters, lr)
+}
+
+// AdamW is Adam with decoupled weight decay. Source: torch.optim.AdamW.
+func AdamW(parameters []*gotorch.Tensor, lr float64, more ...AdamOptions) *Optimizer {
+	return first(more).create("AdamW", parameters, lr)
+}
+
+// AdagradOptions of [Adagrad].
+type AdagradOptions struct{ LRDecay, WeightDecay, InitialAccumulatorValue, Eps Opt[float64] }
+
+// Adagrad divides steps by the root of the sum of squared gradients. Source: torch.optim.Adagrad.
+func Adagrad(parameters []*gotorch.Tensor, lr float64, more ...AdagradOptions) *Optimizer {
+	o := first(more)
+	return begin(lr).double("lr_decay", o.LRDecay).double("weight_decay", o.WeightDecay).
+		double("initial_accumulator_value", o.InitialAccumulatorValue).double("eps", o.Eps).
+		create("Adagrad", parameters)
+}
+
+// RMSpropOptions of [RMSprop].
+type RMSpropOptions struct {
+	Alpha, Eps, WeightDecay, Momentum Opt[float64]
+	Centered                          Opt[bool]
+}
+
+// RMSprop divides steps by the root of a running mean of squared gradients. Source: torch.optim.RMSprop.
+func RMSprop(parameters []*gotorch.Tensor, lr float64, more ...RMSpropOptions) *Optimizer {
+	o := first(more)
+	return begin(lr).double("alpha", o.Alpha).double("eps", o.Eps).double("weight_decay", o.WeightDecay).
+		double("momentum", o.Momentum).bool("centered", o.Centered).create("RMSprop", parameters)
+}
+
+// named puts the optimizer's name into an error.
+func (o *Optimizer) named(err *c.Failure) error {
+	runtime.KeepAlive(o)
+	if err == nil {
+		return nil
+	}
+	err.Op = o.kind + "." + err.Op
+	return bridge.Error(err)
+}
+
+// Step changes the parameters by their gradients.
+func (o *Optimizer) Step() error { return o.named(c.Step(o.handle)) }
+
+// ZeroGrad forgets the gradients. Call it before each Backward.
+func (o *Optimizer) ZeroGrad() error { return o.named(c.ZeroGrad(o.handle, true)) }
+
+// Minimize is a whole step: ZeroGrad, loss.Backward, Step.
+func (o *Optimizer) Minimize(loss *gotorch.Tensor) error {
+	if err := o.ZeroGrad(); err != nil {
+		return err
+	}
+	if err := loss.Backward(); err != nil {
+		return err
+	}
+	return o.Step()
+}
+
+// LR is the learning rate.
+func (o *Optimizer) LR() float64 {
+	lr, err := c.GetOption(o.handle, "lr")
+	runtime.KeepAlive(o)
+	bridge.Must(err)
+	return lr
+}
+
+// SetLR changes the learning rate.
+func (o *Optimizer) SetLR(lr float64) error {
+	f := c.NewFrame()
+	f.Name("lr")
+	f.Double(lr)
+	return o.named(c.SetOption(o.handle, f))
+}
+
+// State is what the optimizer remembers, by names such as "0.momentum_buffer", sharing storage. Empty before the first
+// step.
+func (o *Optimizer) State() (map[string]*gotorch.Tensor, error) {
+	list, err := c.OptimizerState(o.handle)
+	if err != nil {
+		return nil, o.named(err)
+	}
+	state := make(map[string]*gotorch.Tensor, len(list))
+	for _, one := range list {
+		state[one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
+	}
+	return state, nil
+}
+
+// LoadState replaces what the optimizer remembers by copies.
+func (o *Optimizer) LoadState(state map[string]*gotorch.Tensor) error {
+	names := make([]string, 0, len(state))
+	handles := make([]c.Tensor, 0, len(state))
+	if err := gotorch.Try(func() {
+		for name, t := range state {
+			names = append(names, name)
+			handles = append(handles, bridge.Handle(t, o.kind))
+		}
+	}); err != nil {
+		return err
+	}
+	err := c.LoadOptimizerState(o.handle, names, handles)
+	runtime.KeepAlive(state)
+	return o.named(err)
+}
