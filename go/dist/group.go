@@ -77,7 +77,6 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	g := &ProcessGroup{ctx: ctx, handle: handle, rank: c.GroupRank(handle), size: c.GroupSize(handle),
 		backend: c.GroupBackend(handle)}
 	g.watch = leak.Track(g, "dist.ProcessGroup")
-	// Through the shared state only: the context must not keep the group from being found unreachable.
 	g.release = context.AfterFunc(ctx, func() { g.Abort() })
 	defaultGroup.CompareAndSwap(nil, g)
 	return g, nil

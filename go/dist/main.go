@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/leak"
 )
 
 // shutdownTimeout is how long native threads may take to end.
@@ -36,6 +37,11 @@ func Main(run func(ctx context.Context) error) {
 		}
 		if problem := writeErrorFile(os.Getenv("TORCHELASTIC_ERROR_FILE"), err, stack, time.Now()); problem != nil {
 			fmt.Fprintf(os.Stderr, "%s: cannot write TORCHELASTIC_ERROR_FILE: %v\n", filepath.Base(os.Args[0]), problem)
+		}
+	}
+	if err == nil {
+		for _, what := range leak.Open() {
+			fmt.Fprintf(os.Stderr, "%s: not closed: a %s\n", filepath.Base(os.Args[0]), what)
 		}
 	}
 	if problem := gotorch.Shutdown(shutdownTimeout); problem != nil {

@@ -115,22 +115,26 @@ tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* name
 
 tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim) {
   tdm_tensor* tensor = NULL;
-  return described(tdm_tensor_from_data(data, bytes, dtype, sizes, ndim, &tensor), tensor);
+  tdm_error* error = tdm_tensor_from_data(data, bytes, dtype, sizes, ndim, &tensor);
+  return described(error, tensor);
 }
 
 tg_tensor tg_tensor_share(const tdm_tensor* tensor) {
   tdm_tensor* shared = NULL;
-  return described(tdm_tensor_share(tensor, &shared), shared);
+  tdm_error* error = tdm_tensor_share(tensor, &shared);
+  return described(error, shared);
 }
 
 tg_tensor tg_tensor_grad(const tdm_tensor* tensor) {
   tdm_tensor* grad = NULL;
-  return described(tdm_tensor_grad(tensor, &grad), grad);
+  tdm_error* error = tdm_tensor_grad(tensor, &grad);
+  return described(error, grad);
 }
 
 tg_tensor tg_named_tensors_get(const tdm_named_tensors* list, size_t index) {
   tdm_tensor* tensor = NULL;
-  return described(tdm_named_tensors_get(list, index, &tensor), tensor);
+  tdm_error* error = tdm_named_tensors_get(list, index, &tensor);
+  return described(error, tensor);
 }
 
 uint64_t tg_scope_keep(tdm_tensor* tensor, int32_t all_the_way) {
