@@ -1,9 +1,21 @@
 package gotorch_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
+	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/testmain"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m) }
+var children = testmain.Children{
+	"load":          func() { fmt.Println(gotorch.Load()) },
+	"leave main":    leaveMainWhileComputing,
+	"os.Exit":       func() { leaveMainWhileComputing(); os.Exit(3) },
+	"shutdown":      shutdownWhileComputing,
+	"memory scopes": func() { trainForMemory(true) },
+	"memory gc":     func() { trainForMemory(false) },
+}
+
+func TestMain(m *testing.M) { testmain.Run(m, children) }

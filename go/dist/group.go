@@ -2,8 +2,10 @@ package dist
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -380,4 +382,25 @@ func (w *Work) Close() error {
 		w.free(closed("wait", "work"))
 	}
 	return nil
+}
+
+// AllEqual tells whether all ranks gave the same bytes, of which there are the same number on each, such as a hash of
+// their parameters.
+func (g *ProcessGroup) AllEqual(value []byte) (equal bool, err error) {
+	problem := gotorch.Try(func() {
+		gotorch.Scope(func() {
+			own := gotorch.From(value)
+			if g.backend == "nccl" {
+				own = own.ToDevice(gotorch.CUDA(-1))
+			}
+			all := make([]*gotorch.Tensor, g.size)
+			for i := range all {
+				all[i] = own.Clone()
+			}
+			if err = g.AllGather(all, own); err == nil {
+				equal = !slices.ContainsFunc(all, func(other *gotorch.Tensor) bool { return !own.Equal(other) })
+			}
+		})
+	})
+	return equal, errors.Join(err, problem)
 }

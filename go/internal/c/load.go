@@ -22,17 +22,15 @@ var CheckoutLibraries []string
 var loading struct {
 	sync.Mutex
 	ready atomic.Bool
-	bound string // path of the opened library
+	bound atomic.Pointer[string] // path of the opened library
 }
 
-// Path of the library that was opened, "" before.
+// Path of the library that was opened, "" before. Takes no lock: failures are described while Load holds it.
 func Path() string {
-	if loading.ready.Load() {
-		return loading.bound
+	if path := loading.bound.Load(); path != nil {
+		return *path
 	}
-	loading.Lock()
-	defer loading.Unlock()
-	return loading.bound
+	return ""
 }
 
 func version() string { return C.GoString(C.tdm_version()) }
@@ -50,7 +48,7 @@ func Load() *Failure {
 	if loading.ready.Load() {
 		return nil
 	}
-	if loading.bound == "" {
+	if Path() == "" {
 		if err := open(); err != nil {
 			return err
 		}
@@ -153,7 +151,7 @@ func open() *Failure {
 			"%s is version %s and lacks %d functions; this gotorch needs libtandem %s or later: install that, or set TANDEM_LIBRARY to it",
 			path, found, missing, HeaderVersion)}
 	}
-	loading.bound = path
+	loading.bound.Store(&path)
 	return nil
 }
 
@@ -172,10 +170,7 @@ func older(a, b string) bool {
 
 // Shutdown aborts groups, stops loaders and joins native threads. Nothing was loaded: it does nothing.
 func Shutdown(milliseconds int64) *Failure {
-	loading.Lock()
-	bound := loading.bound
-	loading.Unlock()
-	if bound == "" {
+	if Path() == "" {
 		return nil
 	}
 	return failure(C.tdm_shutdown(C.int64_t(milliseconds)))

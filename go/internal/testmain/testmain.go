@@ -14,9 +14,12 @@ import (
 	"tandem.example/gotorch/internal/leak"
 )
 
-// Run is called by TestMain.
-func Run(m *testing.M) {
-	Checkout()
+// Run is called by TestMain. In a process that [Command] started it runs that child instead.
+func Run(m *testing.M, children Children) {
+	if os.Getenv("GOTORCH_TEST_NO_CHECKOUT") == "" {
+		Checkout()
+	}
+	children.run()
 	code := m.Run()
 	if code == 0 && !leaks() {
 		code = 1

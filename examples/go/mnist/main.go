@@ -1,0 +1,268 @@
+// Mnist trains a convolutional network on handwritten digits, on one process or many:
+//
+//	tandem run -n 2 -- mnist-go --data FOLDER --epochs 5 --output results
+//
+// FOLDER holds MNIST's IDX files, plain or .gz, or train.recordio and test.recordio.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/data"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/nn"
+	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/optim"
+)
+
+type settings struct {
+	data, backend, device, save, resume, output string
+	epochs, batchSize                           int
+	lr                                          float64
+	seed                                        uint64
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.data, "data", "", "folder with IDX or RecordIO files")
+	flag.IntVar(&s.epochs, "epochs", 5, "passes over the training data")
+	flag.IntVar(&s.batchSize, "batch-size", 64, "samples a step, of each rank")
+	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate")
+	flag.StringVar(&s.backend, "backend", "", "gloo or nccl; by default what suits the device")
+	flag.StringVar(&s.device, "device", "cpu", "cpu or cuda")
+	flag.StringVar(&s.save, "save", "", "checkpoint to write after each epoch")
+	flag.StringVar(&s.resume, "resume", "", "checkpoint to go on from")
+	flag.Uint64Var(&s.seed, "seed", 0, "of the first weights, dropout and the order of samples")
+	flag.StringVar(&s.output, "output", ".", "folder for curve.png, digits.png and converted data")
+	flag.Parse()
+	dist.Main(s.run)
+}
+
+func (s *settings) run(ctx context.Context) error {
+	if s.data == "" || flag.NArg() > 0 {
+		return fmt.Errorf("give a folder with MNIST's IDX files, or RecordIO files, as --data FOLDER; --help lists all flags")
+	}
+	device := gotorch.CPU
+	switch s.device {
+	case "cpu":
+	case "cuda":
+		device = gotorch.CUDA(dist.LocalRank())
+	default:
+		return fmt.Errorf("--device is %q; it must be cpu or cuda", s.device)
+	}
+	group, err := dist.Init(ctx, dist.Options{Backend: s.backend, Device: device})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	train, test, err := data.MNIST(s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.seed,
+		Cache: filepath.Join(s.output, "recordio")})
+	if err != nil {
+		return err
+	}
+	defer train.Close()
+	defer test.Close()
+
+	if err := gotorch.ManualSeed(s.seed + uint64(group.Rank())); err != nil {
+		return err
+	}
+	net := NewNet()
+	nn.To(net, device)
+	model, err := dist.NewDDP(group, net, dist.DDPOptions{GradientAsBucketView: true})
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	firstEpoch, err := s.load(net, optimizer)
+	if err != nil {
+		return err
+	}
+
+	t := &trainer{group: group, device: device, net: net, model: model, optimizer: optimizer}
+	for epoch := firstEpoch; epoch < s.epochs; epoch++ {
+		title := fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs)
+		loss, err := t.epoch(ctx, title, train, epoch)
+		if err != nil {
+			return err
+		}
+		accuracy, err := t.evaluate(ctx, test)
+		if err != nil {
+			return err
+		}
+		t.curve.epoch(accuracy)
+		if group.Rank() == 0 {
+			fmt.Printf("%s: loss %.3f, test accuracy %.2f %%\n", title, loss, accuracy)
+			if err := s.store(net, optimizer, epoch+1); err != nil {
+				return err
+			}
+		}
+	}
+	if group.Rank() == 0 {
+		if err := t.draw(ctx, s.output, test); err != nil {
+			return err
+		}
+	}
+	fingerprint := nn.Fingerprint(net)
+	equal, err := group.AllEqual([]byte(fingerprint))
+	if err != nil {
+		return err
+	}
+	if !equal {
+		return fmt.Errorf("parameters: %s on rank %d, not equal on all %d ranks", fingerprint, group.Rank(), group.Size())
+	}
+	if group.Rank() == 0 {
+		fmt.Printf("parameters: %s, equal on all %d ranks\n", fingerprint, group.Size())
+	}
+	return nil
+}
+
+type trainer struct {
+	group     *dist.ProcessGroup
+	device    gotorch.Device
+	net       *Net
+	model     *dist.DDP
+	optimizer *optim.Optimizer
+	curve     curve
+}
+
+// epoch trains on all batches once and gives their mean loss, on this rank.
+func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, epoch int) (float64, error) {
+	nn.Train(t.model)
+	bar := newProgress(t.group, title, loader.Len())
+	defer bar.close()
+	total := 0.0
+	for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
+		if err != nil {
+			return 0, err
+		}
+		images, labels := batch.Field("image").ToDevice(t.device), batch.Field("label").ToDevice(t.device)
+		loss := F.CrossEntropy(t.model.Forward(images), labels)
+		if err := t.optimizer.Minimize(loss); err != nil {
+			return 0, err
+		}
+		value := loss.Item()
+		if math.IsNaN(value) {
+			return 0, fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.optimizer.LR())
+		}
+		total += value
+		t.curve.step(value)
+		bar.step(labels.Numel()*t.group.Size(), value)
+	}
+	return total / float64(max(loader.Len(), 1)), nil
+}
+
+// evaluate gives the percentage of test samples that are told right. Rank 0 does it and tells the others.
+func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (accuracy float64, err error) {
+	right := 0
+	if t.group.Rank() == 0 {
+		err = t.predict(ctx, test, func(_ *data.Batch, _, correct *gotorch.Tensor) bool {
+			right += correct.Sum().ItemInt()
+			return true
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	result := gotorch.From([]float64{100 * float64(right) / float64(test.Samples())}).ToDevice(t.device)
+	if err := t.group.Broadcast(result, 0); err != nil {
+		return 0, err
+	}
+	return result.Item(), nil
+}
+
+// predict calls use with every test batch, what the network takes its digits for, and where it is right.
+func (t *trainer) predict(ctx context.Context, test *data.Loader,
+	use func(batch *data.Batch, predicted, correct *gotorch.Tensor) (more bool)) error {
+	nn.Eval(t.net)
+	for batch, err := range gotorch.Scoped(test.Epoch(ctx, 0)) {
+		if err != nil {
+			return err
+		}
+		more := false
+		gotorch.NoGrad(func() {
+			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).Argmax(1).ToDevice(gotorch.CPU)
+			more = use(batch, predicted, predicted.Eq(batch.Field("label")))
+		})
+		if !more {
+			break
+		}
+	}
+	return nil
+}
+
+// store writes the checkpoint that --save names.
+func (s *settings) store(net *Net, optimizer *optim.Optimizer, epochs int) error {
+	if s.save == "" {
+		return nil
+	}
+	state, err := optimizer.State()
+	if err != nil {
+		return err
+	}
+	tensors := map[string]*gotorch.Tensor{}
+	for name, t := range nn.State(net) {
+		tensors["model."+name] = t
+	}
+	for name, t := range state {
+		tensors["optimizer."+name] = t
+	}
+	return gotorch.Save(s.save, tensors, map[string]string{"epochs": strconv.Itoa(epochs)})
+}
+
+// load reads the checkpoint that --resume names, and gives the epochs that it has seen.
+func (s *settings) load(net *Net, optimizer *optim.Optimizer) (epochs int, err error) {
+	if s.resume == "" {
+		return 0, nil
+	}
+	tensors, metadata, err := gotorch.Open(s.resume)
+	if err != nil {
+		return 0, err
+	}
+	if epochs, err = strconv.Atoi(metadata["epochs"]); err != nil {
+		return 0, fmt.Errorf("%s is no checkpoint of this program: it does not say how many epochs it has seen", s.resume)
+	}
+	part := func(prefix string) map[string]*gotorch.Tensor {
+		own := map[string]*gotorch.Tensor{}
+		for name, t := range tensors {
+			if rest, ok := strings.CutPrefix(name, prefix); ok {
+				own[rest] = t
+			}
+		}
+		return own
+	}
+	if err := nn.LoadState(net, part("model.")); err != nil {
+		return 0, fmt.Errorf("%s: %w", s.resume, err)
+	}
+	if err := optimizer.LoadState(part("optimizer.")); err != nil {
+		return 0, fmt.Errorf("%s: %w", s.resume, err)
+	}
+	return epochs, nil
+}
+
+func (t *trainer) draw(ctx context.Context, folder string, test *data.Loader) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := t.curve.draw(filepath.Join(folder, "curve.png")); err != nil {
+		return err
+	}
+	var problem error
+	err := t.predict(ctx, test, func(batch *data.Batch, predicted, _ *gotorch.Tensor) bool {
+		problem = drawDigits(filepath.Join(folder, "digits.png"), gotorch.Data[float32](batch.Field("image")),
+			gotorch.Data[int](predicted), gotorch.Data[int](batch.Field("label")))
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	return problem
+}
