@@ -1,0 +1,225 @@
+package data_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/data"
+	"tandem.example/gotorch/recordio"
+)
+
+// numbers writes n records, each its number as a little-endian int32 and three bytes.
+func numbers(t *testing.T, n int) (path string, fields []data.Field) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "numbers.recordio")
+	w, err := recordio.Create(path, recordio.WriterOptions{ChunkBytes: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	for i := range n {
+		record := binary.LittleEndian.AppendUint32(nil, uint32(i))
+		w.Write(append(record, byte(i), byte(i+1), byte(i+2)))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, []data.Field{{Name: "number", DType: gotorch.Int32, Out: gotorch.Int64},
+		{Name: "bytes", DType: gotorch.Uint8, Shape: []int{3}, Out: gotorch.Float32, Scale: 2, Mean: 1, Std: 0.5}}
+}
+
+func epoch(t *testing.T, loader *data.Loader, number int) (all []int) {
+	t.Helper()
+	for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), number)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := gotorch.Data[int](batch.Field("number"))
+		values := gotorch.Data[float32](batch.Field("bytes"))
+		for i, label := range labels {
+			for j := range 3 {
+				if want := (float32(byte(label+j))*2 - 1) / 0.5; values[3*i+j] != want {
+					t.Fatalf("sample %d, byte %d is %v, want %v", label, j, values[3*i+j], want)
+				}
+			}
+		}
+		all = append(all, labels...)
+	}
+	return all
+}
+
+func TestEpochs(t *testing.T) {
+	path, fields := numbers(t, 50)
+	open := func(o data.Options) *data.Loader {
+		loader, err := data.Open([]string{path}, fields, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { loader.Close() })
+		return loader
+	}
+	plain := open(data.Options{BatchSize: 8, Shuffle: gotorch.Some(false)})
+	if got := epoch(t, plain, 0); len(got) != 50 || !slices.IsSorted(got) {
+		t.Fatal(got)
+	}
+	if plain.Len() != 7 || plain.Samples() != 50 {
+		t.Fatal(plain.Len(), plain.Samples())
+	}
+	loader := open(data.Options{BatchSize: 10, Seed: 3, Threads: 2})
+	first, second := epoch(t, loader, 0), epoch(t, loader, 1)
+	if slices.IsSorted(first) || slices.Equal(first, second) || !slices.Equal(first, epoch(t, loader, 0)) {
+		t.Fatal(first, second)
+	}
+	all := slices.Sorted(slices.Values(first))
+	if len(all) != 50 || all[0] != 0 || all[49] != 49 {
+		t.Fatal(all)
+	}
+
+	// Two ranks of batch 5 see the global batches of one rank of batch 10.
+	var parts [2][]int
+	for rank := range parts {
+		parts[rank] = epoch(t, open(data.Options{BatchSize: 5, Seed: 3, Rank: rank, WorldSize: 2}), 0)
+	}
+	for step := range 5 {
+		global := append(slices.Clone(parts[0][5*step:5*step+5]), parts[1][5*step:5*step+5]...)
+		if !slices.Equal(slices.Sorted(slices.Values(global)), slices.Sorted(slices.Values(first[10*step:10*step+10]))) {
+			t.Fatal(step, global, first)
+		}
+	}
+
+	var rest []int
+	for batch, err := range loader.EpochFrom(t.Context(), 0, 3) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest = append(rest, gotorch.Data[int](batch.Tensors[0])...)
+		batch.Close()
+	}
+	if !slices.Equal(rest, first[30:]) {
+		t.Fatal(rest, first)
+	}
+}
+
+func TestEndsEarly(t *testing.T) {
+	path, fields := numbers(t, 50)
+	loader, err := data.Open([]string{path}, fields, data.Options{BatchSize: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	batches := 0
+	for _, err = range loader.Epoch(ctx, 0) {
+		if batches++; batches == 2 {
+			cancel()
+		}
+	}
+	if batches != 3 || !errors.Is(err, context.Canceled) {
+		t.Fatal(batches, err)
+	}
+	loader.Close()
+	loader.Close()
+	for _, err = range loader.Epoch(t.Context(), 0) {
+	}
+	if !errors.Is(err, gotorch.ErrClosed) {
+		t.Fatal(err)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	path, fields := numbers(t, 5)
+	for name, open := range map[string]func() (*data.Loader, error){
+		"no such file": func() (*data.Loader, error) {
+			return data.Open([]string{path + "x"}, fields, data.Options{BatchSize: 1})
+		},
+		"batch 0": func() (*data.Loader, error) { return data.Open([]string{path}, fields, data.Options{}) },
+		"rank 2 of two": func() (*data.Loader, error) {
+			return data.Open([]string{path}, fields, data.Options{BatchSize: 1, Rank: 2, WorldSize: 2})
+		},
+	} {
+		if _, err := open(); err == nil {
+			t.Error(name, "was taken")
+		}
+	}
+}
+
+// idxFiles writes n images whose pixels are their number, and labels.
+func idxFiles(t *testing.T, folder, set string, n int) {
+	t.Helper()
+	images := binary.BigEndian.AppendUint32(nil, 2051)
+	labels := binary.BigEndian.AppendUint32(nil, 2049)
+	for _, size := range []int{n, 28, 28} {
+		images = binary.BigEndian.AppendUint32(images, uint32(size))
+	}
+	labels = binary.BigEndian.AppendUint32(labels, uint32(n))
+	for i := range n {
+		images = append(images, bytes.Repeat([]byte{byte(i)}, 784)...)
+		labels = append(labels, byte(i%10))
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, set+"-images-idx3-ubyte"), images, 0o644),
+		os.WriteFile(filepath.Join(folder, set+"-labels-idx1-ubyte"), labels, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMNIST(t *testing.T) {
+	folder, cache := t.TempDir(), t.TempDir()
+	if _, _, err := data.MNIST(folder, nil, data.MNISTOptions{}); !errors.Is(err, gotorch.ErrNotFound) {
+		t.Fatal(err)
+	}
+	idxFiles(t, folder, "train", 128)
+	idxFiles(t, folder, "t10k", 20)
+	for range 2 { // the second time from what the first has converted
+		train, test, err := data.MNIST(folder, nil, data.MNISTOptions{BatchSize: 32, Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer train.Close()
+		defer test.Close()
+		if train.Samples() != 128 || train.Len() != 4 || test.Samples() != 20 || test.Len() != 1 {
+			t.Fatal(train.Samples(), train.Len(), test.Samples(), test.Len())
+		}
+		for batch, err := range gotorch.Scoped(test.Epoch(t.Context(), 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if shape := batch.Field("image").Shape(); !slices.Equal(shape, []int{20, 1, 28, 28}) {
+				t.Fatal(shape)
+			}
+			for i, label := range gotorch.Data[int](batch.Field("label")) {
+				pixel := batch.Field("image").Select(0, i).Select(0, 0).Select(0, 0).Select(0, 0).Item()
+				if want := (float64(i)/255 - 0.1307) / 0.3081; label != i%10 || pixel-want > 1e-5 || want-pixel > 1e-5 {
+					t.Fatal(i, label, pixel, want)
+				}
+			}
+			err := gotorch.Try(func() { batch.Field("nothing") })
+			if !errors.Is(err, gotorch.ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "t10k-images-idx3-ubyte"), []byte("no pictures"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	_, _, err := data.MNIST(folder, nil, data.MNISTOptions{Cache: empty})
+	if !errors.Is(err, gotorch.ErrDataLoss) {
+		t.Fatal(err)
+	}
+	_, err = data.ConvertMNIST(filepath.Join(folder, "t10k-images-idx3-ubyte"), filepath.Join(folder, "t10k-labels-idx1-ubyte"),
+		filepath.Join(empty, "out"), 0, -1)
+	if !errors.Is(err, gotorch.ErrDataLoss) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(empty, "out")); err == nil {
+		t.Fatal(fmt.Sprint("a file was left after ", err))
+	}
+}

@@ -1,0 +1,190 @@
+package dist_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/nn"
+	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/optim"
+)
+
+const globalBatch, steps = 64, 50
+
+func newModel() nn.Layer {
+	return nn.NewSequential(nn.NewLinear(20, 50), nn.NewTanh(), nn.NewLinear(50, 4))
+}
+
+// sample is the global batch of a step: the same in every process.
+func sample(step int) (x, y *gotorch.Tensor) {
+	values, labels := make([]float32, globalBatch*20), make([]int, globalBatch)
+	for i := range values {
+		values[i] = float32(math.Sin(float64(i*7919+step*104729) * 0.37))
+	}
+	for i := range labels {
+		labels[i] = (i*31 + step*17) % 4
+	}
+	return gotorch.From(values, globalBatch, 20), gotorch.From(labels)
+}
+
+// train makes 50 steps on samples [from, to) of each global batch.
+func train(forward func(*gotorch.Tensor) *gotorch.Tensor, model nn.Module, from, to int) error {
+	sgd := optim.SGD(nn.Parameters(model), 0.1, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	for step := range steps {
+		var err error
+		gotorch.Scope(func() {
+			x, y := sample(step)
+			err = sgd.Minimize(F.CrossEntropy(forward(x.Slice(0, from, to)), y.Slice(0, from, to)))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ddpChild(ctx context.Context) error {
+	group, err := dist.Init(ctx)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	// Ranks begin with different weights: DDP has to make them rank 0's.
+	if err := gotorch.ManualSeed(uint64(100 + group.Rank())); err != nil {
+		return err
+	}
+	model := newModel()
+	folder := environment("FOLDER")
+	if group.Rank() == 0 {
+		if err := nn.Save(filepath.Join(folder, "first.safetensors"), model); err != nil {
+			return err
+		}
+	}
+	ddp, err := dist.NewDDP(group, model, dist.DDPOptions{GradientAsBucketView: environment("VIEWS") != "",
+		BucketCapMB: gotorch.Some(0.001)})
+	if err != nil {
+		return err
+	}
+	defer ddp.Close()
+	half := globalBatch / 2
+	if err := train(ddp.Forward, model, group.Rank()*half, (group.Rank()+1)*half); err != nil {
+		return err
+	}
+	if group.Rank() == 0 {
+		if err := nn.Save(filepath.Join(folder, "last.safetensors"), model); err != nil {
+			return err
+		}
+	}
+	equal, err := group.AllEqual([]byte(nn.Fingerprint(model)))
+	return errors.Join(err, check(equal, "the ranks' parameters differ"))
+}
+
+func TestTwoRanksTrainAsOne(t *testing.T) {
+	for _, views := range []string{"", "1"} {
+		folder := t.TempDir()
+		succeed(t, ranks(t, 2, "ddp", "FOLDER="+folder, "VIEWS="+views))
+		model := newModel()
+		if err := nn.Load(filepath.Join(folder, "first.safetensors"), model); err != nil {
+			t.Fatal(err)
+		}
+		before := nn.Fingerprint(model)
+		if err := train(model.Forward, model, 0, globalBatch); err != nil {
+			t.Fatal(err)
+		}
+		if nn.Fingerprint(model) == before {
+			t.Fatal("nothing was trained")
+		}
+		last, _, err := gotorch.Open(filepath.Join(folder, "last.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range nn.State(model) {
+			if !last[name].AllClose(want, 1e-4, 1e-5) {
+				t.Errorf("views %q: %s differs by up to %g", views, name, last[name].Sub(want).Abs().Max().Item())
+			}
+		}
+	}
+}
+
+func TestNoSyncAccumulates(t *testing.T) {
+	threads(t, 2, func(group *dist.ProcessGroup) error {
+		layer := nn.NewLinear(1, 1, nn.LinearOptions{Bias: nn.Some(false)})
+		ddp, err := dist.NewDDP(group, layer)
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		x := gotorch.From([]float32{float32(group.Rank() + 1)}, 1, 1)
+		backward := func() error { return ddp.Forward(x).Sum().Backward() }
+		if err := ddp.NoSync(backward); err != nil {
+			return err
+		}
+		if got, want := layer.Weight.Grad().Item(), float64(group.Rank()+1); got != want {
+			return fmt.Errorf("in NoSync the gradient is %v, want this rank's %v", got, want)
+		}
+		if err := backward(); err != nil {
+			return err
+		}
+		if got := layer.Weight.Grad().Item(); got != 3 {
+			return fmt.Errorf("after NoSync the gradient is %v, want the mean of 2 and 4", got)
+		}
+		return nil
+	})
+}
+
+func TestDDPOfSeveralOutputs(t *testing.T) {
+	threads(t, 2, func(group *dist.ProcessGroup) error {
+		lstm := nn.NewLSTM(3, 4)
+		ddp, err := dist.NewDDP(group, lstm, dist.DDPOptions{FindUnusedParameters: true})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		outputs := ddp.Run(func() []*gotorch.Tensor {
+			y, h, c := lstm.ForwardState(gotorch.Full([]int{2, 1, 3}, float64(group.Rank())), nil, nil)
+			return []*gotorch.Tensor{y, h, c}
+		})
+		if err := outputs[0].Sum().Add(outputs[2].Sum()).Backward(); err != nil {
+			return err
+		}
+		gradients := nn.Parameters(lstm)[0].Grad().Bytes()
+		equal, err := group.AllEqual(gradients)
+		return errors.Join(err, check(equal, "the ranks' gradients differ"))
+	})
+}
+
+func TestDDPNamesWhatDiffers(t *testing.T) {
+	var messages [2]string
+	threads(t, 2, func(group *dist.ProcessGroup) error {
+		_, err := dist.NewDDP(group, nn.NewSequential(nn.NewLinear(2, 2), nn.NewLinear(2, 3+group.Rank())))
+		if !errors.Is(err, gotorch.ErrInvalidArgument) {
+			return fmt.Errorf("NewDDP of different shapes: %v", err)
+		}
+		messages[group.Rank()] = err.Error()
+		return nil
+	})
+	if !slices.ContainsFunc(messages[:], func(s string) bool { return strings.Contains(s, "1.weight") }) {
+		t.Fatal(messages)
+	}
+}
+
+func TestDDPAfterClose(t *testing.T) {
+	threads(t, 1, func(group *dist.ProcessGroup) error {
+		ddp, err := dist.NewDDP(group, nn.NewLinear(1, 1))
+		if err != nil {
+			return err
+		}
+		ddp.Close()
+		ddp.Close()
+		err = gotorch.Try(func() { ddp.Forward(gotorch.Ones([]int{1, 1})) })
+		return check(errors.Is(err, gotorch.ErrClosed), "Forward after Close: %v", err)
+	})
+}

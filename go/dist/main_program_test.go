@@ -1,0 +1,88 @@
+package dist_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/internal/testmain"
+)
+
+func gotorchPanicChild(context.Context) error {
+	gotorch.Zeros([]int{2}).Add(gotorch.Zeros([]int{3}))
+	return nil
+}
+
+func notClosedChild(context.Context) error {
+	_, err := dist.NewHashStore()
+	return err
+}
+
+func signalChild(ctx context.Context) error {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// program runs a child under dist.Main and gives its exit code, its output and its error file.
+func program(t *testing.T, child string) (code int, output string, file map[string]struct {
+	Message string
+	Extra   struct {
+		Callstack string `json:"py_callstack"`
+		Timestamp string
+	} `json:"extraInfo"`
+}) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "error.json")
+	command := testmain.Command(t, child, "TORCHELASTIC_ERROR_FILE="+path)
+	text, _ := command.CombinedOutput()
+	if content, err := os.ReadFile(path); err == nil {
+		if err := json.Unmarshal(content, &file); err != nil {
+			t.Fatalf("%v: %s", err, content)
+		}
+	}
+	return command.ProcessState.ExitCode(), string(text), file
+}
+
+func TestMainWritesTheErrorFile(t *testing.T) {
+	for child, want := range map[string]string{"error": "the disk is full", "panic": "panic: a bug",
+		"gotorch panic": "aten::add.Tensor", "signal": "context canceled"} {
+		code, output, file := program(t, child)
+		message := file["message"]
+		if child == "signal" {
+			message.Message = strings.Replace(message.Message, "terminated signal received", want, 1)
+			output += want
+		}
+		if code != 1 || !strings.Contains(output, want) || !strings.Contains(message.Message, want) {
+			t.Errorf("%s: exit code %d, %q, file %q", child, code, output, message.Message)
+		}
+		seconds, err := strconv.ParseInt(message.Extra.Timestamp, 10, 64)
+		if err != nil || time.Since(time.Unix(seconds, 0)) > testTimeout {
+			t.Errorf("%s: timestamp %q", child, message.Extra.Timestamp)
+		}
+		if hasStack := strings.Contains(message.Extra.Callstack, "goroutine"); hasStack != (child == "panic") {
+			t.Errorf("%s: call stack %q", child, message.Extra.Callstack)
+		}
+	}
+}
+
+func TestMainSucceeds(t *testing.T) {
+	if code, output, file := program(t, "success"); code != 0 || output != "" || file != nil {
+		t.Fatal(code, output, file)
+	}
+	if code, output, _ := program(t, "not closed"); code != 0 ||
+		!strings.Contains(output, "not closed: a dist.Store made in "+fmt.Sprint("tandem.example/gotorch/dist")) {
+		t.Fatal(code, output)
+	}
+}

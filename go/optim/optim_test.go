@@ -1,0 +1,106 @@
+package optim_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/optim"
+)
+
+func TestOptimizersMinimize(t *testing.T) {
+	for name, make := range map[string]func([]*gotorch.Tensor) *optim.Optimizer{
+		"SGD": func(p []*gotorch.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
+		"SGD with momentum": func(p []*gotorch.Tensor) *optim.Optimizer {
+			return optim.SGD(p, 0.02, optim.SGDOptions{Momentum: optim.Some(0.9), Nesterov: optim.Some(true)})
+		},
+		"Adam": func(p []*gotorch.Tensor) *optim.Optimizer {
+			return optim.Adam(p, 0.2, optim.AdamOptions{Betas: optim.Some([2]float64{0.8, 0.9})})
+		},
+		"AdamW": func(p []*gotorch.Tensor) *optim.Optimizer {
+			return optim.AdamW(p, 0.2, optim.AdamOptions{WeightDecay: optim.Some(0.0)})
+		},
+		"Adagrad": func(p []*gotorch.Tensor) *optim.Optimizer { return optim.Adagrad(p, 1) },
+		"RMSprop": func(p []*gotorch.Tensor) *optim.Optimizer { return optim.RMSprop(p, 0.05) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := gotorch.From([]float32{3, -4}).SetRequiresGrad(true)
+			optimizer := make([]*gotorch.Tensor{x})
+			for range 200 {
+				gotorch.Scope(func() {
+					if err := optimizer.Minimize(x.SubScalar(1).PowScalar(2).Sum()); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
+			for _, value := range gotorch.Data[float32](x) {
+				if math.Abs(float64(value)-1) > 0.1 {
+					t.Fatalf("ends at %v, not near 1", gotorch.Data[float32](x))
+				}
+			}
+		})
+	}
+}
+
+// One step of SGD with momentum and weight decay, by hand.
+func TestSGDStep(t *testing.T) {
+	x := gotorch.From([]float64{1}).SetRequiresGrad(true)
+	sgd := optim.SGD([]*gotorch.Tensor{x}, 0.1, optim.SGDOptions{Momentum: optim.Some(0.5), WeightDecay: optim.Some(0.2)})
+	want, velocity := 1.0, 0.0
+	for range 3 {
+		if err := sgd.Minimize(x.MulScalar(3).Sum()); err != nil {
+			t.Fatal(err)
+		}
+		velocity = 0.5*velocity + 3 + 0.2*want
+		want -= 0.1 * velocity
+	}
+	if got := x.Item(); math.Abs(got-want) > 1e-12 {
+		t.Fatal(got, want)
+	}
+}
+
+func TestLearningRateAndState(t *testing.T) {
+	run := func(optimizer *optim.Optimizer, x *gotorch.Tensor, steps int) {
+		for range steps {
+			if err := optimizer.Minimize(x.PowScalar(2).Sum()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	a := gotorch.From([]float32{5, 6}).SetRequiresGrad(true)
+	first := optim.Adam([]*gotorch.Tensor{a}, 0.5)
+	run(first, a, 3)
+	if err := first.SetLR(0.25); err != nil || first.LR() != 0.25 {
+		t.Fatal(err, first.LR())
+	}
+	state, err := first.State()
+	if err != nil || len(state) == 0 {
+		t.Fatal(state, err)
+	}
+	b := gotorch.From(gotorch.Data[float32](a)).SetRequiresGrad(true)
+	second := optim.Adam([]*gotorch.Tensor{b}, 0.25)
+	if err := second.LoadState(state); err != nil {
+		t.Fatal(err)
+	}
+	run(first, a, 3)
+	run(second, b, 3)
+	if !a.Equal(b) {
+		t.Fatalf("%v and %v after the same steps", gotorch.Data[float32](a), gotorch.Data[float32](b))
+	}
+	if err := second.LoadState(map[string]*gotorch.Tensor{"9.exp_avg": a.Detach()}); err == nil {
+		t.Fatal("state of a parameter that is not there was taken")
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	x := gotorch.From([]float32{1}).SetRequiresGrad(true)
+	if err := gotorch.Try(func() { optim.SGD([]*gotorch.Tensor{x}, -1) }); !errors.Is(err, gotorch.ErrInvalidArgument) {
+		t.Fatal(err)
+	}
+	y := gotorch.From([]float32{1}).SetRequiresGrad(true)
+	y.Close()
+	if err := gotorch.Try(func() { optim.SGD([]*gotorch.Tensor{y}, 1) }); !errors.Is(err, gotorch.ErrClosed) {
+		t.Fatal(err)
+	}
+}
