@@ -1,6 +1,7 @@
 #include "shim.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,12 @@ void* tg_open(const char* path, char** error) {
     *error = strdup(text ? text : "unknown error");
   }
   return library;
+}
+
+void tg_trim_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 tg_tensor tg_describe(tdm_tensor* tensor) {

@@ -8,6 +8,9 @@
 /* Opens a library for good. NULL on failure, with dlerror()'s text in *error (free with free()). */
 TDM_API void* tg_open(const char* path, char** error);
 
+/* Has malloc give free memory back to the system, where it can. */
+TDM_API void tg_trim_memory(void);
+
 /* A new tensor with what Go keeps about it. */
 typedef struct tg_tensor {
   tdm_error* error;
