@@ -31,12 +31,12 @@ NcclFactory* load_factory() {
     throw Error(ErrorCode::kLibrary, std::string("backend nccl needs ") + path.string() + ", which does not load: " +
                                          dlerror() + "; install Tandem's CUDA part (script/bootstrap --cuda)");
   }
-  auto* factory = reinterpret_cast<NcclFactory*>(dlsym(handle, TANDEM_NCCL_FACTORY));
+  auto* factory = static_cast<NcclFactory* const*>(dlsym(handle, TANDEM_NCCL_FACTORY));
   if (!factory) {
     throw Error(ErrorCode::kLibrary,
                 path.string() + " lacks " TANDEM_NCCL_FACTORY "; install it and the core from one release");
   }
-  return factory;
+  return *factory;
 }
 
 NcclFactory* factory() {
