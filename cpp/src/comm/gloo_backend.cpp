@@ -57,6 +57,7 @@ void GlooDevices::add(Make&& make) {
   static std::mutex one_at_a_time;
   std::lock_guard<std::mutex> lock(one_at_a_time);
   const auto before = net::listening_endpoints();
+  net::SigpipeBlocked blocked;
   devices_.push_back(make());
   for (const auto& endpoint : net::listening_endpoints()) {
     if (std::find(before.begin(), before.end(), endpoint) == before.end()) endpoints_.push_back(endpoint);

@@ -193,6 +193,7 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(const ProcessGroupOptions& option
   for (const auto& member : gathered.roster.members) listeners.push_back(member.listeners);
   state->set_listeners(std::move(listeners));
   *store = prefix_store("gloo", gathered.roster.store);
+  net::SigpipeBlocked blocked;
   try {
     return c10::make_intrusive<GlooBackend>(state, *store, gathered.devices, options.timeout);
   } catch (const Error&) {
@@ -389,7 +390,15 @@ Work ProcessGroup::barrier_async() {
 
 void Work::wait(milliseconds timeout) {
   if (!work_) throw Error(ErrorCode::kClosed, "the work is empty: it belongs to no collective");
-  work_->wait(timeout);
+  try {
+    work_->wait(timeout);
+  } catch (const Error&) {
+    throw;
+  } catch (const c10::DistError& error) {  // NCCL's
+    const std::string text = error.what_without_backtrace();
+    const bool late = text.find("imeout") != std::string::npos || text.find("timed out") != std::string::npos;
+    throw Error(late ? ErrorCode::kTimeout : ErrorCode::kPeerLost, "a collective failed: " + text);
+  }
 }
 
 bool Work::is_completed() const {

@@ -251,6 +251,17 @@ int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoi
   return ended;
 }
 
+SigpipeBlocked::SigpipeBlocked() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before_);
+}
+
+SigpipeBlocked::~SigpipeBlocked() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 std::string host_identity() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);

@@ -1,6 +1,8 @@
 // TCP sockets as the stores and groups need them: bound to one address, found by their names, ended from outside.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -49,6 +51,19 @@ std::vector<Endpoint> listening_endpoints();
 // Ends (shutdown(2)) every connected TCP socket of this process whose local or remote name is one of the given.
 // Returns how many. Safe against descriptors that other threads close and reuse meanwhile.
 int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
+
+// Threads that are started while it lives never get SIGPIPE, which would end a program whose peer died. For libraries
+// that write to sockets without MSG_NOSIGNAL (Gloo, libuv); the program's own handling of the signal stays as it is.
+class SigpipeBlocked {
+ public:
+  SigpipeBlocked();
+  ~SigpipeBlocked();
+  SigpipeBlocked(const SigpipeBlocked&) = delete;
+  SigpipeBlocked& operator=(const SigpipeBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // Names this machine, or container with a network of its own: processes with the same identity share a loopback.
 std::string host_identity();

@@ -36,6 +36,7 @@ Store open_server(const std::string& host, std::uint16_t port, const TCPStoreOpt
   native.port = listener.endpoint.port;
   native.masterListenFd = listener.fd;
   std::string address = listener.endpoint.address;
+  net::SigpipeBlocked blocked;
   if (address == "0.0.0.0") address = "127.0.0.1";
   if (address == "::") address = "::1";
   return c10::make_intrusive<c10d::TCPStore>(address, native);

@@ -40,12 +40,9 @@ std::string called(const std::string& name) {
 // All outputs through one node: a gradient for one of them is a gradient (undefined) for all, so that parameters that
 // only lead to the others are reported to the reducer as unused.
 struct Sink : torch::autograd::Function<Sink> {
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                torch::autograd::variable_list inputs) {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs) {
     context->set_materialize_grads(false);
-    torch::autograd::variable_list outputs;
-    for (const at::Tensor& input : inputs) outputs.push_back(input.view_as(input));
-    return outputs;
+    return inputs.vec();
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
                                                  torch::autograd::variable_list gradients) {
@@ -237,7 +234,7 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
     through.push_back(outputs[i]);
   }
   if (through.size() < 2) return;  // a single output is what the loss comes from
-  through = Sink::apply(through);
+  through = Sink::apply(at::TensorList(through));
   for (std::size_t i = 0; i < places.size(); ++i) outputs[places[i]] = through[i];
 }
 
