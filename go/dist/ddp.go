@@ -27,6 +27,7 @@ type DDP struct {
 	Module nn.Module
 
 	group  *ProcessGroup
+	layer  nn.Layer
 	handle c.DDP
 	watch  *leak.Watch
 }
@@ -39,6 +40,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 		o = options[0]
 	}
 	d := &DDP{Module: module, group: group}
+	d.layer, _ = module.(nn.Layer)
 	err := gotorch.Try(func() {
 		parameters, buffers := nn.NamedParameters(module), nn.Buffers(module)
 		handles := make([]c.Tensor, len(parameters))
@@ -74,13 +76,12 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 // Forward calls the module, which must have one input and one output; see [DDP.Run] for others. It panics with *[Error]
 // on a lost or late peer.
 func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
-	layer, ok := d.Module.(nn.Layer)
-	if !ok {
+	if d.layer == nil {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "ddp.Forward",
 			Message: "the module has no Forward of one input and one output; use Run"})
 	}
 	d.prepareForward()
-	y := layer.Forward(x)
+	y := d.layer.Forward(x)
 	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "ddp.Forward")))
 	runtime.KeepAlive(y)
 	return y

@@ -1,0 +1,349 @@
+// Ranks as real processes: how they meet through the environment, and what happens when one dies, stops or is late.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <iostream>
+
+#include "comm/sockets.h"
+#include "cpp/comm/child.h"
+#include "cpp/comm/threads.h"
+#include "tandem/ddp.h"
+#include "tandem/store.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Clock = std::chrono::steady_clock;
+
+// --- what a rank does, in its own process: its output is lines for the test
+
+void say(const std::string& line) {
+  std::cout << line << std::endl;
+}
+
+ProcessGroupOptions from_environment() {
+  ProcessGroupOptions options;
+  const char* timeout = std::getenv("TEST_TIMEOUT_MS");
+  options.timeout = std::chrono::milliseconds(timeout ? std::atoi(timeout) : 30000);
+  return options;
+}
+
+// "error CODE MILLISECONDS MESSAGE" of what `body` throws, the milliseconds since `since`.
+void say_error(const std::function<void()>& body, const Clock::time_point* since = nullptr) {
+  try {
+    body();
+    say("no error");
+  } catch (const Error& error) {
+    const auto spent = since ? std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - *since).count() : 0;
+    say("error " + std::to_string(static_cast<int>(error.code())) + " " + std::to_string(spent) + " " + error.what());
+  }
+}
+
+// Sums ranks, three times, also in a second group.
+int sum() {
+  say_error([] {
+    const auto group = ProcessGroup::create(from_environment());
+    ProcessGroupOptions again = from_environment();
+    again.name = "second";
+    const auto second = ProcessGroup::create(again);
+    at::Tensor tensor = torch::full({1000}, group->rank() + 1.0);
+    for (int i = 0; i < 3; ++i) group->all_reduce(tensor);
+    second->all_reduce(tensor);
+    say("sum " + std::to_string(tensor[999].item<double>()));
+    group->barrier();
+  });
+  return 0;
+}
+
+// Waits in a collective that the other rank does not join.
+int wait_for_peer() {
+  const auto group = ProcessGroup::create(from_environment());
+  group->barrier();
+  say("ready");
+  if (group->rank() != 0) pause();
+  at::Tensor tensor = torch::ones({4});
+  Work work = group->all_reduce_async(tensor);
+  Work queued = group->all_reduce_async(tensor);
+  say_error([&] { work.wait(); });
+  say_error([&] { queued.wait(); });
+  say_error([&] { group->all_reduce(tensor); });
+  return 0;
+}
+
+// Rank 0 waits in a collective and is aborted by another thread when the test says so (SIGUSR1).
+int abort_while_waiting() {
+  sigset_t usr1;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &usr1, nullptr);
+  const auto group = ProcessGroup::create(from_environment());
+  group->barrier();
+  say("ready");
+  if (group->rank() != 0) pause();
+  Clock::time_point aborted;
+  std::thread aborter([&] {
+    int number = 0;
+    sigwait(&usr1, &number);
+    aborted = Clock::now();
+    group->abort();
+  });
+  at::Tensor tensor = torch::ones({1 << 20});
+  say_error([&] { group->all_reduce(tensor); }, &aborted);
+  aborter.join();
+  say("left");
+  return 0;
+}
+
+// Trains until the peer dies; then makes a group and DDP of its own and goes on alone.
+int train_until_peer_dies() {
+  const auto group = ProcessGroup::create(from_environment());
+  torch::nn::Linear net(64, 64);
+  {
+    DistributedDataParallel<torch::nn::Linear> ddp(net, group);
+    say("ready");
+    say_error([&] {
+      for (;;) {
+        ddp.forward(torch::randn({8, 64})).sum().backward();
+        net->zero_grad();
+      }
+    });
+  }
+  ProcessGroupOptions alone = options_for(0, 1);
+  DistributedDataParallel<torch::nn::Linear> ddp(net, ProcessGroup::create(alone, hash_store()));
+  ddp.forward(torch::randn({8, 64})).sum().backward();
+  say("goes on");
+  return 0;
+}
+
+// Returns from main while collectives are pending.
+int end_while_pending() {
+  const auto group = ProcessGroup::create(from_environment());
+  group->barrier();
+  static at::Tensor tensor = torch::ones({1 << 20});
+  static std::vector<Work> works;
+  for (int i = 0; i < 5 && group->rank() == 0; ++i) works.push_back(group->all_reduce_async(tensor));
+  static auto kept = group;  // not destroyed before main returns
+  say("ready");
+  if (group->rank() != 0) pause();
+  return 0;
+}
+
+int run_child(const std::string& role) {
+  if (role == "sum") return sum();
+  if (role == "wait") return wait_for_peer();
+  if (role == "abort") return abort_while_waiting();
+  if (role == "train") return train_until_peer_dies();
+  if (role == "end") return end_while_pending();
+  return 2;
+}
+
+// --- tests
+
+using Environment = std::map<std::string, std::string>;
+
+class Job {
+ public:
+  explicit Job(Environment environment = Environment()) : common_(std::move(environment)) {
+    const net::Listener free = net::listen_on("127.0.0.1", 0);
+    close(free.fd);
+    port_ = free.endpoint.port;
+  }
+
+  std::unique_ptr<Child> start(const std::string& role, int rank, int size,
+                               Environment environment = Environment()) const {
+    environment.insert(common_.begin(), common_.end());
+    environment.insert({{"RANK", std::to_string(rank)},
+                        {"WORLD_SIZE", std::to_string(size)},
+                        {"MASTER_ADDR", "127.0.0.1"},
+                        {"MASTER_PORT", std::to_string(port_)},
+                        {"OMP_NUM_THREADS", "1"},
+                        {"TANDEM_STORE_FD", ""},
+                        {"TORCHELASTIC_USE_AGENT_STORE", ""},
+                        {"GLOO_SOCKET_IFNAME", ""}});
+    return std::make_unique<Child>(std::vector<std::string>{"--role", role}, environment);
+  }
+
+  std::uint16_t port() const { return port_; }
+
+ private:
+  Environment common_;
+  std::uint16_t port_ = 0;
+};
+
+struct SaidError {
+  int code = 0;
+  int milliseconds = 0;
+  std::string message;
+};
+
+SaidError parse_error(const std::string& line) {
+  SaidError result;
+  int used = 0;
+  if (std::sscanf(line.c_str(), "error %d %d %n", &result.code, &result.milliseconds, &used) < 2) {
+    ADD_FAILURE() << "no error but: " << line;
+    return result;
+  }
+  result.message = line.substr(used);
+  return result;
+}
+
+constexpr int code_of(ErrorCode code) {
+  return static_cast<int>(code);
+}
+
+TEST(Processes, MeetThroughTheEnvironment) {
+  for (const int size : {1, 2, 3}) {
+    const Job job;
+    std::vector<std::unique_ptr<Child>> ranks;
+    for (int rank = size - 1; rank >= 0; --rank) ranks.push_back(job.start("sum", rank, size));
+    const double expected = size * (size + 1) / 2.0 * size * size * size;
+    for (auto& rank : ranks) {
+      EXPECT_EQ(rank->line(), "sum " + std::to_string(expected));
+      EXPECT_EQ(rank->wait(), 0);
+    }
+  }
+}
+
+TEST(Processes, RankZeroTakesOverTheLaunchersSocket) {
+  const net::Listener listener = net::listen_on("127.0.0.1", 0);
+  fcntl(listener.fd, F_SETFD, 0);
+  const std::string port = std::to_string(listener.endpoint.port);
+  const Job job(Environment{{"MASTER_PORT", port}});
+  const auto other = job.start("sum", 1, 2);
+  const auto first = job.start("sum", 0, 2, {{"TANDEM_STORE_FD", std::to_string(listener.fd)}});
+  close(listener.fd);
+  EXPECT_THAT(first->line(), StartsWith("sum"));
+  EXPECT_THAT(other->line(), StartsWith("sum"));
+  EXPECT_EQ(first->wait(), 0);
+  EXPECT_EQ(other->wait(), 0);
+}
+
+TEST(Processes, UnderAnAgentEveryRankIsAClient) {
+  TCPStoreOptions options;
+  options.is_server = true;
+  const Store agent = tcp_store("127.0.0.1", 0, options);
+  for (const char* attempt : {"0", "1"}) {
+    const Job job(Environment{{"MASTER_PORT", std::to_string(store_port(agent))},
+                              {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                              {"TORCHELASTIC_RESTART_COUNT", attempt}});
+    const auto first = job.start("sum", 0, 2);
+    const auto other = job.start("sum", 1, 2);
+    EXPECT_THAT(first->line(), StartsWith("sum"));
+    EXPECT_THAT(other->line(), StartsWith("sum"));
+    EXPECT_EQ(first->wait(), 0);
+    EXPECT_EQ(other->wait(), 0);
+  }
+}
+
+TEST(Processes, PortInUseIsAnErrorOfRankZero) {
+  const net::Listener taken = net::listen_on("127.0.0.1", 0);
+  const Job job(Environment{{"MASTER_PORT", std::to_string(taken.endpoint.port)}});
+  const auto first = job.start("sum", 0, 1);
+  const SaidError error = parse_error(first->line());
+  EXPECT_EQ(error.code, code_of(ErrorCode::kIo));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("port in use"), HasSubstr(std::to_string(taken.endpoint.port))));
+  close(taken.fd);
+}
+
+TEST(Processes, WorldSizesThatDifferAreNamedOnEveryRank) {
+  const Job job;
+  const auto first = job.start("sum", 0, 2);
+  const auto other = job.start("sum", 1, 3);
+  for (const auto* rank : {&first, &other}) {
+    const SaidError error = parse_error((*rank)->line());
+    EXPECT_EQ(error.code, code_of(ErrorCode::kInvalidArgument));
+    EXPECT_THAT(error.message, HasSubstr("rank 1 was started with WORLD_SIZE=3, rank 0 with WORLD_SIZE=2"));
+  }
+}
+
+TEST(Processes, AMissingRankIsNamedOnEveryRank) {
+  const Job job(Environment{{"TEST_TIMEOUT_MS", "1500"}});
+  const auto first = job.start("sum", 0, 3);
+  const auto other = job.start("sum", 2, 3);
+  for (const auto* rank : {&first, &other}) {
+    const SaidError error = parse_error((*rank)->line());
+    EXPECT_EQ(error.code, code_of(ErrorCode::kTimeout));
+    EXPECT_THAT(error.message, HasSubstr("rank 1 is missing"));
+  }
+}
+
+TEST(Processes, AKilledPeerIsNamedAtOnce) {
+  const Job job;
+  const auto first = job.start("wait", 0, 2);
+  const auto other = job.start("wait", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  EXPECT_EQ(other->line(), "ready");
+  const auto killed = Clock::now();
+  other->signal(SIGKILL);
+  const SaidError error = parse_error(first->line());
+  EXPECT_LT(Clock::now() - killed, std::chrono::seconds(3));
+  EXPECT_EQ(error.code, code_of(ErrorCode::kPeerLost));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1 closed")));
+  const SaidError queued = parse_error(first->line());
+  EXPECT_EQ(queued.code, code_of(ErrorCode::kPeerLost));
+  const SaidError later = parse_error(first->line());
+  EXPECT_EQ(later.code, code_of(ErrorCode::kPeerLost));
+  EXPECT_THAT(later.message, HasSubstr("can no longer be used"));
+  EXPECT_EQ(first->wait(), 0);
+}
+
+TEST(Processes, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
+  const Job job(Environment{{"TEST_TIMEOUT_MS", "3000"}});
+  const auto first = job.start("wait", 0, 2);
+  const auto other = job.start("wait", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  const SaidError error = parse_error(first->line());
+  EXPECT_EQ(error.code, code_of(ErrorCode::kTimeout));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1")));
+}
+
+TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {
+  const Job job;
+  const auto first = job.start("abort", 0, 2);
+  const auto other = job.start("abort", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  EXPECT_EQ(other->line(), "ready");
+  other->signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the collective is under way
+  first->signal(SIGUSR1);
+  const SaidError error = parse_error(first->line());
+  EXPECT_EQ(error.code, code_of(ErrorCode::kAborted));
+  EXPECT_LE(error.milliseconds, 300);  // 0.1 s on a machine that does nothing else
+  EXPECT_EQ(first->line(), "left");
+  EXPECT_EQ(first->wait(), 0);
+}
+
+TEST(Processes, ASurvivorOfTrainingGoesOnInANewGroup) {
+  const Job job;
+  const auto first = job.start("train", 0, 2);
+  const auto other = job.start("train", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  EXPECT_EQ(other->line(), "ready");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // some steps
+  other->signal(SIGKILL);
+  const SaidError error = parse_error(first->line());
+  EXPECT_EQ(error.code, code_of(ErrorCode::kPeerLost)) << error.message;
+  EXPECT_EQ(first->line(), "goes on");
+  EXPECT_EQ(first->wait(), 0);
+}
+
+TEST(Processes, AProgramMayEndWithCollectivesPending) {
+  const Job job;
+  const auto first = job.start("end", 0, 2);
+  const auto other = job.start("end", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  EXPECT_EQ(first->wait(std::chrono::seconds(20)), 0);
+}
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "--role") return tandem::testing::run_child(argv[2]);
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
