@@ -50,6 +50,10 @@ type MNISTOptions struct {
 // 10,000 of t10k are, the first 9,000 are for training and the last 1,000 for tests. Each rank gets its part of the
 // training samples; test is the whole test set, in order.
 func MNIST(folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err error) {
+	if folder == "" {
+		return nil, nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.MNIST",
+			Message: "give the folder that holds the digits"}
+	}
 	if o.Cache == "" {
 		o.Cache = folder
 	}
@@ -69,6 +73,11 @@ func MNIST(folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err
 		}
 		if err != nil {
 			return nil, nil, err
+		}
+		if rank != 0 && !(exists(trainPath) && exists(testPath)) {
+			return nil, nil, &gotorch.Error{Code: gotorch.ErrNotFound, Op: "data.MNIST", Message: fmt.Sprintf(
+				"rank 0 did not convert the digits in %s, or %s is not the same folder for this rank; see rank 0's error",
+				folder, o.Cache)}
 		}
 	}
 	train, err = Open([]string{trainPath}, MNISTFields(), Options{BatchSize: or(o.BatchSize, 64), Rank: rank,

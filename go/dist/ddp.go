@@ -27,7 +27,6 @@ type DDP struct {
 	Module nn.Module
 
 	group  *ProcessGroup
-	layer  nn.Layer
 	handle c.DDP
 	watch  *leak.Watch
 }
@@ -40,7 +39,6 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 		o = options[0]
 	}
 	d := &DDP{Module: module, group: group}
-	d.layer, _ = module.(nn.Layer)
 	err := gotorch.Try(func() {
 		parameters, buffers := nn.NamedParameters(module), nn.Buffers(module)
 		handles := make([]c.Tensor, len(parameters))
@@ -76,12 +74,13 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 // Forward calls the module, which must have one input and one output; see [DDP.Run] for others. It panics with *[Error]
 // on a lost or late peer.
 func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
-	if d.layer == nil {
+	layer, ok := d.Module.(nn.Layer)
+	if !ok {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "ddp.Forward",
 			Message: "the module has no Forward of one input and one output; use Run"})
 	}
 	d.prepareForward()
-	y := d.layer.Forward(x)
+	y := layer.Forward(x)
 	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "ddp.Forward")))
 	runtime.KeepAlive(y)
 	return y

@@ -182,6 +182,10 @@ func TestDDPAfterClose(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		nn.Eval(ddp)
+		if ddp.IsTraining() || ddp.Module.IsTraining() || nn.NamedParameters(ddp)[0].Name != "module.weight" {
+			return fmt.Errorf("a DDP wrapper is no module like others: %v", nn.NamedParameters(ddp))
+		}
 		ddp.Close()
 		ddp.Close()
 		err = gotorch.Try(func() { ddp.Forward(gotorch.Ones([]int{1, 1})) })

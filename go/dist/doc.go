@@ -1,15 +1,11 @@
 // Package dist trains on many processes: process groups and their collectives, the stores through which processes
 // meet, and [DDP], which averages a module's gradients over all ranks.
 //
-//	func main() { dist.Main(train) }
-//
-//	func train(ctx context.Context) error {
-//		group, err := dist.Init(ctx)
-//		if err != nil {
-//			return err
-//		}
-//		defer group.Close()
-//		…
+//	func main() {
+//		dist.Run(func(ctx context.Context, group *dist.ProcessGroup) error {
+//			model, err := dist.NewDDP(group, net)
+//			…
+//		})
 //	}
 //
 // `tandem run -n 2 ./program` starts such a program on two processes; torchrun and schedulers that set its environment

@@ -50,6 +50,18 @@ func Main(run func(ctx context.Context) error) {
 	os.Exit(code)
 }
 
+// Run is [Main] for a program that trains with one group: it calls run with the group that [Init] makes, and closes it.
+func Run(run func(ctx context.Context, group *ProcessGroup) error, options ...Options) {
+	Main(func(ctx context.Context) error {
+		group, err := Init(ctx, options...)
+		if err != nil {
+			return err
+		}
+		defer group.Close()
+		return run(ctx, group)
+	})
+}
+
 // protect turns a panic into an error; a panic that is no error of gotorch's comes with its stack.
 func protect(run func() error) (err error, stack string) {
 	defer func() {

@@ -5,6 +5,7 @@ import "C"
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -32,12 +33,21 @@ func failure(e *C.tdm_error) *Failure {
 		return absent(C.GoString(C.tandem_go_names[at-first]))
 	}
 	defer C.tdm_error_free(e)
-	return &Failure{
+	f := &Failure{
 		Code:    int32(C.tdm_error_get_code(e)),
 		Op:      strings.TrimPrefix(C.GoString(C.tdm_error_operation(e)), "tdm_"),
 		Message: C.GoString(C.tdm_error_message(e)),
 	}
+	if f.Code == CodeClosed && strings.Contains(f.Message, "shut down") && !shutdownAsked.Load() {
+		// The process is ending through C's exit, which stopped Tandem (Go's race detector ends programs so): a
+		// goroutine that still computes has nothing to report to.
+		select {}
+	}
+	return f
 }
+
+// shutdownAsked tells that the program called Shutdown.
+var shutdownAsked atomic.Bool
 
 func absent(name string) *Failure {
 	op := strings.TrimPrefix(name, "tdm_")

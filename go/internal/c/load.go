@@ -173,6 +173,7 @@ func Shutdown(milliseconds int64) *Failure {
 	if Path() == "" {
 		return nil
 	}
+	shutdownAsked.Store(true)
 	return failure(C.tdm_shutdown(C.int64_t(milliseconds)))
 }
 
