@@ -1,11 +1,12 @@
 # Finds what libtandem_nccl compiles against: CUDA's headers, NCCL's, and those of cuBLAS, cuSPARSE and cuSOLVER.
 #
-# Looks beside LibTorch (the wheels that script/bootstrap unpacks), at CUDA_HOME and in CUDA toolkits. Defines
-# NCCL_FOUND when CUDA's headers and LibTorch's CUDA libraries are there, NCCL_INCLUDE_DIRS, and NCCL_STAND_IN: TRUE
-# when NCCL or one of the others was not found, so that stand-ins (tests/nccl_headers) take their place and the result
-# is a compile check only.
+# Looks beside LibTorch and in build/deps (the wheels that script/bootstrap unpacks), at CUDA_HOME and in CUDA
+# toolkits. Defines NCCL_FOUND when CUDA's headers and LibTorch's CUDA libraries are there, NCCL_INCLUDE_DIRS, and
+# NCCL_STAND_IN: TRUE when NCCL or one of the others was not found, so that stand-ins (tests/nccl_headers) take their
+# place and the result is a compile check only.
 set(_nccl_places "${LibTorch_ROOT}/../nvidia/cu13/include" "$ENV{CUDA_HOME}/include" "$ENV{NCCL_HOME}/include"
-  "${LibTorch_ROOT}/../nvidia/nccl/include" /usr/local/cuda/include)
+  "${LibTorch_ROOT}/../nvidia/nccl/include" /usr/local/cuda/include
+  "${CMAKE_SOURCE_DIR}/build/deps/cuda-headers/nvidia/cu13/include")
 find_path(NCCL_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${_nccl_places})
 find_path(NCCL_CRT_INCLUDE_DIR crt/host_defines.h HINTS ${_nccl_places})
 find_path(NCCL_TARGET_INCLUDE_DIR nv/target HINTS ${_nccl_places} PATH_SUFFIXES cccl)
