@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tandem.example/gotorch"
@@ -191,4 +193,53 @@ func TestDDPAfterClose(t *testing.T) {
 		err = gotorch.Try(func() { ddp.Forward(gotorch.Ones([]int{1, 1})) })
 		return check(errors.Is(err, gotorch.ErrClosed), "Forward after Close: %v", err)
 	})
+}
+
+// lostWhileTraining has rank 0 die after two steps; rank 1 must notice in its next forward, where buffers come from rank
+// 0, or without buffers in its next backward.
+func lostWhileTraining(ctx context.Context) error {
+	group, err := dist.Init(ctx)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	model := nn.NewSequential(nn.NewLinear(4, 4))
+	if environment("WHERE") == "forward" {
+		model.Append(nn.NewBatchNorm1d(4))
+	}
+	ddp, err := dist.NewDDP(group, model)
+	if err != nil {
+		return err
+	}
+	defer ddp.Close()
+	x := gotorch.Rand([]int{8, 4})
+	for range 2 { // the second forward still exchanges the order of buckets
+		if err := ddp.Forward(x).Sum().Backward(); err != nil {
+			return err
+		}
+	}
+	if group.Rank() == 0 {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	var y *gotorch.Tensor
+	err = gotorch.Try(func() { y = ddp.Forward(x) })
+	if environment("WHERE") == "forward" {
+		var ours *dist.Error
+		return check(errors.As(err, &ours) && ours.Rank == 1 && errors.Is(err, gotorch.ErrPeerLost), "Forward gives %v", err)
+	}
+	if err != nil {
+		return err
+	}
+	err = y.Sum().Backward()
+	return check(errors.Is(err, gotorch.ErrPeerLost), "Backward gives %v", err)
+}
+
+func TestPeerLostWhileTraining(t *testing.T) {
+	for _, where := range []string{"forward", "backward"} {
+		all := ranks(t, 2, "lost while training", "WHERE="+where)
+		all[0].wait(t)
+		if code := all[1].wait(t); code != 0 {
+			t.Errorf("%s: exit code %d: %s", where, code, all[1].output.String())
+		}
+	}
 }

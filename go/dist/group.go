@@ -43,6 +43,7 @@ type ProcessGroup struct {
 
 	rank, size int
 	backend    string
+	device     gotorch.Device
 }
 
 var defaultGroup atomic.Pointer[ProcessGroup]
@@ -77,7 +78,7 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 		return nil, err
 	}
 	g := &ProcessGroup{ctx: ctx, handle: handle, rank: c.GroupRank(handle), size: c.GroupSize(handle),
-		backend: c.GroupBackend(handle)}
+		backend: c.GroupBackend(handle), device: device}
 	g.watch = leak.Track(g, "dist.ProcessGroup")
 	g.release = context.AfterFunc(ctx, func() { g.Abort() })
 	defaultGroup.CompareAndSwap(nil, g)
@@ -389,10 +390,7 @@ func (w *Work) Close() error {
 func (g *ProcessGroup) AllEqual(value []byte) (equal bool, err error) {
 	problem := gotorch.Try(func() {
 		gotorch.Scope(func() {
-			own := gotorch.From(value)
-			if g.backend == "nccl" {
-				own = own.ToDevice(gotorch.CUDA(-1))
-			}
+			own := gotorch.From(value).ToDevice(g.device)
 			all := make([]*gotorch.Tensor, g.size)
 			for i := range all {
 				all[i] = own.Clone()

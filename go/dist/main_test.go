@@ -17,15 +17,16 @@ import (
 )
 
 var children = testmain.Children{
-	"collectives":   func() { dist.Main(collectivesChild) },
-	"ddp":           func() { dist.Main(ddpChild) },
-	"lost peer":     func() { dist.Main(lostPeerChild) },
-	"error":         func() { dist.Main(func(context.Context) error { return errors.New("the disk is full") }) },
-	"panic":         func() { dist.Main(func(context.Context) error { panic("a bug") }) },
-	"gotorch panic": func() { dist.Main(gotorchPanicChild) },
-	"not closed":    func() { dist.Main(notClosedChild) },
-	"signal":        func() { dist.Main(signalChild) },
-	"success":       func() { dist.Main(func(context.Context) error { return nil }) },
+	"collectives":         func() { dist.Main(collectivesChild) },
+	"ddp":                 func() { dist.Main(ddpChild) },
+	"lost while training": func() { dist.Main(lostWhileTraining) },
+	"lost peer":           func() { dist.Main(lostPeerChild) },
+	"error":               func() { dist.Main(func(context.Context) error { return errors.New("the disk is full") }) },
+	"panic":               func() { dist.Main(func(context.Context) error { panic("a bug") }) },
+	"gotorch panic":       func() { dist.Main(gotorchPanicChild) },
+	"not closed":          func() { dist.Main(notClosedChild) },
+	"signal":              func() { dist.Main(signalChild) },
+	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
 }
 
 func TestMain(m *testing.M) { testmain.Run(m, children) }
