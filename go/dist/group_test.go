@@ -189,6 +189,7 @@ func TestCancelledContextAborts(t *testing.T) {
 	defer store.Close()
 	reason := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
+	ready := make(chan struct{})
 	var wait sync.WaitGroup
 	for rank := range 2 {
 		wait.Go(func() {
@@ -203,9 +204,14 @@ func TestCancelledContextAborts(t *testing.T) {
 				t.Error(err)
 			}
 			if rank == 1 {
+				select { // else the abort could meet the barrier
+				case <-ready:
+				case <-time.After(testTimeout):
+				}
 				cancel(reason)
 				return
 			}
+			close(ready)
 			start := time.Now()
 			err = group.AllReduce(gotorch.Ones([]int{1}), dist.Sum)
 			if !errors.Is(err, reason) || !(errors.Is(err, gotorch.ErrAborted) || errors.Is(err, gotorch.ErrPeerLost)) {
