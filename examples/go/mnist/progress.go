@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -12,21 +14,37 @@ import (
 
 // progress is rank 0's bar over an epoch: loss, samples a second of all ranks, time left. Other ranks have none.
 type progress struct {
-	bar     *progressbar.ProgressBar
-	title   string
-	begun   time.Time
-	shown   time.Time
-	samples int
+	bar      *progressbar.ProgressBar
+	title    string
+	interval time.Duration // of redrawing
+	begun    time.Time
+	shown    time.Time
+	samples  int
 }
 
 func newProgress(group *dist.ProcessGroup, title string, steps int) *progress {
 	p := &progress{title: title, begun: time.Now()}
 	if group.Rank() == 0 {
-		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(title),
-			progressbar.OptionSetWidth(20), progressbar.OptionThrottle(200*time.Millisecond),
+		p.interval = 200 * time.Millisecond
+		var out io.Writer = os.Stderr
+		if info, err := os.Stderr.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+			p.interval, out = time.Second, withoutBlanks{os.Stderr}
+		}
+		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(title),
+			progressbar.OptionSetWidth(20), progressbar.OptionThrottle(p.interval),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
 	}
 	return p
+}
+
+// withoutBlanks drops what only clears a terminal's line, which a launcher that prefixes lines does itself.
+type withoutBlanks struct{ to io.Writer }
+
+func (w withoutBlanks) Write(text []byte) (int, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return len(text), nil
+	}
+	return w.to.Write(text)
 }
 
 func (p *progress) step(samples int, loss float64) {
@@ -34,7 +52,7 @@ func (p *progress) step(samples int, loss float64) {
 		return
 	}
 	p.samples += samples
-	if now := time.Now(); now.Sub(p.shown) > 200*time.Millisecond {
+	if now := time.Now(); now.Sub(p.shown) > p.interval {
 		p.shown = now
 		p.bar.Describe(fmt.Sprintf("%s: loss %.3f, %.0f samples/s", p.title, loss,
 			float64(p.samples)/now.Sub(p.begun).Seconds()))

@@ -1,30 +1,23 @@
-// Quickstart trains a small network on MNIST with as many processes as the launcher starts:
+// Quickstart trains a network on MNIST with as many processes as the launcher starts:
 //
-//	tandem run -n 2 quickstart-go FOLDER
+//	tandem run -n 2 -- quickstart-go FOLDER
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
-	"os"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
-	"tandem.example/gotorch/nn/functional"
+	F "tandem.example/gotorch/nn/functional"
 	"tandem.example/gotorch/optim"
 )
 
-func main() { dist.Main(train) }
-
-func train(ctx context.Context) error {
-	group, err := dist.Init(ctx)
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	digits, test, err := data.MNIST(os.Args[1], group, data.MNISTOptions{BatchSize: 64, Cache: os.TempDir()})
+func train(ctx context.Context, group *dist.ProcessGroup) error {
+	digits, test, err := data.MNIST(flag.Arg(0), group, data.MNISTOptions{BatchSize: 64})
 	if err != nil {
 		return err
 	}
@@ -38,18 +31,23 @@ func train(ctx context.Context) error {
 	defer model.Close()
 	sgd := optim.SGD(nn.Parameters(net), 0.05, optim.SGDOptions{Momentum: optim.Some(0.9)})
 	for epoch := range 5 {
-		var last float64
 		for batch, err := range gotorch.Scoped(digits.Epoch(ctx, epoch)) {
 			if err != nil {
 				return err
 			}
-			loss := functional.CrossEntropy(model.Forward(batch.Field("image")), batch.Field("label"))
+			loss := F.CrossEntropy(model.Forward(batch.Field("image")), batch.Field("label"))
 			if err := sgd.Minimize(loss); err != nil {
 				return err
 			}
-			last = loss.Item()
+			if batch.Index == digits.Len()-1 {
+				fmt.Printf("rank %d, epoch %d: loss %.3f\n", group.Rank(), epoch+1, loss.Item())
+			}
 		}
-		fmt.Printf("rank %d, epoch %d: loss %.3f\n", group.Rank(), epoch+1, last)
 	}
 	return nil
+}
+
+func main() {
+	flag.Parse()
+	dist.Run(train)
 }
