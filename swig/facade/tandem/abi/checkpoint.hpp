@@ -1,0 +1,68 @@
+// Safetensors files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tandem/abi/tensor.hpp"
+
+namespace tandem::abi {
+
+// Writes tensors and text metadata: to a temporary name, synced, renamed.
+inline void save_safetensors(const std::string& path, const std::vector<std::string>& names, const TensorList& tensors,
+                             const std::vector<std::string>& metadata_keys = {},
+                             const std::vector<std::string>& metadata_values = {}) {
+  if (names.size() != tensors.size() || metadata_keys.size() != metadata_values.size()) {
+    throw Error(TDM_ERROR_INVALID_ARGUMENT, "save_safetensors", "names and values differ in number");
+  }
+  const auto pointers = [](const std::vector<std::string>& texts) {
+    std::vector<const char*> result;
+    for (const std::string& text : texts) result.push_back(text.c_str());
+    return result;
+  };
+  const auto name_pointers = pointers(names), keys = pointers(metadata_keys), values = pointers(metadata_values);
+  check(tdm_safetensors_save(path.c_str(), name_pointers.data(), tensors.data(), tensors.size(), keys.data(),
+                             values.data(), keys.size()));
+}
+
+class Checkpoint {
+ public:
+  // Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS.
+  explicit Checkpoint(const std::string& path) : tensors_(nullptr) {
+    tdm_named_tensors* list = nullptr;
+    tdm_string* metadata = nullptr;
+    check(tdm_safetensors_load(path.c_str(), &list, &metadata));
+    tensors_ = NamedTensors(list);
+    parse(take_string(metadata));
+  }
+  const NamedTensors& tensors() const { return tensors_; }
+  size_t size() const { return tensors_.size(); }
+  std::string name(size_t index) const { return tensors_.name(index); }
+  Tensor tensor(size_t index) const { return tensors_.tensor(index); }
+  const std::vector<std::string>& metadata_keys() const { return keys_; }
+  const std::vector<std::string>& metadata_values() const { return values_; }
+
+ private:
+  // "key\nvalue\n", with newline and backslash escaped.
+  void parse(const std::string& metadata) {
+    std::string line;
+    bool is_key = true;
+    for (size_t i = 0; i < metadata.size(); ++i) {
+      if (metadata[i] == '\n') {
+        (is_key ? keys_ : values_).push_back(line);
+        is_key = !is_key;
+        line.clear();
+      } else if (metadata[i] == '\\' && i + 1 < metadata.size()) {
+        const char escaped = metadata[++i];
+        line += escaped == 'n' ? '\n' : escaped;
+      } else {
+        line += metadata[i];
+      }
+    }
+  }
+
+  NamedTensors tensors_;
+  std::vector<std::string> keys_, values_;
+};
+
+}  // namespace tandem::abi

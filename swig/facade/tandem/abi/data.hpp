@@ -1,0 +1,138 @@
+// RecordIO files, MNIST's files, and the loader of batches.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/abi/tensor.hpp"
+
+namespace tandem::abi {
+
+// Writes RecordIO v1. The file appears under its name at close(); without close nothing is left.
+class RecordIOWriter {
+ public:
+  explicit RecordIOWriter(const std::string& path, int32_t compressor = TDM_COMPRESSOR_NONE,
+                          uint64_t chunk_bytes = 32u << 20) {
+    tdm_recordio_writer_options options = TDM_RECORDIO_WRITER_OPTIONS_INIT;
+    options.compressor = compressor;
+    options.chunk_bytes = chunk_bytes;
+    check(tdm_recordio_writer_create(path.c_str(), &options, handle_.out()));
+  }
+  void write(const void* data, size_t size) { check(tdm_recordio_writer_write(handle_.get(), data, size)); }
+  void finish() { check(tdm_recordio_writer_close(handle_.get())); }
+
+ private:
+  Handle<tdm_recordio_writer, tdm_recordio_writer_free> handle_;
+};
+
+// A RecordIO v1 file, mapped; each chunk's CRC is verified at its first use. May be used from several threads.
+class RecordIOReader {
+ public:
+  explicit RecordIOReader(const std::string& path) { check(tdm_recordio_reader_create(path.c_str(), handle_.out())); }
+  int64_t count() const { return tdm_recordio_reader_count(handle_.get()); }
+  // Address and size of record `index`; the bytes live as long as the reader.
+  std::pair<const void*, size_t> view(int64_t index) {
+    const void* data = nullptr;
+    size_t size = 0;
+    check(tdm_recordio_reader_get(handle_.get(), index, &data, &size));
+    return {data, size};
+  }
+  std::string get(int64_t index) {
+    const auto [data, size] = view(index);
+    return std::string(static_cast<const char*>(data), size);
+  }
+
+ private:
+  Handle<tdm_recordio_reader, tdm_recordio_reader_free> handle_;
+};
+
+// Samples [begin, begin + count) of IDX files (plain or .gz) as records: label byte, then pixels. count -1: the rest.
+// Returns how many were written.
+inline int64_t mnist_to_recordio(const std::string& images, const std::string& labels, const std::string& output,
+                                 int64_t begin = 0, int64_t count = -1) {
+  int64_t written = 0;
+  check(tdm_mnist_to_recordio(images.c_str(), labels.c_str(), output.c_str(), begin, count, &written));
+  return written;
+}
+
+// The layout of a record: fields that follow one another without gaps.
+class Fields {
+ public:
+  // out_dtype: dtype itself, float32 as (x · scale − mean) / std, or int64.
+  void add(const std::string& name, int32_t dtype, const std::vector<int64_t>& sizes, int32_t out_dtype,
+           double mean = 0, double std = 1, double scale = 1) {
+    const std::string& kept_name = names_.emplace_back(name);
+    const std::vector<int64_t>& kept_sizes = sizes_.emplace_back(sizes);
+    fields_.push_back({kept_name.c_str(), dtype, kept_sizes.data(), static_cast<int64_t>(kept_sizes.size()), out_dtype,
+                       mean, std, scale});
+  }
+  size_t size() const { return fields_.size(); }
+  const tdm_field* data() const { return fields_.data(); }
+
+  Fields() = default;
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+ private:
+  std::deque<std::string> names_;
+  std::deque<std::vector<int64_t>> sizes_;
+  std::vector<tdm_field> fields_;
+};
+
+struct LoaderOptions {
+  int64_t batch_size = 1;  // per rank
+  int32_t rank = 0;
+  int32_t world_size = 1;
+  bool shuffle = true;
+  uint64_t seed = 0;
+  bool drop_last = false;
+  int32_t threads = 1;
+  int32_t prefetch = 2;
+};
+
+// Batches of RecordIO files: this rank's part of each global batch of a seeded shuffle.
+class Loader {
+ public:
+  Loader(const std::vector<std::string>& paths, const Fields& fields, const LoaderOptions& options = {})
+      : field_count_(fields.size()) {
+    std::vector<const char*> pointers;
+    for (const std::string& path : paths) pointers.push_back(path.c_str());
+    tdm_loader_options raw = TDM_LOADER_OPTIONS_INIT;
+    raw.batch_size = options.batch_size;
+    raw.rank = options.rank;
+    raw.world_size = options.world_size;
+    raw.shuffle = options.shuffle;
+    raw.seed = options.seed;
+    raw.drop_last = options.drop_last;
+    raw.threads = options.threads;
+    raw.prefetch = options.prefetch;
+    check(tdm_loader_create(pointers.data(), pointers.size(), fields.data(), fields.size(), &raw, handle_.out()));
+  }
+
+  int64_t sample_count() const { return tdm_loader_sample_count(handle_.get()); }
+  int64_t batch_count() const { return tdm_loader_batch_count(handle_.get()); }
+  // Drops what is left of the last epoch.
+  void start_epoch(int64_t epoch, int64_t first_batch = 0) {
+    check(tdm_loader_start_epoch(handle_.get(), epoch, first_batch));
+  }
+  // One tensor a field; empty at the end of the epoch.
+  std::vector<Tensor> next() {
+    std::vector<tdm_tensor*> raw(field_count_);
+    int32_t has_batch = 0;
+    check(tdm_loader_next(handle_.get(), raw.data(), raw.size(), &has_batch));
+    std::vector<Tensor> batch;
+    if (has_batch) {
+      for (tdm_tensor* tensor : raw) batch.emplace_back(tensor);
+    }
+    return batch;
+  }
+
+ private:
+  size_t field_count_;
+  Handle<tdm_loader, tdm_loader_free> handle_;
+};
+
+}  // namespace tandem::abi

@@ -1,0 +1,41 @@
+// Ownership of one C handle.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "tandem/abi/error.hpp"
+
+namespace tandem::abi {
+
+// Frees what it holds when it goes; movable, not copyable.
+template <typename T, void (*Free)(T*)>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T* pointer) : pointer_(pointer) {}
+  Handle(Handle&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.pointer_, nullptr));
+    return *this;
+  }
+  ~Handle() { Free(pointer_); }
+
+  T* get() const noexcept { return pointer_; }
+  T* release() noexcept { return std::exchange(pointer_, nullptr); }
+  void reset(T* pointer = nullptr) noexcept { Free(std::exchange(pointer_, pointer)); }
+
+  // For the C ABI's out-parameters: `tdm_x_create(…, handle.out())`, on an empty handle.
+  T** out() noexcept { return &pointer_; }
+
+ private:
+  T* pointer_ = nullptr;
+};
+
+// The text of an owned tdm_string, which is freed.
+inline std::string take_string(tdm_string* string) {
+  Handle<tdm_string, tdm_string_free> owned(string);
+  return string ? std::string(tdm_string_data(string), tdm_string_size(string)) : std::string();
+}
+
+}  // namespace tandem::abi

@@ -1,0 +1,96 @@
+// Modules and optimizers from the registry.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tandem/abi/value.hpp"
+
+namespace tandem::abi {
+
+// A torch::nn module by name and options; see module_types() for the names.
+class Module {
+ public:
+  explicit Module(const std::string& type, const Options& options = {}) {
+    const auto raw = options.raw();
+    check(tdm_module_create(type.c_str(), raw.data(), raw.size(), handle_.out()));
+  }
+
+  Results forward(const Arguments& arguments) {
+    constexpr size_t kRoom = 8;
+    Results results(kRoom);
+    size_t count = kRoom;
+    check(tdm_module_forward(handle_.get(), arguments.data(), arguments.size(), results.data(), &count));
+    results.shrink(count);
+    return results;
+  }
+  // Of a module that takes one tensor and gives one.
+  Tensor forward_tensor(const Tensor& input) { return forward(Arguments::of(input)).take_tensor(0); }
+
+  NamedTensors named_parameters() const {
+    tdm_named_tensors* list = nullptr;
+    check(tdm_module_named_parameters(handle_.get(), &list));
+    return NamedTensors(list);
+  }
+  NamedTensors named_buffers() const {
+    tdm_named_tensors* list = nullptr;
+    check(tdm_module_named_buffers(handle_.get(), &list));
+    return NamedTensors(list);
+  }
+  void train(bool on = true) { check(tdm_module_train(handle_.get(), on)); }
+  // Moves parameters and buffers; handles taken before follow. dtype -1: unchanged.
+  void to(const Device& device, int32_t dtype = -1) { check(tdm_module_to(handle_.get(), device.raw(), dtype)); }
+
+ private:
+  Handle<tdm_module, tdm_module_free> handle_;
+};
+
+// Registered types, a line each.
+inline std::string module_types() {
+  tdm_string* types = nullptr;
+  check(tdm_module_types(&types));
+  return take_string(types);
+}
+
+// "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names.
+class Optimizer {
+ public:
+  Optimizer(const std::string& type, const TensorList& parameters, const Options& options = {}) {
+    const auto raw = options.raw();
+    check(tdm_optimizer_create(type.c_str(), parameters.data(), parameters.size(), raw.data(), raw.size(),
+                               handle_.out()));
+  }
+
+  void step() { check(tdm_optimizer_step(handle_.get())); }
+  void zero_grad(bool set_to_none = true) { check(tdm_optimizer_zero_grad(handle_.get(), set_to_none)); }
+  void set_option(const std::string& name, double value) {
+    tdm_option option = {name.c_str(), {}};
+    option.value.tag = TDM_VALUE_DOUBLE;
+    option.value.as.real = value;
+    check(tdm_optimizer_set_option(handle_.get(), &option));
+  }
+  double get_option(const std::string& name) const {
+    double value = 0;
+    check(tdm_optimizer_get_option(handle_.get(), name.c_str(), &value));
+    return value;
+  }
+  // Shares storage with the optimizer.
+  NamedTensors state() const {
+    tdm_named_tensors* list = nullptr;
+    check(tdm_optimizer_state(handle_.get(), &list));
+    return NamedTensors(list);
+  }
+  void load_state(const std::vector<std::string>& names, const TensorList& tensors) {
+    if (names.size() != tensors.size()) {
+      throw Error(TDM_ERROR_INVALID_ARGUMENT, "Optimizer::load_state", "give one name for each tensor");
+    }
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    check(tdm_optimizer_load_state(handle_.get(), pointers.data(), tensors.data(), tensors.size()));
+  }
+
+ private:
+  Handle<tdm_optimizer, tdm_optimizer_free> handle_;
+};
+
+}  // namespace tandem::abi

@@ -1,0 +1,180 @@
+// The facade alone, as a C++17 program would use it: libtandem is linked, the core is not.
+#include "tandem/abi.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+namespace tandem::abi {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Tensor floats(const std::vector<float>& values, const std::vector<int64_t>& sizes) {
+  return Tensor::from_vector(values, TDM_DTYPE_FLOAT32, sizes);
+}
+
+TEST(Facade, ErrorsCarryCodeOperationAndMessage) {
+  try {
+    Operator::find("aten::no_such_operator");
+    FAIL() << "found an operator that does not exist";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TDM_ERROR_NOT_FOUND);
+    EXPECT_EQ(error.operation(), "tdm_op_find");
+    EXPECT_THAT(error.message(), HasSubstr("no_such_operator"));
+    EXPECT_EQ(error.what(), error.operation() + ": " + error.message());
+  }
+}
+
+TEST(Facade, TensorsHoldTheirDataAndShareOnCopy) {
+  Tensor tensor = Tensor::from_vector<int64_t>({int64_t{1} << 40, 2}, TDM_DTYPE_INT64, {2});
+  const Tensor copy = tensor;
+  EXPECT_TRUE(copy.is_same(tensor));
+  EXPECT_THAT(copy.to_vector<int64_t>(), ElementsAre(int64_t{1} << 40, 2));
+  EXPECT_THAT(copy.sizes(), ElementsAre(2));
+  EXPECT_THAT(copy.strides(), ElementsAre(1));
+  tensor = Tensor();
+  EXPECT_FALSE(tensor.defined());
+  EXPECT_EQ(copy.nbytes(), 16u);
+}
+
+TEST(Facade, HandlesAreFreed) {
+  const int64_t before = live_count("tensor");
+  {
+    std::vector<Tensor> tensors;
+    for (int i = 0; i < 10; ++i) tensors.push_back(floats({1, 2}, {2}));
+    Tensor moved = std::move(tensors[0]);
+    tensors[1] = moved;
+    EXPECT_EQ(live_count("tensor"), before + 10);
+  }
+  EXPECT_EQ(live_count("tensor"), before);
+}
+
+TEST(Facade, OperatorsTakeAllKindsOfArguments) {
+  const Tensor x = floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Operator sum = Operator::find("aten::sum", "dim_IntList");
+  EXPECT_THAT(sum.call_tensor(Arguments::of(x, std::vector<int64_t>{1}, true)).sizes(), ElementsAre(2, 1));
+
+  Arguments with_dtype = Arguments::of(x);
+  with_dtype.add_dtype(TDM_DTYPE_FLOAT64);
+  EXPECT_EQ(Operator::find("aten::to", "dtype").call_tensor(with_dtype).dtype(), TDM_DTYPE_FLOAT64);
+
+  const std::vector<Tensor> parts = {x, x};
+  EXPECT_THAT(Operator::find("aten::cat").call_tensor(Arguments::of(TensorList(parts), 0)).sizes(), ElementsAre(4, 3));
+
+  Results topk = Operator::find("aten::topk").call(Arguments::of(x, 2));
+  ASSERT_EQ(topk.size(), 2u);
+  EXPECT_THAT(topk.take_tensor(0).to_vector<float>(), ElementsAre(3, 2, 6, 5));
+  EXPECT_THAT(topk.take_tensor(1).to_vector<int64_t>(), ElementsAre(2, 1, 2, 1));
+
+  EXPECT_EQ(Operator::find("aten::size", "int").call(Arguments::of(x, 1)).integer(0), 3);
+  Results halves = Operator::find("aten::split", "Tensor").call(Arguments::of(x, 1));
+  EXPECT_EQ(halves.tensors(0).size(), 2u);
+  EXPECT_THROW(halves.integer(0), Error);
+  EXPECT_THROW(halves.tag(1), Error);
+}
+
+TEST(Facade, GradientsAndScopes) {
+  Tensor x = floats({1, 2, 3}, {3});
+  x.set_requires_grad(true);
+  EXPECT_FALSE(x.grad().defined());
+  const int64_t before = live_count("tensor");
+  {
+    Scope scope;
+    const Tensor loss =
+        Operator::find("aten::sum")
+            .call_tensor(Arguments::of(Operator::find("aten::mul", "Tensor").call_tensor(Arguments::of(x, x))));
+    backward({&loss}, {}, true);
+    const auto gradients = grad({&loss}, {}, {&x});
+    EXPECT_THAT(gradients.at(0).to_vector<float>(), ElementsAre(2, 4, 6));
+  }
+  EXPECT_EQ(live_count("tensor"), before);
+  EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(2, 4, 6));
+  NoGrad off;
+  EXPECT_FALSE(Operator::find("aten::neg").call_tensor(Arguments::of(x)).requires_grad());
+}
+
+TEST(Facade, ModulesAndOptimizersLearn) {
+  manual_seed(1);
+  Module linear("Linear", std::move(Options().set("in_features", 4).set("out_features", 1)));
+  const NamedTensors parameters = linear.named_parameters();
+  EXPECT_THAT(parameters.names(), ElementsAre("weight", "bias"));
+  EXPECT_THROW(parameters.name(2), Error);
+  Optimizer sgd("SGD", parameters.tensors(), std::move(Options().set("lr", 0.01)));
+  EXPECT_DOUBLE_EQ(sgd.get_option("lr"), 0.01);
+  const Operator mse = Operator::find("aten::mse_loss");
+  const Tensor input = floats({1, 2, 3, 4}, {1, 4}), target = floats({2}, {1, 1});
+  double first = 0, last = 0;
+  for (int step = 0; step < 20; ++step) {
+    const Tensor loss = mse.call_tensor(Arguments::of(linear.forward_tensor(input), target));
+    sgd.zero_grad();
+    backward({&loss});
+    sgd.step();
+    last = loss.item_double();
+    if (step == 0) first = last;
+  }
+  EXPECT_LT(last, first / 100);
+}
+
+TEST(Facade, TwoRanksReduceOverAHashStore) {
+  const Store store = Store::hash();
+  const auto rank = [&](int32_t number) {
+    ProcessGroupOptions options;
+    options.rank = number;
+    options.world_size = 2;
+    options.timeout_ms = 60000;
+    ProcessGroup group(options, &store);
+    const Tensor tensor = floats({number + 1.0f}, {1});
+    Work work = group.all_reduce_async(tensor);
+    work.wait();
+    EXPECT_EQ(tensor.item_double(), 3);
+    group.barrier();
+  };
+  std::thread other(rank, 1);
+  rank(0);
+  other.join();
+}
+
+TEST(Facade, RecordsBecomeBatches) {
+  const std::string path = std::filesystem::temp_directory_path() / ("facade_" + std::to_string(getpid()));
+  {
+    RecordIOWriter writer(path, TDM_COMPRESSOR_GZIP);
+    for (uint8_t i = 0; i < 6; ++i) writer.write(&i, 1);
+    writer.finish();
+  }
+  RecordIOReader reader(path);
+  EXPECT_EQ(reader.count(), 6);
+  EXPECT_EQ(reader.get(5), std::string(1, 5));
+  Fields fields;
+  fields.add("number", TDM_DTYPE_UINT8, {}, TDM_DTYPE_INT64);
+  LoaderOptions options;
+  options.batch_size = 4;
+  options.shuffle = false;
+  options.drop_last = true;
+  Loader loader({path}, fields, options);
+  EXPECT_EQ(loader.batch_count(), 1);
+  loader.start_epoch(0);
+  EXPECT_THAT(loader.next().at(0).to_vector<int64_t>(), ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(loader.next().empty());
+  std::filesystem::remove(path);
+}
+
+TEST(Facade, CheckpointsKeepMetadata) {
+  const std::string path = std::filesystem::temp_directory_path() / ("facade_c_" + std::to_string(getpid()));
+  const std::vector<Tensor> tensors = {floats({1, 2}, {2})};
+  save_safetensors(path, {"x"}, tensors, {"two\nlines"}, {"back\\slash"});
+  const Checkpoint file(path);
+  EXPECT_EQ(file.name(0), "x");
+  EXPECT_THAT(file.tensor(0).to_vector<float>(), ElementsAre(1, 2));
+  EXPECT_THAT(file.metadata_keys(), ElementsAre("two\nlines"));
+  EXPECT_THAT(file.metadata_values(), ElementsAre("back\\slash"));
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace tandem::abi
