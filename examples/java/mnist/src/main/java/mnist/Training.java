@@ -1,0 +1,246 @@
+package mnist;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.tandem.Device;
+import org.tandem.Options;
+import org.tandem.Safetensors;
+import org.tandem.Scope;
+import org.tandem.Tandem;
+import org.tandem.TandemDataLossException;
+import org.tandem.Tensor;
+import org.tandem.data.Loader;
+import org.tandem.data.Mnist;
+import org.tandem.data.RecordIOReader;
+import org.tandem.dist.DistributedDataParallel;
+import org.tandem.dist.ProcessGroup;
+import org.tandem.dist.ReduceOp;
+import org.tandem.nn.Functional;
+import org.tandem.optim.SGD;
+
+/** Trains the network on all ranks of a group; rank 0 also reports. */
+final class Training implements AutoCloseable {
+  private static final double MOMENTUM = 0.9;
+  private static final double DECAY = 0.7; // of the learning rate, each epoch
+  private static final int SHOWN_DIGITS = 50;
+  private static final int TEST_BATCH = 250;
+  private static final int BAR_WIDTH = 110;
+  private static final int BAR_UPDATE_MILLIS = 500;
+
+  private final ProcessGroup group;
+  private final Device device;
+  private final double learningRate;
+  private final Net net;
+  private final DistributedDataParallel ddp;
+  private final SGD optimizer;
+  private final Loader loader;
+  private final RecordIOReader test;
+  private final List<Double> epochs = new ArrayList<>();
+  private final List<Double> losses = new ArrayList<>();
+  private final List<Double> accuracies = new ArrayList<>();
+  private int finishedEpochs;
+
+  Training(ProcessGroup group, Device device, Digits digits, long batchSize, double learningRate, long seed) {
+    this.group = group;
+    this.device = device;
+    this.learningRate = learningRate;
+    Tandem.manualSeed(seed + group.rank()); // dropout differs between ranks; parameters come from rank 0
+    net = new Net();
+    net.to(device);
+    ddp = new DistributedDataParallel(
+        net, group, new DistributedDataParallel.Options().gradientAsBucketView(true));
+    optimizer = new SGD(net.parameters(), learningRate, new Options().set("momentum", MOMENTUM));
+    loader = new Loader(List.of(digits.train()), Mnist.fields(),
+        new Loader.Options().batchSize(batchSize).rank(group.rank(), group.size()).seed(seed).dropLast(true));
+    test = new RecordIOReader(digits.test());
+    if (loader.batchCount() == 0) {
+      throw new org.tandem.TandemInvalidArgumentException("mnist", digits.train() + " holds "
+          + loader.sampleCount() + " samples, too few for one batch of " + batchSize + " on each of " + group.size()
+          + " ranks; lower --batch-size");
+    }
+  }
+
+  private boolean reports() {
+    return group.rank() == 0;
+  }
+
+  void run(int wanted, Path save) {
+    for (int epoch = finishedEpochs + 1; epoch <= wanted; epoch++) {
+      double loss = trainEpoch(epoch, wanted);
+      double accuracy = 100 * testAccuracy();
+      finishedEpochs = epoch;
+      if (reports()) {
+        System.out.printf("epoch %d/%d: loss %.3f, test accuracy %.2f %%%n", epoch, wanted, loss, accuracy);
+        epochs.add((double) epoch);
+        losses.add(loss);
+        accuracies.add(accuracy);
+        if (save != null) {
+          save(save);
+        }
+      }
+    }
+  }
+
+  /** Mean loss over all ranks. */
+  private double trainEpoch(int epoch, int wanted) {
+    ddp.train();
+    optimizer.setLearningRate(learningRate * Math.pow(DECAY, epoch - 1));
+    double sum = 0;
+    long samples = 0;
+    long begin = System.nanoTime();
+    try (ProgressBar bar = reports() ? bar(epoch, wanted) : null) {
+      for (Loader.Batch batch : loader.epoch(epoch)) {
+        try (batch; Scope scope = Scope.open()) {
+          Tensor output = ddp.forward(batch.get(1).to(device));
+          Tensor loss = Functional.crossEntropy(output, batch.get(0).to(device));
+          optimizer.zeroGrad();
+          loss.backward();
+          optimizer.step();
+          double value = loss.item();
+          sum += value;
+          samples += batch.size() * group.size();
+          if (bar != null) {
+            double seconds = (System.nanoTime() - begin) / 1e9;
+            bar.setExtraMessage(String.format("loss %.3f, %.0f samples/s", value, samples / seconds));
+            bar.step();
+          }
+        }
+      }
+    }
+    try (Tensor mean = Tensor.of(new double[] {sum / loader.batchCount()}).to(device)) {
+      group.allReduce(mean, ReduceOp.SUM);
+      return mean.item() / group.size();
+    }
+  }
+
+  /** With loss, samples/s and the time left. */
+  private ProgressBar bar(int epoch, int wanted) {
+    return new ProgressBarBuilder()
+        .setTaskName("epoch " + epoch + "/" + wanted)
+        .setInitialMax(loader.batchCount())
+        .setStyle(ProgressBarStyle.ASCII)
+        .setUpdateIntervalMillis(BAR_UPDATE_MILLIS)
+        .setConsumer(new ConsoleProgressBarConsumer(System.err, BAR_WIDTH))
+        .build();
+  }
+
+  /** Each rank takes its part of the test digits; the right ones are added up. */
+  private double testAccuracy() {
+    ddp.eval();
+    long right = 0;
+    for (long[] numbers : Digits.slices(test, group.rank(), group.size(), TEST_BATCH)) {
+      try (Scope scope = Scope.open()) {
+        Digits.Batch batch = Digits.read(test, numbers);
+        right += predict(batch.images()).eq(batch.labels()).sum().itemLong();
+      }
+    }
+    try (Tensor total = Tensor.of(new long[] {right}).to(device)) {
+      group.allReduce(total);
+      return (double) total.itemLong() / test.count();
+    }
+  }
+
+  private Tensor predict(Tensor images) {
+    return Tandem.noGrad(() -> net.forward(images.to(device)).argmax(1).to(Device.CPU));
+  }
+
+  void pictures(Path folder) throws IOException {
+    if (!reports() || epochs.isEmpty()) {
+      return;
+    }
+    Files.createDirectories(folder);
+    Pictures.curve(folder.resolve("curve.png"), epochs, losses, accuracies);
+    long[] numbers = LongStream.range(0, Math.min(SHOWN_DIGITS, test.count())).toArray();
+    List<byte[]> records = LongStream.of(numbers).mapToObj(test::get).toList();
+    ddp.eval();
+    try (Scope scope = Scope.open()) {
+      Pictures.digits(
+          folder.resolve("digits.png"), records, predict(Digits.read(test, numbers).images()).toLongArray());
+    }
+  }
+
+  /** Prints the hash of the parameters; false when the ranks' hashes differ. */
+  boolean parametersAgree() {
+    long own = hash();
+    try (Scope scope = Scope.open()) {
+      List<Tensor> all = new ArrayList<>();
+      for (int rank = 0; rank < group.size(); rank++) {
+        all.add(Tensor.of(new long[] {0}).to(device));
+      }
+      group.allGather(all, Tensor.of(new long[] {own}).to(device));
+      boolean equal = all.stream().allMatch(hash -> hash.itemLong() == own);
+      if (reports() && equal) {
+        System.out.printf("parameters: %016x, equal on all %d ranks%n", own, group.size());
+      }
+      if (!equal) {
+        System.err.printf("parameters: %016x on rank %d, and others elsewhere%n", own, group.rank());
+      }
+      return equal;
+    }
+  }
+
+  private long hash() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      net.namedParameters().values().forEach(parameter -> digest.update(parameter.toByteBuffer()));
+      return ByteBuffer.wrap(digest.digest()).getLong();
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new AssertionError(impossible); // every Java has SHA-256
+    }
+  }
+
+  private void save(Path path) {
+    Map<String, Tensor> tensors = new LinkedHashMap<>();
+    try (Scope scope = Scope.open()) {
+      net.stateDict().forEach((name, tensor) -> tensors.put("model." + name, tensor));
+      optimizer.stateDict().forEach((name, tensor) -> tensors.put("optimizer." + name, tensor));
+      Safetensors.save(path, tensors, Map.of("epoch", Integer.toString(finishedEpochs)));
+    }
+  }
+
+  /** Goes on where {@link #save} was; every rank reads the file. */
+  void resume(Path path) {
+    try (Scope scope = Scope.open()) {
+      Safetensors file = Safetensors.load(path);
+      try {
+        finishedEpochs = Integer.parseInt(file.metadata().getOrDefault("epoch", "none"));
+      } catch (NumberFormatException missing) {
+        throw new TandemDataLossException("mnist", path + " was not written by --save: it has no epoch");
+      }
+      net.loadStateDict(part(file, "model."));
+      optimizer.loadStateDict(part(file, "optimizer."));
+    }
+  }
+
+  private static Map<String, Tensor> part(Safetensors file, String prefix) {
+    Map<String, Tensor> part = new LinkedHashMap<>();
+    file.tensors().forEach((name, tensor) -> {
+      if (name.startsWith(prefix)) {
+        part.put(name.substring(prefix.length()), tensor);
+      }
+    });
+    return part;
+  }
+
+  @Override
+  public void close() {
+    test.close();
+    loader.close();
+    optimizer.close();
+    ddp.close();
+    net.close();
+  }
+}

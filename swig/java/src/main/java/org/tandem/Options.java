@@ -1,0 +1,40 @@
+package org.tandem;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.tandem.internal.NativeOptions;
+
+/** Options by LibTorch's names, for modules and optimizers. What is not set has PyTorch's default. */
+public final class Options {
+  private final Map<String, Object> values = new LinkedHashMap<>();
+
+  /** {@code value}: Boolean, Integer, Long, Float, Double, String, long[] or double[]. */
+  public Options set(String name, Object value) {
+    values.put(name, value);
+    return this;
+  }
+
+  /** For Tandem's own packages; the caller closes it. */
+  public NativeOptions toNative() {
+    NativeOptions options = new NativeOptions();
+    values.forEach((name, value) -> {
+      if (value instanceof Boolean flag) {
+        options.setBool(name, flag);
+      } else if (value instanceof Integer || value instanceof Long) {
+        options.setInt(name, ((Number) value).longValue());
+      } else if (value instanceof Float || value instanceof Double) {
+        options.setDouble(name, ((Number) value).doubleValue());
+      } else if (value instanceof String text) {
+        options.setString(name, text);
+      } else if (value instanceof long[] numbers) {
+        options.setInts(name, numbers);
+      } else if (value instanceof double[] numbers) {
+        options.setDoubles(name, numbers);
+      } else {
+        throw new TandemInvalidArgumentException("Options.set", "option '" + name + "' has a value of type "
+            + (value == null ? "null" : value.getClass().getName()) + ", which no option takes");
+      }
+    });
+    return options;
+  }
+}

@@ -1,0 +1,44 @@
+package org.tandem;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.tandem.internal.NativeCheckpoint;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.TandemNative;
+
+/**
+ * Tensors by name, with text metadata, in a file of the safetensors format.
+ *
+ * @param tensors in the file's order
+ */
+public record Safetensors(Map<String, Tensor> tensors, Map<String, String> metadata) {
+  /** Writes to a temporary name, syncs and renames: the file is whole or absent. */
+  public static void save(Path path, Map<String, Tensor> tensors, Map<String, String> metadata) {
+    NativeLibrary.load();
+    TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[]::new),
+        Tensor.unwrap(tensors.values()), metadata.keySet().toArray(String[]::new),
+        metadata.values().toArray(String[]::new));
+  }
+
+  /**
+   * @throws TandemNotFoundException there is no such file
+   * @throws TandemDataLossException it is no safetensors file, or a damaged one
+   */
+  public static Safetensors load(Path path) {
+    NativeLibrary.load();
+    try (NativeCheckpoint file = new NativeCheckpoint(path.toString())) {
+      Map<String, Tensor> tensors = new LinkedHashMap<>();
+      for (long i = 0; i < file.size(); i++) {
+        tensors.put(file.name(i), new Tensor(file.tensor(i)));
+      }
+      Map<String, String> metadata = new LinkedHashMap<>();
+      String[] keys = file.metadataKeys();
+      String[] values = file.metadataValues();
+      for (int i = 0; i < keys.length; i++) {
+        metadata.put(keys[i], values[i]);
+      }
+      return new Safetensors(tensors, metadata);
+    }
+  }
+}

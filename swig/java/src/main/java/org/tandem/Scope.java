@@ -1,0 +1,38 @@
+package org.tandem;
+
+import org.tandem.internal.ScopeFrame;
+
+/**
+ * Frees, when closed, every tensor that its thread made since it was opened, but those kept.
+ *
+ * <pre>{@code
+ * try (Scope scope = Scope.open()) {
+ *   Tensor loss = model.forward(images).crossEntropy(labels);
+ *   loss.backward();
+ *   total += loss.item();
+ * }
+ * }</pre>
+ *
+ * Parameters, their gradients and the optimizer's state survive. A scope belongs to the thread that opened it; scopes
+ * nest. Tensors made outside any scope live until they are closed or are no longer reachable.
+ */
+public final class Scope implements AutoCloseable {
+  private final ScopeFrame frame = ScopeFrame.enter();
+
+  private Scope() {}
+
+  public static Scope open() {
+    return new Scope();
+  }
+
+  /** Lets {@code tensor} live on in the scope around its own, or on its own when there is none. */
+  public <T extends Tensor> T keep(T tensor) {
+    ScopeFrame.keep(tensor.nativeHandle());
+    return tensor;
+  }
+
+  @Override
+  public void close() {
+    frame.exit();
+  }
+}

@@ -1,0 +1,114 @@
+package org.tandem;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.TandemNative;
+
+/** Loading, leaving, and settings of the process or the thread. */
+public final class Tandem {
+  /** Whether LibTorch runs with CUDA. AUTO: when it can, or as TANDEM_DEVICE says. */
+  public enum LoadDevice {
+    AUTO,
+    CPU,
+    CUDA
+  }
+
+  private Tandem() {}
+
+  /** Loads the native libraries, which otherwise happens at the first use of anything. */
+  public static void load() {
+    load("", LoadDevice.AUTO);
+  }
+
+  /**
+   * @param libtorch folder that holds lib/libtorch_cpu.so; "": TANDEM_LIBTORCH or the one beside libtandem
+   * @throws TandemLibraryException a library is missing, of a wrong version, or already loaded from elsewhere
+   */
+  public static void load(String libtorch, LoadDevice device) {
+    NativeLibrary.load();
+    TandemNative.load(libtorch, device.ordinal());
+  }
+
+  /**
+   * Aborts process groups, ends native threads, and waits for calls that are still inside. Later calls are {@link
+   * TandemClosedException}. Runs by itself when the program ends.
+   *
+   * @return false when a call was still inside after {@code timeout}
+   */
+  public static boolean shutdown(Duration timeout) {
+    NativeLibrary.load();
+    return TandemNative.shutdown(timeout.toMillis());
+  }
+
+  public static String version() {
+    NativeLibrary.load();
+    return TandemNative.version();
+  }
+
+  /** "2.11.0", or "" before loading. */
+  public static String libtorchVersion() {
+    NativeLibrary.load();
+    return TandemNative.libtorchVersion();
+  }
+
+  public static int cudaDeviceCount() {
+    NativeLibrary.load();
+    return TandemNative.cudaDeviceCount();
+  }
+
+  /** Seeds the generators of all devices. Source: torch.manual_seed. */
+  public static void manualSeed(long seed) {
+    NativeLibrary.load();
+    TandemNative.manualSeed(seed);
+  }
+
+  /** LibTorch's threads within one operator. */
+  public static void setNumThreads(int threads) {
+    NativeLibrary.load();
+    TandemNative.setNumThreads(threads);
+  }
+
+  public static int numThreads() {
+    NativeLibrary.load();
+    return TandemNative.getNumThreads();
+  }
+
+  /** Live native handles of a type ("tensor", "process_group", …), -1 for an unknown one. For leak tests. */
+  public static long liveCount(String type) {
+    NativeLibrary.load();
+    return TandemNative.liveCount(type);
+  }
+
+  /** Bytes of storage that live tensor handles keep alive, an upper bound. */
+  public static long tensorLiveBytes() {
+    NativeLibrary.load();
+    return TandemNative.tensorLiveBytes();
+  }
+
+  /** No gradients are recorded on this thread until it is closed: {@code try (var off = Tandem.noGrad()) { … }}. */
+  public static NoGrad noGrad() {
+    NativeLibrary.load();
+    return new NoGrad(TandemNative.setGradEnabled(false));
+  }
+
+  public static <T> T noGrad(Supplier<T> body) {
+    try (NoGrad off = noGrad()) {
+      return body.get();
+    }
+  }
+
+  /** Restores, when closed, what was before. */
+  public static final class NoGrad implements AutoCloseable {
+    private final boolean previous;
+
+    private NoGrad(boolean previous) {
+      this.previous = previous;
+    }
+
+    @Override
+    public void close() {
+      TandemNative.setGradEnabled(previous);
+    }
+  }
+}

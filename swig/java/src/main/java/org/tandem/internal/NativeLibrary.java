@@ -1,0 +1,96 @@
+package org.tandem.internal;
+
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.tandem.TandemLibraryException;
+
+/** Finds and loads libtandem_jni.so, and sees to it that its threads have ended before the process does. */
+public final class NativeLibrary {
+  private static final String NAME = "libtandem_jni.so";
+  private static final long SHUTDOWN_MILLIS = 10_000;
+  private static boolean loaded;
+
+  private NativeLibrary() {}
+
+  /**
+   * Loads the library unless it is.
+   *
+   * @throws TandemLibraryException when it is in none of the places where it is looked for
+   */
+  public static synchronized void load() {
+    if (loaded) {
+      return;
+    }
+    List<Path> places = places();
+    Path found = places.stream().filter(Files::isRegularFile).findFirst().orElseThrow(() -> missing(places));
+    try {
+      System.load(found.toAbsolutePath().toString());
+    } catch (UnsatisfiedLinkError error) {
+      throw new TandemLibraryException("load", "cannot load " + found + ": " + error.getMessage());
+    }
+    loaded = true;
+    Runtime.getRuntime().addShutdownHook(new Thread(NativeLibrary::leave, "tandem-shutdown"));
+  }
+
+  private static void leave() {
+    try {
+      if (!TandemNative.shutdown(SHUTDOWN_MILLIS)) {
+        System.err.println("tandem: a native call still runs while the process ends");
+      }
+    } catch (RuntimeException error) {
+      System.err.println("tandem: " + error.getMessage());
+    }
+  }
+
+  /** In order: the property, the environment, beside the jar, the jar's ../lib, and Java's library path. */
+  private static List<Path> places() {
+    List<Path> places = new ArrayList<>();
+    String property = System.getProperty("org.tandem.library");
+    if (property != null && !property.isEmpty()) {
+      Path path = Path.of(property);
+      places.add(Files.isDirectory(path) ? path.resolve(NAME) : path);
+      return places; // who names a place means that one
+    }
+    String environment = System.getenv("TANDEM_LIBRARY");
+    if (environment != null && !environment.isEmpty()) {
+      Path path = Path.of(environment);
+      places.add(Files.isDirectory(path) ? path.resolve(NAME) : path.toAbsolutePath().resolveSibling(NAME));
+      return places;
+    }
+    Path jar = jar();
+    if (jar != null) {
+      places.add(jar.resolveSibling(NAME));
+      Path folder = jar.getParent();
+      for (int up = 0; up < 3 && folder != null; up++, folder = folder.getParent()) {
+        places.add(folder.resolveSibling("lib").resolve(NAME));
+      }
+    }
+    for (String folder : System.getProperty("java.library.path", "").split(File.pathSeparator)) {
+      if (!folder.isEmpty() && Path.of(folder).isAbsolute()) {
+        places.add(Path.of(folder, NAME));
+      }
+    }
+    return places;
+  }
+
+  private static Path jar() {
+    CodeSource source = NativeLibrary.class.getProtectionDomain().getCodeSource();
+    try {
+      return source == null || source.getLocation() == null ? null : Path.of(source.getLocation().toURI());
+    } catch (URISyntaxException | IllegalArgumentException unusual) {
+      return null;
+    }
+  }
+
+  private static TandemLibraryException missing(List<Path> places) {
+    StringBuilder text = new StringBuilder("cannot find ").append(NAME).append("; looked at");
+    places.forEach(place -> text.append(' ').append(place));
+    return new TandemLibraryException("load",
+        text.append("; build Tandem, or set TANDEM_LIBRARY to libtandem.so beside it").toString());
+  }
+}

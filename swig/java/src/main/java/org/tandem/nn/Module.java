@@ -1,0 +1,186 @@
+package org.tandem.nn;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.tandem.Device;
+import org.tandem.Operator;
+import org.tandem.Safetensors;
+import org.tandem.Tandem;
+import org.tandem.TandemInvalidArgumentException;
+import org.tandem.Tensor;
+
+/**
+ * Base of all modules. A module of your own registers its parts and composes their forwards:
+ *
+ * <pre>{@code
+ * final class Net extends Module {
+ *   private final Linear hidden = register("hidden", new Linear(784, 128));
+ *   private final Linear output = register("output", new Linear(128, 10));
+ *
+ *   @Override
+ *   public Tensor forward(Tensor input) {
+ *     return output.forward(hidden.forward(input).relu());
+ *   }
+ * }
+ * }</pre>
+ */
+public abstract class Module implements AutoCloseable {
+  private final Map<String, Module> children = new LinkedHashMap<>();
+  private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+  private final Map<String, Tensor> buffers = new LinkedHashMap<>();
+  private boolean training = true;
+
+  public abstract Tensor forward(Tensor input);
+
+  /** Adds a part and returns it. */
+  protected final <M extends Module> M register(String name, M module) {
+    addName(name);
+    children.put(name, module);
+    return module;
+  }
+
+  /** Adds a tensor that is trained, outside any scope that is open. */
+  protected final Tensor registerParameter(String name, Tensor parameter) {
+    addName(name);
+    parameters.put(name, outliving(parameter.requiresGrad(true)));
+    return parameter;
+  }
+
+  /** Adds a tensor that is state but not trained. */
+  protected final Tensor registerBuffer(String name, Tensor buffer) {
+    addName(name);
+    buffers.put(name, outliving(buffer));
+    return buffer;
+  }
+
+  private static Tensor outliving(Tensor tensor) {
+    org.tandem.internal.ScopeFrame.release(tensor.nativeHandle());
+    return tensor;
+  }
+
+  private void addName(String name) {
+    if (name.isEmpty() || name.contains(".")) {
+      throw new TandemInvalidArgumentException("Module.register", "'" + name + "' is no name: it is empty or has a dot");
+    }
+    if (children.containsKey(name) || parameters.containsKey(name) || buffers.containsKey(name)) {
+      throw new TandemInvalidArgumentException("Module.register", "the name '" + name + "' is taken");
+    }
+  }
+
+  /** Parameters of this module and its parts, as "part.name", in order of registration. */
+  public final Map<String, Tensor> namedParameters() {
+    Map<String, Tensor> all = new LinkedHashMap<>();
+    collect("", all, true, false);
+    return all;
+  }
+
+  public final Map<String, Tensor> namedBuffers() {
+    Map<String, Tensor> all = new LinkedHashMap<>();
+    collect("", all, false, true);
+    return all;
+  }
+
+  public final List<Tensor> parameters() {
+    return new ArrayList<>(namedParameters().values());
+  }
+
+  /** Parameters and buffers by name. */
+  public final Map<String, Tensor> stateDict() {
+    Map<String, Tensor> all = new LinkedHashMap<>();
+    collect("", all, true, true);
+    return all;
+  }
+
+  private void collect(String prefix, Map<String, Tensor> all, boolean withParameters, boolean withBuffers) {
+    if (withParameters) {
+      parameters.forEach((name, tensor) -> all.put(prefix + name, tensor));
+    }
+    if (withBuffers) {
+      buffers.forEach((name, tensor) -> all.put(prefix + name, tensor));
+    }
+    children.forEach((name, child) -> child.collect(prefix + name + ".", all, withParameters, withBuffers));
+  }
+
+  /**
+   * Overwrites parameters and buffers.
+   *
+   * @throws TandemInvalidArgumentException a name is missing, or one is there that this module does not have
+   */
+  public final void loadStateDict(Map<String, Tensor> state) {
+    Map<String, Tensor> own = stateDict();
+    for (String name : own.keySet()) {
+      if (!state.containsKey(name)) {
+        throw new TandemInvalidArgumentException("Module.loadStateDict", "'" + name + "' is missing");
+      }
+    }
+    for (String name : state.keySet()) {
+      if (!own.containsKey(name)) {
+        throw new TandemInvalidArgumentException("Module.loadStateDict", "the module has no '" + name + "'");
+      }
+    }
+    try (Tandem.NoGrad off = Tandem.noGrad()) {
+      own.forEach((name, tensor) -> tensor.copyInPlace(state.get(name)));
+    }
+  }
+
+  /** Writes parameters and buffers as safetensors. */
+  public final void save(Path path) {
+    Safetensors.save(path, stateDict(), Map.of());
+  }
+
+  public final void load(Path path) {
+    Safetensors file = Safetensors.load(path);
+    loadStateDict(file.tensors());
+    file.tensors().values().forEach(Tensor::close);
+  }
+
+  /** Dropout and batch norm behave differently while training. */
+  public Module train(boolean on) {
+    training = on;
+    children.values().forEach(child -> child.train(on));
+    return this;
+  }
+
+  public final Module train() {
+    return train(true);
+  }
+
+  public final Module eval() {
+    return train(false);
+  }
+
+  public final boolean isTraining() {
+    return training;
+  }
+
+  /** Moves parameters and buffers; tensors taken before follow. */
+  public Module to(Device device) {
+    try (Tandem.NoGrad off = Tandem.noGrad()) {
+      for (Map<String, Tensor> tensors : List.of(parameters, buffers)) {
+        for (Tensor tensor : tensors.values()) {
+          try (Tensor moved = tensor.to(device)) {
+            SetData.OPERATOR.callAll(tensor, moved);
+          }
+        }
+      }
+    }
+    children.values().forEach(child -> child.to(device));
+    return this;
+  }
+
+  /** Frees parameters, buffers and parts now. A second call does nothing. */
+  @Override
+  public void close() {
+    children.values().forEach(Module::close);
+    parameters.values().forEach(Tensor::close);
+    buffers.values().forEach(Tensor::close);
+  }
+
+  /** Looked up at its first use. */
+  private static final class SetData {
+    static final Operator OPERATOR = Operator.find("aten::set_data", "");
+  }
+}
