@@ -90,14 +90,14 @@ class Canvas {
 };
 
 void draw_shape(Canvas& canvas, Random& random, int digit) {
-  const double turn = random.normal() * 0.2;
-  const double shear = random.normal() * 0.2;
-  const double width = kSide * random.uniform(0.42, 0.86);
-  const double height = kSide * random.uniform(0.5, 0.86);
-  const Point center{kSide / 2. + random.normal() * 1.8, kSide / 2. + random.normal() * 1.6};
-  const double pen = random.uniform(1.2, 3.2);
+  const double turn = random.normal() * 0.14;
+  const double shear = random.normal() * 0.16;
+  const double width = kSide * random.uniform(0.5, 0.86);
+  const double height = kSide * random.uniform(0.6, 0.86);
+  const Point center{kSide / 2. + random.normal() * 1.1, kSide / 2. + random.normal() * 1.1};
+  const double pen = random.uniform(1.5, 3.2);
   const double darkness = random.uniform(0.65, 1);
-  const Bend bend(random, 0.045);
+  const Bend bend(random, 0.035);
   for (Stroke stroke : digit_shape(digit, random.uniform())) {
     const Point shift{random.normal() * 0.018, random.normal() * 0.018};  // strokes do not meet exactly
     for (Point& p : stroke) {
@@ -160,7 +160,7 @@ DrawnDigit draw_digit(std::uint64_t seed, std::uint64_t series, std::uint64_t in
   Canvas canvas;
   draw_shape(canvas, random, digit.label);
   draw_distractors(canvas, random);
-  const double noise = random.uniform(0, 0.09);
+  const double noise = random.uniform(0, 0.07);
   for (std::size_t i = 0; i < digit.pixels.size(); ++i) {
     const double value = canvas.ink()[i] + noise * random.normal();
     digit.pixels[i] = static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0., 1.)));
