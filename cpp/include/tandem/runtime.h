@@ -12,6 +12,11 @@ namespace tandem {
 // Called by libtandem's loader; a C++ program that links the core need not call it.
 TANDEM_API void start_runtime(const std::string& libtorch_version, bool has_cuda, const std::string& no_cuda_reason);
 
+// Loads LibTorch's CUDA part, for a C++ program that links the core and wants a GPU; libtandem's loader does the same
+// for others. Call it before anything else of LibTorch, which settles at its first call whether there is CUDA. Throws
+// Error(kUnsupported) with the reason where there is no GPU or no CUDA part.
+TANDEM_API void load_cuda();
+
 TANDEM_API bool has_cuda();
 // Throws Error(kUnsupported) with the reason when this process cannot use CUDA; `asked_by` names what asked.
 TANDEM_API void require_cuda(const std::string& asked_by);
