@@ -24,7 +24,8 @@ public final class Main implements Runnable {
   @Option(names = "--batch-size", defaultValue = "64", description = "per rank; default: ${DEFAULT-VALUE}")
   private long batchSize;
 
-  @Option(names = "--lr", defaultValue = "0.05", description = "learning rate of the first epoch; default: ${DEFAULT-VALUE}")
+  @Option(names = "--lr", defaultValue = "0.05",
+      description = "learning rate of the first epoch; default: ${DEFAULT-VALUE}")
   private double learningRate;
 
   @Option(names = "--backend", description = "gloo, nccl or none; default: gloo, nccl with --device cuda")

@@ -63,7 +63,8 @@ public abstract class Module implements AutoCloseable {
 
   private void addName(String name) {
     if (name.isEmpty() || name.contains(".")) {
-      throw new TandemInvalidArgumentException("Module.register", "'" + name + "' is no name: it is empty or has a dot");
+      throw new TandemInvalidArgumentException(
+          "Module.register", "'" + name + "' is no name: it is empty or has a dot");
     }
     if (children.containsKey(name) || parameters.containsKey(name) || buffers.containsKey(name)) {
       throw new TandemInvalidArgumentException("Module.register", "the name '" + name + "' is taken");

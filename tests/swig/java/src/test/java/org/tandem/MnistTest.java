@@ -29,33 +29,34 @@ class MnistTest {
     assumeTrue(data != null && !data.isEmpty());
     Path images = Path.of(data, "mnist10k", "t10k-images-idx3-ubyte.gz");
     Path labels = Path.of(data, "mnist10k", "t10k-labels-idx1-ubyte.gz");
-    assertEquals(3000, Mnist.toRecordIO(images, labels, folder.resolve("train.recordio"), 0, 3000));
+    assertEquals(2000, Mnist.toRecordIO(images, labels, folder.resolve("train.recordio"), 0, 2000));
     assertEquals(1000, Mnist.toRecordIO(images, labels, folder.resolve("test.recordio"), 9000, -1));
 
     Path output = folder.resolve("output");
     String checkpoint = folder.resolve("checkpoint.safetensors").toString();
-    String first = run("--data", folder.toString(), "--output", output.toString(), "--epochs", "3", "--save", checkpoint)
-        .get(0);
-    Matcher accuracy = Pattern.compile("epoch 3/3: loss [0-9.]+, test accuracy ([0-9.]+) %").matcher(first);
+    List<String> flags =
+        List.of("--data", folder.toString(), "--output", output.toString(), "--batch-size", "32");
+    String first = run(flags, "--epochs", "2", "--save", checkpoint).get(0);
+    Matcher accuracy = Pattern.compile("epoch 2/2: loss [0-9.]+, test accuracy ([0-9.]+) %").matcher(first);
     assertTrue(accuracy.find(), first);
-    assertTrue(Double.parseDouble(accuracy.group(1)) >= 85, first);
+    assertTrue(Double.parseDouble(accuracy.group(1)) >= 80, first);
     assertTrue(Pattern.compile("parameters: [0-9a-f]{16}, equal on all 2 ranks").matcher(first).find(), first);
     assertEquals(800, ImageIO.read(output.resolve("curve.png").toFile()).getWidth());
     assertTrue(ImageIO.read(output.resolve("digits.png").toFile()).getHeight() > 100);
 
-    String resumed = run("--data", folder.toString(), "--output", output.toString(), "--epochs", "4", "--resume",
-        checkpoint).get(0);
-    assertTrue(resumed.contains("epoch 4/4: loss 0.") && !resumed.contains("epoch 3/4"), resumed);
+    String resumed = run(flags, "--epochs", "3", "--resume", checkpoint).get(0);
+    assertTrue(resumed.contains("epoch 3/3: loss 0.") && !resumed.contains("epoch 2/3"), resumed);
   }
 
   /** Outputs of both ranks. */
-  private static List<String> run(String... flags) throws Exception {
+  private static List<String> run(List<String> flags, String... more) throws Exception {
     int port;
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = socket.getLocalPort();
     }
     List<String> command = new ArrayList<>(List.of(System.getProperty("tandem.bin") + "/mnist-java"));
-    command.addAll(List.of(flags));
+    command.addAll(flags);
+    command.addAll(List.of(more));
     List<Child> ranks = new ArrayList<>();
     for (int rank = 0; rank < 2; rank++) {
       String number = Integer.toString(rank);
