@@ -13,7 +13,8 @@ install(TARGETS tandem_core EXPORT tandemCoreTargets COMPONENT tandem)
 install(TARGETS tandem_tool COMPONENT tandem)
 if(TARGET tandem_nccl)
   set_target_properties(tandem_nccl PROPERTIES INSTALL_RPATH "$ORIGIN;${libtorch_lib}")
-  install(TARGETS tandem_nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tandem)
+  # Absent from a build of single targets; a package for CPUs has no use for it.
+  install(TARGETS tandem_nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl OPTIONAL)
 endif()
 
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/capi/include/tandem" "${CMAKE_SOURCE_DIR}/cpp/include/tandem"
