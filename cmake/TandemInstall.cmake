@@ -11,7 +11,8 @@ set_target_properties(tandem_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$OR
 install(TARGETS tandem EXPORT tandemTargets COMPONENT tandem)
 install(TARGETS tandem_core EXPORT tandemCoreTargets COMPONENT tandem)
 install(TARGETS tandem_tool COMPONENT tandem)
-if(TARGET tandem_nccl)
+get_directory_property(nccl_stand_in DIRECTORY "${CMAKE_SOURCE_DIR}/cpp/src/nccl" DEFINITION NCCL_STAND_IN)
+if(TARGET tandem_nccl AND NOT nccl_stand_in)
   set_target_properties(tandem_nccl PROPERTIES INSTALL_RPATH "$ORIGIN;${libtorch_lib}")
   # Absent from a build of single targets; a package for CPUs has no use for it.
   install(TARGETS tandem_nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl OPTIONAL)

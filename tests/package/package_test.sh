@@ -26,9 +26,11 @@ minimal_root() {
   local file
   mkdir -p "$root"/{bin,dev,proc,tmp,etc,lib64,lib/x86_64-linux-gnu}
   echo '127.0.0.1 localhost' > "$root/etc/hosts"
+  echo 'hosts: files' > "$root/etc/nsswitch.conf"
   cp -L /bin/sh "$root/bin/sh"
   cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
-  for file in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 libresolv.so.2 librt.so.1 libutil.so.1 libgcc_s.so.1 libstdc++.so.6; do
+  for file in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 libresolv.so.2 librt.so.1 libutil.so.1 libgcc_s.so.1 \
+    libstdc++.so.6; do
     cp -L "$(cc -print-file-name=$file)" "$root/lib/x86_64-linux-gnu/"
   done
 }
