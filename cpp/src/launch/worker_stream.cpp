@@ -29,8 +29,10 @@ WorkerStream::WorkerStream(int id, UniqueFd source, UniqueFd log, std::string pr
       console_(console),
       splitter_([this](std::string_view line, LineSplitter::End end) {
         if (end == LineSplitter::End::kReturn) {
-          console_->overwritten(id_, prefix_, line);
-          if (!line.empty() && console_->terminal()) last_overwritten_ = line;
+          const bool blank = line.find_first_not_of(' ') == std::string_view::npos;
+          if (!blank) console_->overwritten(id_, prefix_, line);
+          // "\r\r" changes nothing; spaces wipe out what stood there.
+          if (!line.empty() && console_->terminal()) last_overwritten_ = blank ? std::string_view() : line;
           return;
         }
         // "\n" after a bar that ended in "\r" leaves the bar standing on a terminal.

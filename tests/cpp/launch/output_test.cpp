@@ -93,6 +93,9 @@ TEST(Output, WithoutPrefix) {
 
 TEST(Output, ProgressInAFileIsPrefixedAtEachReturn) {
   EXPECT_EQ(run_tool({"run", "printf", "\\r10%%\\r20%%\\rdone\\n"}).out, "[0] 10%\r[0] 20%\r[0] done\n");
+  // Spaces that wipe out a bar are no line.
+  EXPECT_EQ(run_tool({"run", "printf", "\\r10%%\\r    \\rdone\\n\\r20%%\\r   \\r"}).out,
+            "[0] 10%\r[0] done\n[0] 20%\r\n");
   // Another rank's line does not join it.
   TemporaryFolder folder;
   const Result two = run_tool({"run", "-n", "2", "sh", "-c", R"(
@@ -133,7 +136,7 @@ TEST(Output, ATerminalKeepsTheProgressBarBelowOtherLines) {
         until [ -e $0/go ]; do sleep 0.01; done
         printf '\r20%% of a bar that is far too long for this terminal'
         until [ -e $0/end ]; do sleep 0.01; done
-        printf '\rdone\n'
+        printf '\r          \rdone\n'
       else
         until [ -e $0/line ]; do sleep 0.01; done
         echo a line
