@@ -69,12 +69,12 @@ func (c *curve) draw(path string) error {
 	return writePNG(path, canvas.Image())
 }
 
-// smooth is a running mean of about the last twenty points.
+// smooth is a running mean of about the last ten points.
 func smooth(points plotter.XYs) plotter.XYs {
 	means := make(plotter.XYs, len(points))
 	mean := 0.0
 	for i, p := range points {
-		weight := max(1/float64(i+1), 0.05)
+		weight := max(1/float64(i+1), 0.1)
 		mean += weight * (p.Y - mean)
 		means[i] = plotter.XY{X: p.X, Y: mean}
 	}

@@ -37,14 +37,18 @@ func newProgress(group *dist.ProcessGroup, title string, steps int) *progress {
 	return p
 }
 
-// withoutBlanks drops what only clears a terminal's line, which a launcher that prefixes lines does itself.
+// withoutBlanks drops what only clears a terminal's line, which a launcher that prefixes lines does itself, and has each
+// line end, not begin, with a return, so that the launcher sees it whole at once.
 type withoutBlanks struct{ to io.Writer }
 
 func (w withoutBlanks) Write(text []byte) (int, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return len(text), nil
 	}
-	return w.to.Write(text)
+	if _, err := w.to.Write(append(bytes.Trim(text, "\r"), '\r')); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 func (p *progress) step(samples int, loss float64) {
