@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -45,7 +46,7 @@ func (w withoutBlanks) Write(text []byte) (int, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return len(text), nil
 	}
-	if _, err := w.to.Write(append(bytes.Trim(text, "\r"), '\r')); err != nil {
+	if _, err := w.to.Write(slices.Concat(bytes.Trim(text, "\r"), []byte{'\r'})); err != nil {
 		return 0, err
 	}
 	return len(text), nil
