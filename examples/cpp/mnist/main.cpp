@@ -81,7 +81,7 @@ class Training {
   const torch::Device device_;
   std::shared_ptr<tandem::ProcessGroup> group_;
   std::unique_ptr<tandem::RecordIODataLoader> train_, test_;
-  Net net_;
+  Net net_{nullptr};
   std::unique_ptr<tandem::DistributedDataParallel<Net>> model_;
   std::unique_ptr<tandem::optim::Optimizer> optimizer_;
   Curve curve_;
@@ -116,6 +116,7 @@ Training::Training(const Settings& settings) : settings_(settings), device_(devi
   test_ = open(files.test, false);
 
   torch::manual_seed(settings.seed + static_cast<std::uint64_t>(group_->rank()));
+  net_ = Net();
   net_->to(device_);
   tandem::DataParallelOptions parallel;
   parallel.gradient_as_bucket_view = true;
