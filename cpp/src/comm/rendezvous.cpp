@@ -63,7 +63,9 @@ void open_tcp(Meeting& meeting, const Place& place, milliseconds timeout, const 
   meeting.store = open_stores().find(key);
   const bool is_new = !meeting.store;
   if (is_new && place.serve) {
-    options.listen_fd = place.listen_fd;
+    // The launcher's socket is gone with the first store that took it over.
+    static std::atomic<bool> taken{false};
+    if (place.listen_fd >= 0 && !taken.exchange(true)) options.listen_fd = place.listen_fd;
     meeting.store = tcp_store(place.host, place.port, options);
   }
   meeting.local_address = await().local.address;
