@@ -54,7 +54,7 @@ CudaDecision decide_cuda(tdm_load_device device, const std::string& library_fold
     }
   }
   if (device == TDM_LOAD_DEVICE_CUDA) {
-    throw Error(ErrorCode::kUnsupported, asked_by + " asks for CUDA, but " + reason);
+    throw Error(ErrorCode::kUnsupported, "CUDA was asked for (" + asked_by + "), but this process cannot use a GPU: " + reason);
   }
   return {false, reason};
 }
