@@ -81,7 +81,7 @@ def forward(found):
 
 
 def table(found):
-    lines = ["#define TDM_API __attribute__((weak, visibility(\"hidden\")))", '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
+    lines = ["#define TDM_API __attribute__((visibility(\"hidden\")))", '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
     lines += [f'    {{"{f.name}", (tandem_function)&{f.name}}},' for f in found if f.name not in LOCAL]
     lines += ["};",
               "const size_t tandem_core_entry_count = sizeof tandem_core_entries / sizeof *tandem_core_entries;", ""]

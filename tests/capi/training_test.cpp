@@ -92,7 +92,7 @@ TEST(Autograd, SaysWhatIsWrong) {
   const Tensor three = tensor({1, 1, 1}, {3});
   tdm_tensor* gradients[] = {three.get()};
   EXPECT_REFUSED(tdm_autograd_backward(roots, gradients, 1, 0, 0), TDM_ERROR_INVALID_ARGUMENT, "sizes [3]");
-  const Tensor sum = call("aten::sum", "", {of(y)});
+  const Tensor sum = call("aten::sum", "", {of(call("aten::mul", "Tensor", {of(x), of(x)}))});
   ASSERT_OK(backward(sum));
   EXPECT_REFUSED(backward(sum), TDM_ERROR_INVALID_ARGUMENT, "second time");
   EXPECT_REFUSED(tdm_autograd_backward(nullptr, nullptr, 1, 0, 0), TDM_ERROR_INVALID_ARGUMENT, "'tensors' is NULL");

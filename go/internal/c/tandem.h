@@ -106,7 +106,9 @@ TDM_API tdm_error* tdm_load(const tdm_load_options* options);
 
 /* Aborts all process groups, stops loaders and joins every native thread of the core. Call it before the program
  * leaves main; later calls of any other function are TDM_ERROR_CLOSED. Does nothing when nothing was loaded.
- * Blocks up to timeout_ms. Errors: TDM_ERROR_TIMEOUT naming what still runs. */
+ * Blocks up to timeout_ms. Errors: TDM_ERROR_TIMEOUT naming what still runs; it may be called again to wait on.
+ * As a safety net the process's exit() does the same for two seconds; where calls go on even then, it flushes stdio and
+ * leaves with the exit status, without the exit handlers that would run next. */
 TDM_API tdm_error* tdm_shutdown(int64_t timeout_ms);
 
 /* "0.1.0"; static. */
@@ -213,7 +215,9 @@ TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
 /* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
  * that enters must be the one that exits (pin tasks that move between threads). */
 TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
-/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. */
+/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. Handles that a scope freed must
+ * not be freed, or cleared in a value, afterwards: their memory may be another handle's by then. Until it is, their use
+ * is TDM_ERROR_CLOSED. */
 TDM_API void tdm_scope_exit(tdm_scope* scope);
 /* Hands `tensor` to the scope around its own, or to the caller when there is none. */
 TDM_API void tdm_scope_keep(tdm_tensor* tensor);
@@ -328,7 +332,7 @@ TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
 /* Moves parameters and buffers; handles taken before keep following them. dtype -1: unchanged. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
-/* Registered type names, newline-separated; lives for ever. */
+/* Registered type names, newline-separated. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_string** out);
 
 /* "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names ("lr", "momentum", …). Uses LibTorch's

@@ -39,18 +39,18 @@ void is_the_same(const std::string& type, const std::vector<Option>& options, Ho
   const at::Tensor result = ours->forward(values).at(0);
   torch::manual_seed(9);
   at::Tensor wanted;
-  if constexpr (requires { direct(inputs[0]); }) {
+  if constexpr (requires { direct->forward(inputs[0]); }) {
     if (inputs.size() == 1) {
-      if constexpr (std::is_same_v<decltype(direct(inputs[0])), at::Tensor>) {
-        wanted = direct(inputs[0]);
+      if constexpr (std::is_same_v<decltype(direct->forward(inputs[0])), at::Tensor>) {
+        wanted = direct->forward(inputs[0]);
       } else {
-        wanted = std::get<0>(direct(inputs[0]));
+        wanted = std::get<0>(direct->forward(inputs[0]));
       }
     }
   }
-  if constexpr (requires { direct(inputs[0], inputs[1]); }) {
-    if constexpr (std::is_same_v<decltype(direct(inputs[0], inputs[1])), at::Tensor>) {
-      if (inputs.size() == 2) wanted = direct(inputs[0], inputs[1]);
+  if constexpr (requires { direct->forward(inputs[0], inputs[1]); }) {
+    if constexpr (std::is_same_v<decltype(direct->forward(inputs[0], inputs[1])), at::Tensor>) {
+      if (inputs.size() == 2) wanted = direct->forward(inputs[0], inputs[1]);
     }
   }
   ASSERT_TRUE(wanted.defined());
