@@ -4,6 +4,7 @@
 
 #include "core/groups.h"
 #include "core/options.h"
+#include "tandem/resident.h"
 
 using namespace tandem::capi;
 
@@ -23,6 +24,7 @@ tandem::ReduceOp to_reduce_op(tdm_reduce_op op) {
 void hand_over(tdm_process_group* group, tandem::Work work, tdm_work** out) {
   if (!out) {
     work.wait();
+    tandem::startup_is_over();
     return;
   }
   auto* handle = new tdm_work;
@@ -121,6 +123,7 @@ tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
     not_null(work, "work");
     if (timeout_ms == 0) invalid("argument 'timeout_ms' is 0; give milliseconds, or -1 for the group's timeout");
     work->work.wait(std::chrono::milliseconds(timeout_ms < 0 ? 0 : timeout_ms));
+    tandem::startup_is_over();
   });
 }
 

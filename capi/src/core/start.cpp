@@ -1,6 +1,7 @@
 // Entry points of the core for the loader: its table, its start, its end.
 #include "core/guard.h"
 #include "core/table.h"
+#include "tandem/resident.h"
 #include "tandem/runtime.h"
 
 extern "C" {
@@ -20,6 +21,7 @@ void tandem_core_start(const char* libtorch_version, int has_cuda, const char* n
                        std::int64_t* live_errors) {
   tandem_live_errors = live_errors;
   tandem::start_runtime(libtorch_version, has_cuda != 0, no_cuda_reason);
+  tandem::drop_startup_pages();
 }
 
 tdm_error* tandem_core_stop(long long timeout_ms) {

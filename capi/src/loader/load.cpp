@@ -11,7 +11,6 @@
 #include "error_object.h"
 #include "loader/cuda.h"
 #include "loader/find_libtorch.h"
-#include "loader/resident.h"
 #include "loader/slots.h"
 #include "tandem/error.h"
 
@@ -125,7 +124,6 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
   state.stop = symbol<decltype(&tandem_core_stop)>(handle, "tandem_core_stop", core);
   start(libtorch.version.c_str(), cuda.use, cuda.reason.c_str(), &live_errors);
   fill_slots(table);
-  drop_loading_pages(folder + "/");
   state.version = libtorch.version;
   state.wanted = options.libtorch ? options.libtorch : "";
   state.device = options.device;
