@@ -341,7 +341,8 @@ TDM_API tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* par
                                         const tdm_option* options, size_t option_count, tdm_optimizer** out);
 TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
 TDM_API tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
-/* Gradients that are views of DDP's buckets are zeroed in place, others are dropped when set_to_none. */
+/* Drops the gradients when set_to_none (those in DDP's buckets too: the next backward puts them there again), else
+ * zeroes them in place. */
 TDM_API tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none);
 TDM_API tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option);
 TDM_API tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out);

@@ -24,8 +24,8 @@ class TANDEM_API Optimizer {
   // form.
   virtual void step() = 0;
 
-  // Gradients that are views of a reducer's buckets are zeroed in place; others are dropped when set_to_none, else
-  // zeroed.
+  // Drops the gradients when set_to_none, else zeroes them in place. A reducer puts those that are views of its buckets
+  // there again with the next backward.
   void zero_grad(bool set_to_none = true);
 
   // Names are those of LibTorch's options; "betas" is a list of two, "beta1" and "beta2" are its elements; booleans

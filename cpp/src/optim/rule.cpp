@@ -229,9 +229,9 @@ void Optimizer::zero_grad(bool set_to_none) {
   for (const at::Tensor& parameter : parameters_) {
     at::Tensor& gradient = parameter.mutable_grad();
     if (!gradient.defined()) continue;
-    if (gradient.is_view()) {
-      gradient.zero_();  // a reducer's bucket, which it expects to find here again
-    } else if (set_to_none) {
+    if (set_to_none) {
+      // Also a view of a reducer's bucket: backward then makes its gradient without reading the old one, and the
+      // reducer copies it into the bucket while it divides, a pass over memory less than zeroing and adding.
       gradient.reset();
     } else {
       if (gradient.grad_fn()) gradient = gradient.detach();  // backward made it with create_graph
