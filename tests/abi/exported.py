@@ -13,4 +13,4 @@ declared = subprocess.run([sys.executable, abi, "names", header], check=True, ca
 problems = [f"exported, but not in {frozen_path}: {name}" for name in sorted(set(exported) - set(frozen))]
 problems += [f"in {frozen_path}, but no longer exported: {name}" for name in sorted(set(frozen) - set(exported))]
 problems += [f"declared in tandem.h, but not exported: {name}" for name in sorted(set(declared.split()) - set(exported))]
-sys.exit("\n".join(problems))
+sys.exit("\n".join(problems) or 0)

@@ -6,15 +6,15 @@
 
 namespace tandem::capi {
 
-inline nn::Option to_option(const tdm_option& option, const char* argument) {
+inline Option to_option(const tdm_option& option, const char* argument) {
   const std::string name = not_null(option.name, argument);
   return {name, to_ivalue(option.value, name)};
 }
 
 // Options whose value is DEFAULT are left out.
-inline std::vector<nn::Option> to_options(const tdm_option* options, std::size_t count) {
+inline std::vector<Option> to_options(const tdm_option* options, std::size_t count) {
   if (count != 0) not_null(options, "options");
-  std::vector<nn::Option> result;
+  std::vector<Option> result;
   for (std::size_t i = 0; i < count; ++i) {
     if (options[i].value.tag != TDM_VALUE_DEFAULT) result.push_back(to_option(options[i], "options[].name"));
   }

@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "tandem/export.h"
+#include "tandem/option.h"
 
 namespace tandem::nn {
-
-// A named option. Numbers, booleans, strings, tensors and lists of integers, as LibTorch's options take them:
-// {"in_features", 784}, {"kernel_size", std::vector<int64_t>{3, 3}}, {"reduction", "sum"}. An int is taken where the
-// option is a double; a single int where it is one per dimension; a string where it is an enumeration.
-struct Option {
-  std::string name;
-  at::IValue value;
-};
 
 // A torch::nn module whose forward takes and gives values.
 class TANDEM_API Module {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tandem/export.h"
-#include "tandem/nn.h"
+#include "tandem/option.h"
 
 namespace tandem::optim {
 
@@ -31,7 +31,7 @@ class TANDEM_API Optimizer {
   // Names are those of LibTorch's options; "betas" is a list of two, "beta1" and "beta2" are its elements; booleans
   // read as 0 and 1. Throws tandem::Error: kNotFound (the known names are listed), kInvalidArgument (a value that
   // makes no sense).
-  virtual void set_option(const nn::Option& option) = 0;
+  virtual void set_option(const Option& option) = 0;
   virtual double get_option(const std::string& name) const = 0;
 
   // "INDEX.NAME", as in "0.momentum_buffer" or "3.step": what a parameter (by its place) has so far, sharing storage.
@@ -52,6 +52,6 @@ class TANDEM_API Optimizer {
 // kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice or are of no
 // floating-point dtype.
 TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
-                                                     const std::vector<nn::Option>& options);
+                                                     const std::vector<Option>& options);
 
 }  // namespace tandem::optim

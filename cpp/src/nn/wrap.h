@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "nn/options.h"
+#include "options.h"
 #include "tandem/nn.h"
 
 namespace tandem::nn {

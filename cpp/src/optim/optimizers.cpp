@@ -231,7 +231,7 @@ class RmsProp : public RuleOptimizer {
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
-                                          const std::vector<nn::Option>& options) {
+                                          const std::vector<Option>& options) {
   std::unique_ptr<RuleOptimizer> made;
   if (type == "SGD") {
     made = std::make_unique<Sgd>(std::move(parameters));

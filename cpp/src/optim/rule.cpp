@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "nn/options.h"
+#include "options.h"
 
 namespace tandem::optim {
 namespace {
@@ -62,9 +62,9 @@ const Setting* RuleOptimizer::find(const std::vector<Setting>& settings, const s
   return nullptr;
 }
 
-void RuleOptimizer::set_options(const std::vector<nn::Option>& options) {
+void RuleOptimizer::set_options(const std::vector<Option>& options) {
   std::vector<Setting> changed = settings_;
-  nn::Options reader(type_, options);
+  Options reader(type_, options);
   for (auto& setting : changed) {
     if (setting.flag) {
       bool value = setting.value != 0;

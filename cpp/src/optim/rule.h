@@ -40,14 +40,14 @@ struct Batch {
 class RuleOptimizer : public Optimizer {
  public:
   void step() final;
-  void set_option(const nn::Option& option) final { set_options({option}); }
+  void set_option(const Option& option) final { set_options({option}); }
   double get_option(const std::string& name) const final;
   std::vector<std::pair<std::string, at::Tensor>> state() const final;
   void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) final;
   const char* type() const final { return type_; }
 
   // All or none.
-  void set_options(const std::vector<nn::Option>& options);
+  void set_options(const std::vector<Option>& options);
 
  protected:
   // `slot_names`: at most kSlots, "" for one that is not used. `counts_steps`: the state has a "step".

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace tn = torch::nn;
 using tandem::nn::make_module;
-using tandem::nn::Option;
+using tandem::Option;
 using testing::HasSubstr;
 
 // Same seed, same options: the same parameters and the same result.

@@ -1,6 +1,8 @@
 // Reads named options into the options objects of LibTorch.
 #pragma once
 
+#include <torch/torch.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,9 +11,9 @@
 #include <vector>
 
 #include "tandem/error.h"
-#include "tandem/nn.h"
+#include "tandem/option.h"
 
-namespace tandem::nn {
+namespace tandem {
 
 // Made for one object; a factory names each option that it knows, and finish() refuses those that nobody named.
 class Options {
@@ -152,4 +154,4 @@ class Options {
   std::vector<std::string> known_;
 };
 
-}  // namespace tandem::nn
+}  // namespace tandem

@@ -1,8 +1,8 @@
-#include "nn/options.h"
+#include "options.h"
 
 #include <cctype>
 
-namespace tandem::nn {
+namespace tandem {
 namespace {
 
 std::string describe(const at::IValue& value) {
@@ -124,4 +124,4 @@ std::string Options::plain(std::string text) {
   return text;
 }
 
-}  // namespace tandem::nn
+}  // namespace tandem
