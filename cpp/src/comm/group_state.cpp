@@ -57,8 +57,9 @@ class GuardedWork final : public c10d::Work {
     }
     finish_ = nullptr;
     if (failure) failure = state_->describe(failure, collective_);
+    state_->settle(*this);
     end(failure, failure ? c10::IValue() : inner.value());
-    state_->complete(*this);
+    state_->let_go();
   }
 
   // Tells those who wait, once.
@@ -103,10 +104,16 @@ c10::intrusive_ptr<c10d::Work> GroupState::guard(c10::intrusive_ptr<c10d::Work> 
   return guarded;
 }
 
-void GroupState::complete(GuardedWork& work) {
+void GroupState::settle(GuardedWork& work) {
   std::lock_guard<std::mutex> lock(mutex_);
   in_flight_.erase(&work);
-  if (in_flight_.empty()) idle_.notify_all();
+  ++being_told_;
+}
+
+void GroupState::let_go() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --being_told_;
+  if (in_flight_.empty() && being_told_ == 0) idle_.notify_all();
 }
 
 void GroupState::abort(const std::string& reason, bool quietly) {
@@ -126,7 +133,7 @@ void GroupState::abort(const std::string& reason, bool quietly) {
 
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
-  return idle_.wait_for(lock, timeout, [this] { return in_flight_.empty(); });
+  return idle_.wait_for(lock, timeout, [this] { return in_flight_.empty() && being_told_ == 0; });
 }
 
 void GroupState::end_connections() {

@@ -50,7 +50,11 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
 
  private:
   friend class GuardedWork;
-  void complete(GuardedWork& work);
+  // The backend is done with `work`. Before anyone is told: who closes the group right after its last collective must
+  // not find that one in flight and cut off ranks that still read.
+  void settle(GuardedWork& work);
+  // All are told; the backend's thread leaves.
+  void let_go();
   std::exception_ptr describe(std::exception_ptr failure, const std::string& collective);
   std::string name_peer(const std::string& message) const;
   void end_connections();
@@ -63,6 +67,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::mutex mutex_;
   std::condition_variable idle_;
   std::unordered_map<GuardedWork*, c10::intrusive_ptr<c10d::Work>> in_flight_;
+  int being_told_ = 0;  // collectives that are done, whose waiters are being told
   std::optional<Error> broken_;  // why the group can no longer be used
 };
 
