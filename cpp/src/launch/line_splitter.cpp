@@ -46,7 +46,7 @@ void LineSplitter::feed(std::string_view bytes) {
 }
 
 void LineSplitter::finish() {
-  if (after_return_ || !rest_.empty()) emit({}, after_return_ ? End::kReturn : End::kNewline);
+  if (after_return_ || !rest_.empty()) emit({}, after_return_ ? End::kReturn : End::kStreamEnd);
   after_return_ = false;
 }
 

@@ -12,7 +12,7 @@ namespace tandem::launch {
 class LineSplitter {
  public:
   static constexpr std::size_t kLongestLine = 1 << 20;
-  enum class End { kNewline, kReturn };
+  enum class End { kNewline, kReturn, kStreamEnd };
   using Handler = std::function<void(std::string_view line, End end)>;
 
   explicit LineSplitter(Handler handler) : handler_(std::move(handler)) {}

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace tandem::launch {
 namespace {
@@ -28,11 +29,18 @@ WorkerStream::WorkerStream(int id, UniqueFd source, UniqueFd log, std::string pr
       prefix_(std::move(prefix)),
       console_(console),
       splitter_([this](std::string_view line, LineSplitter::End end) {
+        const bool blank = line.find_first_not_of(' ') == std::string_view::npos;
+        const bool overwrites = std::exchange(returned_, end == LineSplitter::End::kReturn);
         if (end == LineSplitter::End::kReturn) {
-          const bool blank = line.find_first_not_of(' ') == std::string_view::npos;
           if (!blank) console_->overwritten(id_, prefix_, line);
           // "\r\r" changes nothing; spaces wipe out what stood there.
           if (!line.empty() && console_->terminal()) last_overwritten_ = blank ? std::string_view() : line;
+          return;
+        }
+        // A bar's last act: it wipes itself out and leaves the line unfinished.
+        if (end == LineSplitter::End::kStreamEnd && blank && overwrites) {
+          console_->unfinished(id_, prefix_, {});
+          last_overwritten_.clear();
           return;
         }
         // "\n" after a bar that ended in "\r" leaves the bar standing on a terminal.

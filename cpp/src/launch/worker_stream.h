@@ -30,6 +30,7 @@ class WorkerStream {
   std::string prefix_;
   Console* console_;
   std::string last_overwritten_;  // on a terminal: the progress bar that stands there until something replaces it
+  bool returned_ = false;         // what comes next overwrites a line
   LineSplitter splitter_;
 };
 

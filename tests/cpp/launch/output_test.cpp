@@ -15,7 +15,8 @@ using testing::ElementsAre;
 std::vector<std::string> split(const std::vector<std::string>& pieces) {
   std::vector<std::string> lines;
   LineSplitter splitter([&](std::string_view line, LineSplitter::End end) {
-    lines.push_back(std::string(line) + (end == LineSplitter::End::kNewline ? "|" : "<"));
+    using End = LineSplitter::End;
+    lines.push_back(std::string(line) + (end == End::kNewline ? "|" : end == End::kReturn ? "<" : "$"));
   });
   for (const std::string& piece : pieces) splitter.feed(piece);
   splitter.finish();
@@ -23,10 +24,10 @@ std::vector<std::string> split(const std::vector<std::string>& pieces) {
 }
 
 TEST(LineSplitter, EndsLinesAtNewlineAndReturn) {
-  EXPECT_THAT(split({"a\nb", "c\n\nd"}), ElementsAre("a|", "bc|", "|", "d|"));
+  EXPECT_THAT(split({"a\nb", "c\n\nd"}), ElementsAre("a|", "bc|", "|", "d$"));
   EXPECT_THAT(split({"10%\r20%\rdone\n"}), ElementsAre("10%<", "20%<", "done|"));
   EXPECT_THAT(split({"\r10%", "\r20%\n"}), ElementsAre("<", "10%<", "20%|"));
-  EXPECT_THAT(split({"a\r\nb\r", "\nc\r", "d"}), ElementsAre("a|", "b|", "c<", "d|"));
+  EXPECT_THAT(split({"a\r\nb\r", "\nc\r", "d"}), ElementsAre("a|", "b|", "c<", "d$"));
   EXPECT_THAT(split({"a\r"}), ElementsAre("a<"));
   EXPECT_THAT(split({""}), ElementsAre());
 }
@@ -96,6 +97,9 @@ TEST(Output, ProgressInAFileIsPrefixedAtEachReturn) {
   // Spaces that wipe out a bar are no line.
   EXPECT_EQ(run_tool({"run", "printf", "\\r10%%\\r    \\rdone\\n\\r20%%\\r   \\r"}).out,
             "[0] 10%\r[0] done\n[0] 20%\r\n");
+  EXPECT_EQ(run_tool({"run", "printf", "\\r10%%\\rdone\\n\\r   "}).out, "[0] 10%\r[0] done\n");
+  EXPECT_EQ(run_tool({"run", "printf", "20%%\\r   "}).out, "[0] 20%\r\n");
+  EXPECT_EQ(run_tool({"run", "printf", "indented\\n   "}).out, "[0] indented\n[0]    \n");
   // Another rank's line does not join it.
   TemporaryFolder folder;
   const Result two = run_tool({"run", "-n", "2", "sh", "-c", R"(
@@ -156,6 +160,12 @@ TEST(Output, ATerminalKeepsTheProgressBarBelowOtherLines) {
   ASSERT_TRUE(tool.wait_for_output("done"));
   EXPECT_THAT(screen_after(tool.out()), ElementsAre("[1] a line", "[0] done", ""));
   EXPECT_NE(tool.out().find("\x1b[36m[0]\x1b[m "), std::string::npos) << "the prefix has no colour";
+}
+
+TEST(Output, ATerminalShowsNoBarThatSpacesWipedOutAtTheEnd) {
+  Tool tool({"run", "printf", "done\\n20%%\\r   "}, Tool::Screen::kTerminal);
+  EXPECT_EQ(tool.wait(), 0);
+  EXPECT_THAT(screen_after(tool.out()), ElementsAre("[0] done", ""));
 }
 
 }  // namespace
