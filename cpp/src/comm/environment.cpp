@@ -89,9 +89,6 @@ LaunchEnvironment read_launch_environment(int rank, int world_size) {
   result.master_port =
       static_cast<std::uint16_t>(to_number("MASTER_PORT", *environment_variable("MASTER_PORT"), 1, 65535));
   result.agent_hosts_store = is_true(environment_variable("TORCHELASTIC_USE_AGENT_STORE"));
-  if (const auto fd = environment_variable("TANDEM_STORE_FD")) {
-    result.listen_fd = static_cast<int>(to_number("TANDEM_STORE_FD", *fd, 0, std::numeric_limits<int>::max()));
-  }
   // An agent's store outlives the workers of one attempt: what these wrote must not be read by the next.
   result.job_prefix = "tandem/" + environment_variable("TORCHELASTIC_RUN_ID").value_or("") + "/" +
                       environment_variable("TORCHELASTIC_RESTART_COUNT").value_or("0");

@@ -14,7 +14,6 @@ struct LaunchEnvironment {
   std::string master_address;
   std::uint16_t master_port = 0;
   bool agent_hosts_store = false;  // torchrun: rank 0 is a client too
-  int listen_fd = -1;              // an already listening socket for rank 0's store; -1: none
   std::string job_prefix;          // keys of this start of this job
 };
 

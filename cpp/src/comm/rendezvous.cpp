@@ -49,7 +49,6 @@ struct Place {
   std::string host;
   std::uint16_t port = 0;
   bool serve = false;
-  int listen_fd = -1;
 };
 
 void open_tcp(Meeting& meeting, const Place& place, milliseconds timeout, const std::atomic<bool>& cancelled) {
@@ -62,12 +61,7 @@ void open_tcp(Meeting& meeting, const Place& place, milliseconds timeout, const 
   options.timeout = timeout;
   meeting.store = open_stores().find(key);
   const bool is_new = !meeting.store;
-  if (is_new && place.serve) {
-    // The launcher's socket is gone with the first store that took it over.
-    static std::atomic<bool> taken{false};
-    if (place.listen_fd >= 0 && !taken.exchange(true)) options.listen_fd = place.listen_fd;
-    meeting.store = tcp_store(place.host, place.port, options);
-  }
+  if (is_new && place.serve) meeting.store = tcp_store(place.host, place.port, options);
   meeting.local_address = await().local.address;
   if (is_new && !place.serve) meeting.store = tcp_store(place.host, place.port, options);
   if (is_new) open_stores().remember(key, meeting.store);
@@ -285,7 +279,6 @@ Meeting open_meeting(const std::string& init_method, int rank, int world_size, m
     place.host = environment.master_address;
     place.port = environment.master_port;
     place.serve = environment.rank == 0 && !environment.agent_hosts_store;
-    place.listen_fd = environment.listen_fd;
     meeting.place = "env:// " + place.host + ":" + std::to_string(place.port);
     open_tcp(meeting, place, timeout, cancelled);
     meeting.store = prefix_store(environment.job_prefix, meeting.store);

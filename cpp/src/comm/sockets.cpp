@@ -179,7 +179,7 @@ Endpoint endpoint_of_listener(int fd) {
   const auto endpoint = is_listening(fd) ? local_name(fd) : std::nullopt;
   if (!endpoint) {
     throw Error(ErrorCode::kInvalidArgument,
-                "descriptor " + std::to_string(fd) + " is no listening TCP socket (TANDEM_STORE_FD or listen_fd)");
+                "descriptor " + std::to_string(fd) + " is no listening TCP socket; listen_fd must be one, or -1");
   }
   return *endpoint;
 }

@@ -1,5 +1,4 @@
 // Ranks as real processes: how they meet through the environment, and what happens when one dies, stops or is late.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -161,7 +160,6 @@ class Job {
                         {"MASTER_ADDR", "127.0.0.1"},
                         {"MASTER_PORT", std::to_string(port_)},
                         {"OMP_NUM_THREADS", "1"},
-                        {"TANDEM_STORE_FD", ""},
                         {"TORCHELASTIC_USE_AGENT_STORE", ""},
                         {"GLOO_SOCKET_IFNAME", ""}});
     return std::make_unique<Child>(std::vector<std::string>{"--role", role}, environment);
@@ -206,20 +204,6 @@ TEST(Processes, MeetThroughTheEnvironment) {
       EXPECT_EQ(rank->wait(), 0);
     }
   }
-}
-
-TEST(Processes, RankZeroTakesOverTheLaunchersSocket) {
-  const net::Listener listener = net::listen_on("127.0.0.1", 0);
-  fcntl(listener.fd, F_SETFD, 0);
-  const std::string port = std::to_string(listener.endpoint.port);
-  const Job job(Environment{{"MASTER_PORT", port}});
-  const auto other = job.start("sum", 1, 2);
-  const auto first = job.start("sum", 0, 2, {{"TANDEM_STORE_FD", std::to_string(listener.fd)}});
-  close(listener.fd);
-  EXPECT_THAT(first->line(), StartsWith("sum"));
-  EXPECT_THAT(other->line(), StartsWith("sum"));
-  EXPECT_EQ(first->wait(), 0);
-  EXPECT_EQ(other->wait(), 0);
 }
 
 TEST(Processes, UnderAnAgentEveryRankIsAClient) {
