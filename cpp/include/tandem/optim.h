@@ -50,7 +50,7 @@ class TANDEM_API Optimizer {
 
 // "SGD", "Adam", "AdamW", "Adagrad" or "RMSprop". Throws tandem::Error: kNotFound for an unknown type or option,
 // kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice or are of no
-// floating-point dtype.
+// floating-point or complex dtype.
 TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
                                                      const std::vector<Option>& options);
 

@@ -10,11 +10,6 @@ at::Tensor zeros_for(const at::Tensor& parameter) {
   return at::zeros_like(parameter, at::MemoryFormat::Preserve);
 }
 
-// For a complex parameter, the magnitude's square.
-void add_square(const at::Tensor& to, const at::Tensor& gradient, double factor) {
-  to.addcmul_(gradient, gradient.is_complex() ? gradient.conj() : gradient, factor);
-}
-
 // Stochastic gradient descent with momentum (Sutskever et al., 2013).
 class Sgd : public RuleOptimizer {
  public:
@@ -107,7 +102,7 @@ class Adam : public RuleOptimizer {
     if (decay != 0 && !decoupled_) gradient = gradient.add(parameter, decay);
     const auto steps = static_cast<double>(state.steps);
     state.slots[0].lerp_(gradient, 1 - beta1);
-    add_square(state.slots[1].mul_(beta2), gradient, 1 - beta2);
+    state.slots[1].mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
     at::Tensor second = state.slots[1];
     if (on("amsgrad")) second = at::maximum_out(state.slots[2], state.slots[2], second);
     const at::Tensor scale = (second.sqrt() / std::sqrt(1 - std::pow(beta2, steps))).add_(get("eps"));
@@ -164,7 +159,7 @@ class Adagrad : public RuleOptimizer {
       return;
     }
     if (decay != 0) gradient = gradient.add(parameter, decay);
-    add_square(state.slots[0], gradient, 1);
+    state.slots[0].addcmul_(gradient, gradient);
     parameter.addcdiv_(gradient, state.slots[0].sqrt().add_(get("eps")), -rate);
   }
 
@@ -210,7 +205,7 @@ class RmsProp : public RuleOptimizer {
     const double alpha = get("alpha"), momentum = get("momentum"), decay = get("weight_decay"), lr = get("lr");
     if (on("maximize")) gradient = gradient.neg();
     if (decay != 0) gradient = gradient.add(parameter, decay);
-    add_square(state.slots[0].mul_(alpha), gradient, 1 - alpha);
+    state.slots[0].mul_(alpha).addcmul_(gradient, gradient, 1 - alpha);
     at::Tensor scale;
     if (on("centered")) {
       state.slots[2].lerp_(gradient, 1 - alpha);

@@ -148,6 +148,23 @@ void RuleOptimizer::keep_slots(const Batch& batch, std::size_t slot) {
   for (std::size_t i = 0; i < batch.indices.size(); ++i) states_[batch.indices[i]].slots[slot] = batch.slots[slot][i];
 }
 
+void RuleOptimizer::complex_step(const at::Tensor& parameter, const at::Tensor& gradient, State& state) {
+  if (gradient.is_sparse()) refuse_sparse(" of a complex parameter");
+  const at::Tensor numbers = at::view_as_real(parameter);
+  State real;
+  real.steps = state.steps;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (state.slots[slot].defined()) real.slots[slot] = at::view_as_real(state.slots[slot]);
+  }
+  prepare(numbers, real);
+  plain_step(numbers, at::view_as_real(gradient.resolve_conj()), real);
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (state.slots[slot].defined() || !real.slots[slot].defined()) continue;
+    state.slots[slot] = at::empty_like(parameter);
+    at::view_as_real(state.slots[slot]).copy_(real.slots[slot]);
+  }
+}
+
 void RuleOptimizer::step() {
   at::NoGradGuard no_grad;
   std::vector<Batch> batches;
@@ -157,6 +174,10 @@ void RuleOptimizer::step() {
     if (!gradient.defined()) continue;
     State& state = states_[i];
     ++state.steps;
+    if (parameter.is_complex()) {
+      complex_step(parameter, gradient, state);
+      continue;
+    }
     prepare(parameter, state);
     if (fuses(parameter, gradient, state)) {
       add_to_batch(batches, i, gradient);

@@ -59,14 +59,15 @@ class RuleOptimizer : public Optimizer {
 
   // Throws Error (kInvalidArgument) for settings that contradict each other.
   virtual void check() const {}
-  // Makes the slots that this step needs; `state.steps` counts this step already.
+  // Makes the slots that this step needs; `state.steps` counts this step already. Here and below all is real: of a
+  // complex parameter, each number is a pair.
   virtual void prepare(const at::Tensor& parameter, State& state) = 0;
   // What must be equal within a batch, besides device and dtype.
   virtual std::int64_t batch_key(const State& state) const { return state.steps; }
   // False: there is no fused kernel for this rule.
   virtual bool has_fused() const { return true; }
   virtual void fused_step(Batch& batch) = 0;
-  // Any device, dtype and strides. `gradient` may be sparse.
+  // Any device, real dtype and strides. `gradient` may be sparse.
   virtual void plain_step(const at::Tensor& parameter, at::Tensor gradient, State& state) = 0;
 
   // Takes over a slot that fused_step() made for all parameters of the batch.
@@ -77,6 +78,9 @@ class RuleOptimizer : public Optimizer {
  private:
   static const Setting* find(const std::vector<Setting>& settings, const std::string& name);
   bool fuses(const at::Tensor& parameter, const at::Tensor& gradient, const State& state) const;
+  // The real and the imaginary parts step as parameters of their own, which is what torch.optim does; the state is
+  // complex, as the parameter is.
+  void complex_step(const at::Tensor& parameter, const at::Tensor& gradient, State& state);
   void add_to_batch(std::vector<Batch>& batches, std::size_t index, const at::Tensor& gradient);
 
   const char* type_;

@@ -73,6 +73,57 @@ TEST(Optim, AgreesWithLibTorch) {
                       to::RMSpropOptions(0.01).momentum(0.9).centered(true).weight_decay(0.1));
 }
 
+// Python's torch.optim steps view_as_real of a complex parameter, so the reference is such a parameter. LibTorch's own
+// C++ classes square complex gradients instead.
+template <typename Theirs, typename Settings>
+void complex_agrees(const std::string& type, const std::vector<Option>& options, const Settings& settings) {
+  SCOPED_TRACE(type);
+  torch::manual_seed(3);
+  std::vector<at::Tensor> ours{torch::randn({5, 3}, at::kComplexFloat), torch::randn({3, 4}, at::kComplexDouble).t(),
+                               torch::randn({}, at::kComplexFloat),
+                               torch::randn({4, 6}, at::kComplexFloat).slice(1, 0, 6, 2)};
+  std::vector<at::Tensor> theirs;
+  for (auto& one : ours) {
+    theirs.push_back(at::view_as_real(one).clone().set_requires_grad(true));
+    one.set_requires_grad(true);
+  }
+  auto optimizer = make_optimizer(type, ours, options);
+  Theirs reference(theirs, settings);
+  for (int step = 0; step < 10; ++step) {
+    torch::manual_seed(100 + step);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const at::Tensor gradient = torch::randn(ours[i].sizes(), ours[i].scalar_type());
+      theirs[i].mutable_grad() = at::view_as_real(gradient);
+      ours[i].mutable_grad() = step == 4 ? gradient.conj_physical().conj() : gradient;  // also a lazy conjugate
+    }
+    optimizer->step();
+    reference.step();
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      ASSERT_TRUE(at::view_as_real(ours[i].detach()).allclose(theirs[i], 1e-4, 1e-6))
+          << "step " << step << ", parameter " << i;
+    }
+    const auto state = optimizer->state();
+    optimizer = make_optimizer(type, ours, options);
+    optimizer->load_state(state);
+  }
+}
+
+TEST(Optim, StepsComplexParametersAsPairsOfRealOnes) {
+  namespace to = torch::optim;
+  complex_agrees<to::SGD>("SGD", {{"lr", 0.1}, {"momentum", 0.9}, {"weight_decay", 0.01}},
+                          to::SGDOptions(0.1).momentum(0.9).weight_decay(0.01));
+  complex_agrees<to::Adam>("Adam", {{"lr", 0.01}, {"amsgrad", true}, {"weight_decay", 0.1}},
+                           to::AdamOptions(0.01).amsgrad(true).weight_decay(0.1));
+  complex_agrees<to::AdamW>("AdamW", {{"lr", 0.01}}, to::AdamWOptions(0.01));
+  complex_agrees<to::Adagrad>("Adagrad", {{"lr", 0.1}, {"initial_accumulator_value", 0.1}},
+                              to::AdagradOptions(0.1).initial_accumulator_value(0.1));
+  complex_agrees<to::RMSprop>("RMSprop", {{"lr", 0.01}, {"momentum", 0.9}, {"centered", true}},
+                              to::RMSpropOptions(0.01).momentum(0.9).centered(true));
+  at::Tensor table = torch::ones({5, 2}, at::kComplexFloat).set_requires_grad(true);
+  table.mutable_grad() = torch::eye(5, 2, at::kComplexFloat).to_sparse();
+  EXPECT_THROW(make_optimizer("SGD", {table}, {})->step(), tandem::Error);
+}
+
 TEST(Optim, SparseGradients) {
   const auto embedded = [](const std::string& type) {
     at::Tensor table = torch::ones({5, 2}).set_requires_grad(true);
