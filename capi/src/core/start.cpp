@@ -21,6 +21,7 @@ void tandem_core_start(const char* libtorch_version, int has_cuda, const char* n
                        std::int64_t* live_errors) {
   tandem_live_errors = live_errors;
   tandem::start_runtime(libtorch_version, has_cuda != 0, no_cuda_reason);
+  tandem::keep_freed_memory();
   tandem::drop_startup_pages();
 }
 

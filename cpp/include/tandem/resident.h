@@ -1,12 +1,12 @@
-// Memory that only starting needed.
+// What the process keeps resident: not what only starting needed, but what it will allocate again.
 #pragma once
 
 #include "tandem/export.h"
 
 namespace tandem {
 
-// Lets go of the pages of LibTorch's libraries that nobody modified: starting touches relocation tables, symbol names
-// and the code that registers operators, about 65 MB, and hardly uses them again. What is used again the system maps
+// Lets go of the pages of shared libraries that nobody modified: starting touches relocation tables, symbol names and
+// the code that registers operators, about 65 MB of LibTorch's, and hardly uses them again. What is used again the system maps
 // from its cache, in microseconds. A mapping of which any page was modified, by a debugger's breakpoint for example,
 // stays as it is. Takes 2 ms. Thread-safe.
 TANDEM_API void drop_startup_pages();
@@ -14,5 +14,11 @@ TANDEM_API void drop_startup_pages();
 // As drop_startup_pages(), at the first call only. Called when the first collective is done: by then a worker has met
 // its peers and connected to them.
 TANDEM_API void startup_is_over();
+
+// Has malloc keep what is freed, up to 1 GiB, and serve blocks of up to 32 MiB from what it keeps. A training step frees
+// and allocates the same tensors again; glibc by itself gives large blocks back to the system, which then clears every
+// page anew at each step. Does nothing when the environment tunes malloc itself (MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_, GLIBC_TUNABLES). Process-wide.
+TANDEM_API void keep_freed_memory();
 
 }  // namespace tandem

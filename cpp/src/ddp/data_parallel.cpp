@@ -8,6 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "ddp/no_exchange_hook.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/verify.h"
 #include "tandem/ddp.h"
@@ -190,6 +191,7 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   std::reverse(arguments.buckets.begin(), arguments.buckets.end());
   parts_->reducer = make_c10d_reducer(std::move(arguments));
   if (options.static_graph) parts_->reducer->set_static_graph();
+  if (parts_->group->backend() == "none") parts_->reducer->register_comm_hook(make_no_exchange_hook());
 }
 
 DataParallelReducer::~DataParallelReducer() {

@@ -1,11 +1,9 @@
 #include "tandem/resident.h"
 
-#include <link.h>
 #include <sys/mman.h>
 
 #include <cinttypes>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -19,28 +17,16 @@ struct Range {
   std::uintptr_t end = 0;
 };
 
-// "/path/to/torch/lib/"; "" when LibTorch is not loaded.
-std::string libtorch_folder() {
-  std::string folder;
-  dl_iterate_phdr(
-      [](dl_phdr_info* library, std::size_t, void* out) {
-        const std::string path = library->dlpi_name;
-        const auto end = path.rfind('/');
-        if (end == std::string::npos || path.compare(end, std::string::npos, "/libtorch_cpu.so") != 0) return 0;
-        std::error_code ignored;
-        const auto resolved = std::filesystem::canonical(path, ignored);
-        *static_cast<std::string*>(out) = resolved.parent_path().string() + "/";
-        return 1;
-      },
-      &folder);
-  return folder;
+// "/usr/lib/libfoo.so", "/usr/lib/libfoo.so.1.2"; the program itself is left alone.
+bool is_shared_library(const std::string& path) {
+  const auto name = path.rfind('/') + 1;
+  const auto suffix = path.find(".so", name);
+  return suffix != std::string::npos && (suffix + 3 == path.size() || path[suffix + 3] == '.');
 }
 
 }  // namespace
 
 void drop_startup_pages() {
-  const std::string folder = libtorch_folder();
-  if (folder.size() < 2) return;
   std::vector<Range> clean;
   Range current;
   std::ifstream smaps("/proc/self/smaps");
@@ -50,8 +36,8 @@ void drop_startup_pages() {
     std::uint64_t anonymous = 0;
     if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &range.begin, &range.end, access) == 3) {
       const auto path = line.find('/');
-      const bool libtorch = path != std::string::npos && line.compare(path, folder.size(), folder) == 0;
-      current = libtorch && access[1] == '-' && access[3] == 'p' ? range : Range();
+      const bool library = path != std::string::npos && is_shared_library(line.substr(path));
+      current = library && access[1] == '-' && access[3] == 'p' ? range : Range();
     } else if (current.end && std::sscanf(line.c_str(), "Anonymous: %" SCNu64, &anonymous) == 1 && anonymous == 0) {
       clean.push_back(current);
     }

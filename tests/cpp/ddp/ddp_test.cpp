@@ -267,6 +267,18 @@ TEST(DataParallel, NothingToTrainIsRefused) {
   EXPECT_THAT(error.what(), HasSubstr("nothing to train"));
 }
 
+TEST(DataParallel, WithoutExchangeEachRankTrainsAsIfAlone) {
+  const auto group = ProcessGroup::create(options_for(1, 3, "none"));
+  Plain net;
+  const at::Tensor input = torch::randn({4, 20});
+  net(input).sum().backward();
+  const at::Tensor alone = net->first->weight.grad().clone();
+  net->zero_grad();
+  DistributedDataParallel<Plain> ddp(net, group);
+  ddp.forward(input).sum().backward();
+  EXPECT_TRUE(net->first->weight.grad().equal(alone));
+}
+
 TEST(DataParallel, DifferentShapesAreNamedOnEveryRank) {
   run_groups(3, [](ProcessGroup& borrowed) {
     std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
