@@ -2,10 +2,12 @@
 
     mnist.py --tandem TOOL --program PROGRAM --data FOLDER [--epochs 5] [--accuracy 97]
 
-Asserts that the accuracy is reached, that all ranks end with the same parameters, and that both pictures are there.
+Asserts that the accuracy is reached, that all ranks end with the same parameters, that both pictures are there, and
+that the program names what is missing when it is started without a launcher.
 Exits 77 (a loud skip) where the digits are not on this machine.
 """
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -13,12 +15,14 @@ import sys
 import tempfile
 
 
-def run(command, timeout=900):
+def run(command, code=0, timeout=900):
     print("+", " ".join(map(str, command)), flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    launcher = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    environment = {name: value for name, value in os.environ.items() if name not in launcher}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, env=environment)
     text = done.stdout.decode(errors="replace").replace("\r", "\n")
     print("\n".join(line for line in text.splitlines() if "%|" not in line)[-6000:], flush=True)
-    if done.returncode:
+    if done.returncode != code:
         sys.exit(f"exit code {done.returncode}")
     return text
 
@@ -50,6 +54,7 @@ if not (pathlib.Path(options.data) / "t10k-images-idx3-ubyte.gz").exists():
 
 with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder)
+    only("RANK, WORLD_SIZE.*tandem run", run([options.program, "--data", options.data, "--output", out], code=1))
     launch = [options.tandem, "run", "-n", "2", "--", options.program, "--data", options.data, "--seed", "1"]
     text = run([*launch, "--epochs", str(options.epochs), "--output", out / "a", "--save", out / "half.safetensors"])
     accuracies = [float(a) for a in only(r"epoch \d+/\d+: loss [\d.]+, test accuracy ([\d.]+) ?%", text)]

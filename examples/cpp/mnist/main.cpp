@@ -24,7 +24,7 @@
 #include "progress.h"
 
 struct Settings {
-  std::string data, backend, device = "cpu", save, resume, output = "mnist-cpp-output", work;
+  std::string data, backend, device = "cpu", save, resume, output = ".", work;
   int epochs = 5;
   std::int64_t batch_size = 64;
   double lr = 0.05;
@@ -102,13 +102,7 @@ Training::Training(const Settings& settings) : settings_(settings), device_(devi
   tandem::ProcessGroupOptions options;
   options.backend = !settings.backend.empty() ? settings.backend : device_.is_cuda() ? "nccl" : "gloo";
   options.device = device_;
-  if (!std::getenv("RANK")) {  // started without `tandem run`: a world of one
-    options.rank = 0;
-    options.world_size = 1;
-    group_ = tandem::ProcessGroup::create(options, tandem::hash_store());
-  } else {
-    group_ = tandem::ProcessGroup::create(options);
-  }
+  group_ = tandem::ProcessGroup::create(options);
 
   const std::string work = settings.work.empty() ? settings.output + "/recordio" : settings.work;
   const DigitFiles files = find_digits(settings.data, work, local_rank() == 0, [this] { group_->barrier(); });

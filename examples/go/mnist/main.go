@@ -35,12 +35,12 @@ func main() {
 	flag.StringVar(&s.data, "data", "", "folder with IDX or RecordIO files")
 	flag.IntVar(&s.epochs, "epochs", 5, "passes over the training data")
 	flag.IntVar(&s.batchSize, "batch-size", 64, "samples a step, of each rank")
-	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate")
+	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate; each epoch takes 0.7 of the one before")
 	flag.StringVar(&s.backend, "backend", "", "gloo or nccl; by default what suits the device")
 	flag.StringVar(&s.device, "device", "cpu", "cpu or cuda")
 	flag.StringVar(&s.save, "save", "", "checkpoint to write after each epoch")
 	flag.StringVar(&s.resume, "resume", "", "checkpoint to go on from")
-	flag.Uint64Var(&s.seed, "seed", 0, "of the first weights, dropout and the order of samples")
+	flag.Uint64Var(&s.seed, "seed", 1, "of the first weights, dropout and the order of samples")
 	flag.StringVar(&s.output, "output", ".", "folder for curve.png, digits.png and converted data")
 	flag.Parse()
 	dist.Main(s.run)
@@ -70,6 +70,10 @@ func (s *settings) run(ctx context.Context) error {
 	}
 	defer train.Close()
 	defer test.Close()
+	if train.Len() == 0 {
+		return fmt.Errorf("the %d training digits do not fill one batch of %d for each of %d ranks; "+
+			"choose a smaller --batch-size", train.Samples(), s.batchSize, group.Size())
+	}
 
 	if err := gotorch.ManualSeed(s.seed + uint64(group.Rank())); err != nil {
 		return err
@@ -90,6 +94,9 @@ func (s *settings) run(ctx context.Context) error {
 	t := &trainer{group: group, device: device, net: net, model: model, optimizer: optimizer}
 	for epoch := firstEpoch; epoch < s.epochs; epoch++ {
 		title := fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs)
+		if err := optimizer.SetLR(s.lr * math.Pow(0.7, float64(epoch))); err != nil {
+			return err
+		}
 		loss, err := t.epoch(ctx, title, train, epoch)
 		if err != nil {
 			return err
@@ -134,7 +141,7 @@ type trainer struct {
 	curve     curve
 }
 
-// epoch trains on all batches once and gives their mean loss, on this rank.
+// epoch trains on all batches once and gives their mean loss over all ranks.
 func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, epoch int) (float64, error) {
 	nn.Train(t.model)
 	bar := newProgress(t.group, title, loader.Len())
@@ -157,44 +164,48 @@ func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, 
 		t.curve.step(value)
 		bar.step(labels.Numel()*t.group.Size(), value)
 	}
-	return total / float64(max(loader.Len(), 1)), nil
+	sum, err := t.sum(total / float64(loader.Len()))
+	return sum / float64(t.group.Size()), err
 }
 
-// evaluate gives the percentage of test samples that are told right. Rank 0 does it and tells the others.
-func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (accuracy float64, err error) {
+// evaluate gives the percentage of test samples that are told right. Each rank takes its part of the test batches.
+func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (float64, error) {
 	right := 0
-	if t.group.Rank() == 0 {
-		err = t.predict(ctx, test, func(_ *data.Batch, _, correct *gotorch.Tensor) bool {
-			right += correct.Sum().ItemInt()
-			return true
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	result := gotorch.From([]float64{100 * float64(right) / float64(test.Samples())}).ToDevice(t.device)
-	if err := t.group.Broadcast(result, 0); err != nil {
+	begin, end := test.Len()*t.group.Rank()/t.group.Size(), test.Len()*(t.group.Rank()+1)/t.group.Size()
+	err := t.predict(ctx, test, begin, end, func(_ *data.Batch, _, correct *gotorch.Tensor) {
+		right += correct.Sum().ItemInt()
+	})
+	if err != nil {
 		return 0, err
 	}
-	return result.Item(), nil
+	all, err := t.sum(float64(right))
+	return 100 * all / float64(max(test.Samples(), 1)), err
 }
 
-// predict calls use with every test batch, what the network takes its digits for, and where it is right.
-func (t *trainer) predict(ctx context.Context, test *data.Loader,
-	use func(batch *data.Batch, predicted, correct *gotorch.Tensor) (more bool)) error {
+// sum of value over all ranks.
+func (t *trainer) sum(value float64) (float64, error) {
+	sum := gotorch.From([]float64{value}).ToDevice(t.device)
+	if err := t.group.AllReduce(sum, dist.Sum); err != nil {
+		return 0, err
+	}
+	return sum.Item(), nil
+}
+
+// predict calls use with test batches [begin, end), what the network takes their digits for, and where it is right.
+func (t *trainer) predict(ctx context.Context, test *data.Loader, begin, end int,
+	use func(batch *data.Batch, predicted, correct *gotorch.Tensor)) error {
 	nn.Eval(t.net)
-	for batch, err := range gotorch.Scoped(test.Epoch(ctx, 0)) {
+	for batch, err := range gotorch.Scoped(test.EpochFrom(ctx, 0, begin)) {
 		if err != nil {
 			return err
 		}
-		more := false
-		gotorch.NoGrad(func() {
-			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).Argmax(1).ToDevice(gotorch.CPU)
-			more = use(batch, predicted, predicted.Eq(batch.Field("label")))
-		})
-		if !more {
+		if batch.Index >= end {
 			break
 		}
+		gotorch.NoGrad(func() {
+			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).Argmax(1).ToDevice(gotorch.CPU)
+			use(batch, predicted, predicted.Eq(batch.Field("label")))
+		})
 	}
 	return nil
 }
@@ -256,10 +267,9 @@ func (t *trainer) draw(ctx context.Context, folder string, test *data.Loader) er
 		return err
 	}
 	var problem error
-	err := t.predict(ctx, test, func(batch *data.Batch, predicted, _ *gotorch.Tensor) bool {
+	err := t.predict(ctx, test, 0, 1, func(batch *data.Batch, predicted, _ *gotorch.Tensor) {
 		problem = drawDigits(filepath.Join(folder, "digits.png"), gotorch.Data[float32](batch.Field("image")),
 			gotorch.Data[int](predicted), gotorch.Data[int](batch.Field("label")))
-		return false
 	})
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import org.tandem.Device;
 import org.tandem.Tandem;
 import org.tandem.dist.Launch;
 import org.tandem.dist.ProcessGroup;
-import org.tandem.dist.Store;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -25,7 +24,7 @@ public final class Main implements Runnable {
   private long batchSize;
 
   @Option(names = "--lr", defaultValue = "0.05",
-      description = "learning rate of the first epoch; default: ${DEFAULT-VALUE}")
+      description = "learning rate; each epoch takes 0.7 of the one before; default: ${DEFAULT-VALUE}")
   private double learningRate;
 
   @Option(names = "--backend", description = "gloo, nccl or none; default: gloo, nccl with --device cuda")
@@ -70,10 +69,7 @@ public final class Main implements Runnable {
     Device here = cuda ? Device.cuda(Launch.localRank()) : Device.CPU;
     ProcessGroup.Options options =
         new ProcessGroup.Options().backend(backend != null ? backend : cuda ? "nccl" : "gloo").device(here);
-    boolean alone = System.getenv("RANK") == null && System.getenv("WORLD_SIZE") == null;
-    try (Store store = alone ? Store.hash() : null;
-        ProcessGroup group =
-            ProcessGroup.init(alone ? options.store(store).rank(0).worldSize(1) : options)) {
+    try (ProcessGroup group = ProcessGroup.init(options)) {
       Digits digits = Digits.prepare(data, output, group);
       try (Training training = new Training(group, here, digits, batchSize, learningRate, seed)) {
         if (resume != null) {

@@ -78,13 +78,13 @@ final class Training implements AutoCloseable {
   }
 
   void run(int wanted, Path save) {
-    for (int epoch = finishedEpochs + 1; epoch <= wanted; epoch++) {
-      double loss = trainEpoch(epoch, wanted);
+    while (finishedEpochs < wanted) {
+      double loss = trainEpoch(finishedEpochs, wanted);
       double accuracy = 100 * testAccuracy();
-      finishedEpochs = epoch;
+      finishedEpochs++;
       if (reports()) {
-        System.out.printf("epoch %d/%d: loss %.3f, test accuracy %.2f %%%n", epoch, wanted, loss, accuracy);
-        epochs.add((double) epoch);
+        System.out.printf("epoch %d/%d: loss %.3f, test accuracy %.2f %%%n", finishedEpochs, wanted, loss, accuracy);
+        epochs.add((double) finishedEpochs);
         losses.add(loss);
         accuracies.add(accuracy);
         if (save != null) {
@@ -94,10 +94,10 @@ final class Training implements AutoCloseable {
     }
   }
 
-  /** Mean loss over all ranks. */
+  /** Mean loss over all ranks. {@code epoch} counts from 0. */
   private double trainEpoch(int epoch, int wanted) {
     ddp.train();
-    optimizer.setLearningRate(learningRate * Math.pow(DECAY, epoch - 1));
+    optimizer.setLearningRate(learningRate * Math.pow(DECAY, epoch));
     double sum = 0;
     long samples = 0;
     long begin = System.nanoTime();
@@ -129,7 +129,7 @@ final class Training implements AutoCloseable {
   /** With loss, samples/s and the time left. */
   private ProgressBar bar(int epoch, int wanted) {
     return new ProgressBarBuilder()
-        .setTaskName("epoch " + epoch + "/" + wanted)
+        .setTaskName("epoch " + (epoch + 1) + "/" + wanted)
         .setInitialMax(loader.batchCount())
         .setStyle(ProgressBarStyle.ASCII)
         .setUpdateIntervalMillis(BAR_UPDATE_MILLIS)
@@ -207,7 +207,7 @@ final class Training implements AutoCloseable {
     try (Scope scope = Scope.open()) {
       net.stateDict().forEach((name, tensor) -> tensors.put("model." + name, tensor));
       optimizer.stateDict().forEach((name, tensor) -> tensors.put("optimizer." + name, tensor));
-      Safetensors.save(path, tensors, Map.of("epoch", Integer.toString(finishedEpochs)));
+      Safetensors.save(path, tensors, Map.of("epochs", Integer.toString(finishedEpochs)));
     }
   }
 
@@ -216,9 +216,10 @@ final class Training implements AutoCloseable {
     try (Scope scope = Scope.open()) {
       Safetensors file = Safetensors.load(path);
       try {
-        finishedEpochs = Integer.parseInt(file.metadata().getOrDefault("epoch", "none"));
+        finishedEpochs = Integer.parseInt(file.metadata().getOrDefault("epochs", "none"));
       } catch (NumberFormatException missing) {
-        throw new TandemDataLossException("mnist", path + " was not written by --save: it has no epoch");
+        throw new TandemDataLossException("mnist",
+            path + " is no checkpoint of this program: it does not say how many epochs it has seen");
       }
       net.loadStateDict(part(file, "model."));
       optimizer.loadStateDict(part(file, "optimizer."));

@@ -50,10 +50,7 @@ class MnistTest {
 
   /** Outputs of both ranks. */
   private static List<String> run(List<String> flags, String... more) throws Exception {
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
+    String port = freePort();
     List<String> command = new ArrayList<>(List.of(System.getProperty("tandem.bin") + "/mnist-java"));
     command.addAll(flags);
     command.addAll(List.of(more));
@@ -61,7 +58,7 @@ class MnistTest {
     for (int rank = 0; rank < 2; rank++) {
       String number = Integer.toString(rank);
       ranks.add(Child.start(command, Map.of("RANK", number, "LOCAL_RANK", number, "WORLD_SIZE", "2",
-          "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", Integer.toString(port),
+          "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", port,
           "OMP_NUM_THREADS", "1")));
     }
     List<String> outputs = new ArrayList<>();
@@ -72,11 +69,18 @@ class MnistTest {
     return outputs;
   }
 
+  private static String freePort() throws Exception {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return Integer.toString(socket.getLocalPort());
+    }
+  }
+
   @Test
   void badInputIsNamed(@TempDir Path output) throws Exception {
     String program = System.getProperty("tandem.bin") + "/mnist-java";
     Path empty = Files.createDirectory(output.resolve("empty"));
-    Child noData = Child.start(List.of(program, "--data", empty.toString()), Map.of());
+    Child noData = Child.start(List.of(program, "--data", empty.toString()), Map.of("RANK", "0", "WORLD_SIZE", "1",
+        "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", freePort()));
     noData.expect(1);
     assertTrue(noData.output().startsWith("error: ") && noData.output().contains(empty.toString()), noData.output());
     Child noRank = Child.start(List.of(program, "--data", empty.toString()),
