@@ -55,8 +55,10 @@ void Console::line(int stream, std::string_view prefix, std::string_view text) {
       open_stream_ = kNobody;
     }
   } else if (open_stream_ != kNobody) {
-    if (open_stream_ != stream) queue_.push_back('\n');
+    const bool own = open_stream_ == stream;
     open_stream_ = kNobody;
+    if (!own || text.empty()) queue_.push_back('\n');
+    if (own && text.empty()) return;
   }
   queue_.append(prefix).append(text).push_back('\n');
   if (terminal_) draw_bottom();

@@ -20,7 +20,7 @@ class Console {
   // `terminal`: draw as for a terminal.
   Console(int fd, bool terminal) : fd_(fd), terminal_(terminal) {}
 
-  // A finished line of `stream`, without its newline.
+  // A finished line of `stream`, without its newline; "" after overwritten() ends what stands there.
   void line(int stream, std::string_view prefix, std::string_view text);
   // A line of `stream` that ended in "\r".
   void overwritten(int stream, std::string_view prefix, std::string_view text);

@@ -45,6 +45,12 @@ void LineSplitter::feed(std::string_view bytes) {
   }
 }
 
+void LineSplitter::pause() {
+  if (!after_return_ || rest_.empty()) return;
+  emit({}, End::kReturn);
+  after_return_ = false;
+}
+
 void LineSplitter::finish() {
   if (after_return_ || !rest_.empty()) emit({}, after_return_ ? End::kReturn : End::kStreamEnd);
   after_return_ = false;

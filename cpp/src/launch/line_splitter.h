@@ -18,6 +18,8 @@ class LineSplitter {
   explicit LineSplitter(Handler handler) : handler_(std::move(handler)) {}
 
   void feed(std::string_view bytes);
+  // Nothing follows for now: a line that ends in "\r" is handed on. "\n" as the next byte is then an empty line.
+  void pause();
   // The stream ended: hands on what stands there without an end.
   void finish();
   // The unfinished line.

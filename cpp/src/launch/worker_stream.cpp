@@ -61,6 +61,7 @@ bool WorkerStream::read_some() {
   const std::string_view bytes(buffer, static_cast<std::size_t>(count));
   if (log_.valid()) write_all(log_.get(), bytes);
   splitter_.feed(bytes);
+  if (bytes.size() < kPiece) splitter_.pause();
   const std::string_view rest = splitter_.rest();
   console_->unfinished(id_, prefix_, rest.empty() ? std::string_view(last_overwritten_) : rest);
   return true;

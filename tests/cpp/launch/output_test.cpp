@@ -100,6 +100,8 @@ TEST(Output, ProgressInAFileIsPrefixedAtEachReturn) {
   EXPECT_EQ(run_tool({"run", "printf", "\\r10%%\\rdone\\n\\r   "}).out, "[0] 10%\r[0] done\n");
   EXPECT_EQ(run_tool({"run", "printf", "20%%\\r   "}).out, "[0] 20%\r\n");
   EXPECT_EQ(run_tool({"run", "printf", "indented\\n   "}).out, "[0] indented\n[0]    \n");
+  EXPECT_EQ(run_tool({"run", "printf", "crlf\\r\\n\\r\\n10%%\\r\\r\\ndone\\n"}).out,
+            "[0] crlf\n[0] \n[0] 10%\r\n[0] done\n");
   // Another rank's line does not join it.
   TemporaryFolder folder;
   const Result two = run_tool({"run", "-n", "2", "sh", "-c", R"(
@@ -107,6 +109,17 @@ TEST(Output, ProgressInAFileIsPrefixedAtEachReturn) {
       else until [ -e $0/go ]; do sleep 0.01; done; echo line; touch $0/end; fi)",
                                folder.path()});
   EXPECT_EQ(lines_of(two.out, "[1] ").size() + (two.out.find("\r[1]") == std::string::npos), 2u) << two.out;
+}
+
+TEST(Output, ProgressThatEndsInAReturnIsShownAtOnce) {
+  TemporaryFolder folder;
+  Tool tool({"run", "sh", "-c", R"(
+      printf '50%%\r'; until [ -e $0/go ]; do sleep 0.01; done; printf '\ndone\n')",
+             folder.path()});
+  EXPECT_TRUE(tool.wait_for_output("[0] 50%\r"));
+  write_text(folder.path() + "/go", "");
+  EXPECT_EQ(tool.wait(), 0);
+  EXPECT_EQ(tool.out(), "[0] 50%\r\n[0] done\n");
 }
 
 // What a terminal of 40 columns shows after `bytes`: \r, \n and the two escape sequences that the console uses.
