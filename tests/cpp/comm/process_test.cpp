@@ -13,6 +13,7 @@
 namespace tandem::testing {
 namespace {
 
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -189,8 +190,10 @@ SaidError parse_error(const std::string& line) {
   return result;
 }
 
-constexpr int code_of(ErrorCode code) {
-  return static_cast<int>(code);
+// A rank's line that reports an error of that code, with a message that `message` matches.
+MATCHER_P2(IsError, code, message, "") {
+  const SaidError said = parse_error(arg);
+  return said.code == static_cast<int>(code) && ExplainMatchResult(message, said.message, result_listener);
 }
 
 TEST(Processes, MeetThroughTheEnvironment) {
@@ -227,9 +230,8 @@ TEST(Processes, PortInUseIsAnErrorOfRankZero) {
   const net::Listener taken = net::listen_on("127.0.0.1", 0);
   const Job job(Environment{{"MASTER_PORT", std::to_string(taken.endpoint.port)}});
   const auto first = job.start("sum", 0, 1);
-  const SaidError error = parse_error(first->line());
-  EXPECT_EQ(error.code, code_of(ErrorCode::kIo));
-  EXPECT_THAT(error.message, AllOf(HasSubstr("port in use"), HasSubstr(std::to_string(taken.endpoint.port))));
+  EXPECT_THAT(first->line(),
+              IsError(ErrorCode::kIo, AllOf(HasSubstr("port in use"), HasSubstr(std::to_string(taken.endpoint.port)))));
   close(taken.fd);
 }
 
@@ -238,9 +240,8 @@ TEST(Processes, WorldSizesThatDifferAreNamedOnEveryRank) {
   const auto first = job.start("sum", 0, 2);
   const auto other = job.start("sum", 1, 3);
   for (const auto* rank : {&first, &other}) {
-    const SaidError error = parse_error((*rank)->line());
-    EXPECT_EQ(error.code, code_of(ErrorCode::kInvalidArgument));
-    EXPECT_THAT(error.message, HasSubstr("rank 1 was started with WORLD_SIZE=3, rank 0 with WORLD_SIZE=2"));
+    EXPECT_THAT((*rank)->line(), IsError(ErrorCode::kInvalidArgument,
+                                         HasSubstr("rank 1 was started with WORLD_SIZE=3, rank 0 with WORLD_SIZE=2")));
   }
 }
 
@@ -249,9 +250,7 @@ TEST(Processes, AMissingRankIsNamedOnEveryRank) {
   const auto first = job.start("sum", 0, 3);
   const auto other = job.start("sum", 2, 3);
   for (const auto* rank : {&first, &other}) {
-    const SaidError error = parse_error((*rank)->line());
-    EXPECT_EQ(error.code, code_of(ErrorCode::kTimeout));
-    EXPECT_THAT(error.message, HasSubstr("rank 1 is missing"));
+    EXPECT_THAT((*rank)->line(), IsError(ErrorCode::kTimeout, HasSubstr("rank 1 is missing")));
   }
 }
 
@@ -263,15 +262,13 @@ TEST(Processes, AKilledPeerIsNamedAtOnce) {
   EXPECT_EQ(other->line(), "ready");
   const auto killed = Clock::now();
   other->signal(SIGKILL);
-  const SaidError error = parse_error(first->line());
+  const std::string waiting = first->line();
   EXPECT_LT(Clock::now() - killed, std::chrono::seconds(3));
-  EXPECT_EQ(error.code, code_of(ErrorCode::kPeerLost));
-  EXPECT_THAT(error.message, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1 closed")));
-  const SaidError queued = parse_error(first->line());
-  EXPECT_EQ(queued.code, code_of(ErrorCode::kPeerLost));
-  const SaidError later = parse_error(first->line());
-  EXPECT_EQ(later.code, code_of(ErrorCode::kPeerLost));
-  EXPECT_THAT(later.message, HasSubstr("can no longer be used"));
+  EXPECT_THAT(waiting, IsError(ErrorCode::kPeerLost,
+                               AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1 closed"))));
+  const std::string queued = first->line(), later = first->line();
+  EXPECT_THAT(queued, IsError(ErrorCode::kPeerLost, _));
+  EXPECT_THAT(later, IsError(ErrorCode::kPeerLost, HasSubstr("can no longer be used")));
   EXPECT_EQ(first->wait(), 0);
 }
 
@@ -280,9 +277,8 @@ TEST(Processes, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
   const auto first = job.start("wait", 0, 2);
   const auto other = job.start("wait", 1, 2);
   EXPECT_EQ(first->line(), "ready");
-  const SaidError error = parse_error(first->line());
-  EXPECT_EQ(error.code, code_of(ErrorCode::kTimeout));
-  EXPECT_THAT(error.message, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1")));
+  EXPECT_THAT(first->line(),
+              IsError(ErrorCode::kTimeout, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1"))));
 }
 
 TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {
@@ -294,9 +290,9 @@ TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {
   other->signal(SIGSTOP);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the collective is under way
   first->signal(SIGUSR1);
-  const SaidError error = parse_error(first->line());
-  EXPECT_EQ(error.code, code_of(ErrorCode::kAborted));
-  EXPECT_LE(error.milliseconds, 300);  // 0.1 s on a machine that does nothing else
+  const std::string woken = first->line();
+  EXPECT_THAT(woken, IsError(ErrorCode::kAborted, _));
+  EXPECT_LE(parse_error(woken).milliseconds, 300);  // 0.1 s on a machine that does nothing else
   EXPECT_EQ(first->line(), "left");
   EXPECT_EQ(first->wait(), 0);
 }
@@ -309,8 +305,7 @@ TEST(Processes, ASurvivorOfTrainingGoesOnInANewGroup) {
   EXPECT_EQ(other->line(), "ready");
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // some steps
   other->signal(SIGKILL);
-  const SaidError error = parse_error(first->line());
-  EXPECT_EQ(error.code, code_of(ErrorCode::kPeerLost)) << error.message;
+  EXPECT_THAT(first->line(), IsError(ErrorCode::kPeerLost, _));
   EXPECT_EQ(first->line(), "goes on");
   EXPECT_EQ(first->wait(), 0);
 }
