@@ -15,14 +15,9 @@ inline void save_safetensors(const std::string& path, const std::vector<std::str
   if (names.size() != tensors.size() || metadata_keys.size() != metadata_values.size()) {
     throw Error(TDM_ERROR_INVALID_ARGUMENT, "save_safetensors", "names and values differ in number");
   }
-  const auto pointers = [](const std::vector<std::string>& texts) {
-    std::vector<const char*> result;
-    for (const std::string& text : texts) result.push_back(text.c_str());
-    return result;
-  };
-  const auto name_pointers = pointers(names), keys = pointers(metadata_keys), values = pointers(metadata_values);
-  check(tdm_safetensors_save(path.c_str(), name_pointers.data(), tensors.data(), tensors.size(), keys.data(),
-                             values.data(), keys.size()));
+  const auto pointers = c_strings(names), keys = c_strings(metadata_keys), values = c_strings(metadata_values);
+  check(tdm_safetensors_save(path.c_str(), pointers.data(), tensors.data(), tensors.size(), keys.data(), values.data(),
+                             keys.size()));
 }
 
 class Checkpoint {

@@ -98,8 +98,7 @@ class Loader {
  public:
   Loader(const std::vector<std::string>& paths, const Fields& fields, const LoaderOptions& options = {})
       : field_count_(fields.size()) {
-    std::vector<const char*> pointers;
-    for (const std::string& path : paths) pointers.push_back(path.c_str());
+    const auto pointers = c_strings(paths);
     tdm_loader_options raw = TDM_LOADER_OPTIONS_INIT;
     raw.batch_size = options.batch_size;
     raw.rank = options.rank;

@@ -87,11 +87,6 @@ class Store {
 
  private:
   Store() = default;
-  static std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
-    std::vector<const char*> pointers;
-    for (const std::string& text : texts) pointers.push_back(text.c_str());
-    return pointers;
-  }
 
   Handle<tdm_store, tdm_store_free> handle_;
 };
@@ -212,8 +207,7 @@ class Ddp {
     if (!names.empty() && names.size() != parameters.size()) {
       throw Error(TDM_ERROR_INVALID_ARGUMENT, "Ddp", "give one name for each parameter, or none at all");
     }
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
+    const auto pointers = c_strings(names);
     tdm_ddp_options raw = TDM_DDP_OPTIONS_INIT;
     raw.bucket_cap_mb = options.bucket_cap_mb;
     raw.broadcast_buffers = options.broadcast_buffers;

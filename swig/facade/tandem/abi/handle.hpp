@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tandem/abi/error.hpp"
 
@@ -36,6 +37,13 @@ class Handle {
 inline std::string take_string(tdm_string* string) {
   Handle<tdm_string, tdm_string_free> owned(string);
   return string ? std::string(tdm_string_data(string), tdm_string_size(string)) : std::string();
+}
+
+// For the C ABI's lists of strings; valid as long as `texts` is and stays as it is.
+inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
 }
 
 }  // namespace tandem::abi

@@ -84,8 +84,7 @@ class Optimizer {
     if (names.size() != tensors.size()) {
       throw Error(TDM_ERROR_INVALID_ARGUMENT, "Optimizer::load_state", "give one name for each tensor");
     }
-    std::vector<const char*> pointers;
-    for (const std::string& name : names) pointers.push_back(name.c_str());
+    const auto pointers = c_strings(names);
     check(tdm_optimizer_load_state(handle_.get(), pointers.data(), tensors.data(), tensors.size()));
   }
 

@@ -68,7 +68,7 @@ class Arguments {
   void add_strings(const std::vector<std::string>& value) {
     Strings kept;
     kept.texts = std::make_unique<std::vector<std::string>>(value);
-    for (const std::string& text : *kept.texts) kept.pointers.push_back(text.c_str());
+    kept.pointers = c_strings(*kept.texts);
     push_list(TDM_VALUE_STRING_LIST, keep(std::move(kept)).pointers);
   }
 
