@@ -56,18 +56,10 @@ func handles(tensors []*Tensor, op string) []c.Tensor {
 }
 
 // RequiresGrad tells whether operations on t are recorded for Backward.
-func (t *Tensor) RequiresGrad() bool {
-	on := c.RequiresGrad(t.handle("requires_grad"))
-	runtime.KeepAlive(t)
-	return on
-}
+func (t *Tensor) RequiresGrad() bool { return ask(t, "requires_grad", c.RequiresGrad) }
 
 // IsLeaf tells whether t was made by the program and not by an operation that is recorded.
-func (t *Tensor) IsLeaf() bool {
-	is := c.IsLeaf(t.handle("is_leaf"))
-	runtime.KeepAlive(t)
-	return is
-}
+func (t *Tensor) IsLeaf() bool { return ask(t, "is_leaf", c.IsLeaf) }
 
 // SetRequiresGrad switches the recording of operations on t on or off, and returns t.
 func (t *Tensor) SetRequiresGrad(on bool) *Tensor {

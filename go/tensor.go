@@ -104,19 +104,18 @@ func (t *Tensor) Share() *Tensor {
 	return wrap(made)
 }
 
-// Shape of the tensor, its sizes from the outermost dimension to the innermost.
-func (t *Tensor) Shape() []int {
-	shape := c.Shape(t.handle("shape"))
+// ask reads what the native tensor knows without a failure; op names the question when t is closed.
+func ask[T any](t *Tensor, op string, question func(c.Tensor) T) T {
+	answer := question(t.handle(op))
 	runtime.KeepAlive(t)
-	return shape
+	return answer
 }
 
+// Shape of the tensor, its sizes from the outermost dimension to the innermost.
+func (t *Tensor) Shape() []int { return ask(t, "shape", c.Shape) }
+
 // Strides, in elements; nil for a sparse tensor.
-func (t *Tensor) Strides() []int {
-	strides := c.Strides(t.handle("strides"))
-	runtime.KeepAlive(t)
-	return strides
-}
+func (t *Tensor) Strides() []int { return ask(t, "strides", c.Strides) }
 
 // Size of one dimension; negative ones count from the last.
 func (t *Tensor) Size(dim int) int {
@@ -131,32 +130,16 @@ func (t *Tensor) Size(dim int) int {
 }
 
 // Dim is the number of dimensions.
-func (t *Tensor) Dim() int {
-	dim := c.Dim(t.handle("dim"))
-	runtime.KeepAlive(t)
-	return dim
-}
+func (t *Tensor) Dim() int { return ask(t, "dim", c.Dim) }
 
 // Numel is the number of elements.
-func (t *Tensor) Numel() int {
-	n := c.Numel(t.handle("numel"))
-	runtime.KeepAlive(t)
-	return n
-}
+func (t *Tensor) Numel() int { return ask(t, "numel", c.Numel) }
 
 // NBytes is the number of elements times their size.
-func (t *Tensor) NBytes() int {
-	n := c.NBytes(t.handle("nbytes"))
-	runtime.KeepAlive(t)
-	return n
-}
+func (t *Tensor) NBytes() int { return ask(t, "nbytes", c.NBytes) }
 
 // DType is the type of the elements.
-func (t *Tensor) DType() DType {
-	dtype := c.TypeOf(t.handle("dtype"))
-	runtime.KeepAlive(t)
-	return DType(dtype)
-}
+func (t *Tensor) DType() DType { return DType(ask(t, "dtype", c.TypeOf)) }
 
 // Device is where the elements lie.
 func (t *Tensor) Device() Device {
@@ -166,11 +149,7 @@ func (t *Tensor) Device() Device {
 }
 
 // IsContiguous tells whether the elements lie in C order without gaps.
-func (t *Tensor) IsContiguous() bool {
-	is := c.IsContiguous(t.handle("is_contiguous"))
-	runtime.KeepAlive(t)
-	return is
-}
+func (t *Tensor) IsContiguous() bool { return ask(t, "is_contiguous", c.IsContiguous) }
 
 // IsSame tells whether both are references to the same tensor.
 func (t *Tensor) IsSame(other *Tensor) bool {

@@ -51,37 +51,26 @@ func (o options) string(name, text string) options {
 	return o
 }
 
-func (o options) optInt(name string, n gotorch.Opt[int]) options {
-	if n, ok := n.Get(); ok {
-		o.int(name, n)
-	}
-	return o
-}
+func (o options) optInt(name string, n gotorch.Opt[int]) options { return opt(o, name, n, o.int) }
 
 func (o options) optInts(name string, list gotorch.Opt[[]int]) options {
-	if list, ok := list.Get(); ok {
-		o.ints(name, list)
-	}
-	return o
+	return opt(o, name, list, o.ints)
 }
 
-func (o options) optBool(name string, b gotorch.Opt[bool]) options {
-	if b, ok := b.Get(); ok {
-		o.bool(name, b)
-	}
-	return o
-}
+func (o options) optBool(name string, b gotorch.Opt[bool]) options { return opt(o, name, b, o.bool) }
 
 func (o options) optDouble(name string, x gotorch.Opt[float64]) options {
-	if x, ok := x.Get(); ok {
-		o.double(name, x)
-	}
-	return o
+	return opt(o, name, x, o.double)
 }
 
 func (o options) optString(name string, text gotorch.Opt[string]) options {
-	if text, ok := text.Get(); ok {
-		o.string(name, text)
+	return opt(o, name, text, o.string)
+}
+
+// opt gives an option that is set to its setter.
+func opt[T any](o options, name string, value gotorch.Opt[T], set func(name string, value T) options) options {
+	if value, ok := value.Get(); ok {
+		return set(name, value)
 	}
 	return o
 }
