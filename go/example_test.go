@@ -20,7 +20,7 @@ func Example() {
 func ExampleScope() {
 	var mean *gotorch.Tensor
 	gotorch.Scope(func() {
-		x := gotorch.Arange(0.0, 10.0, 1.0)
+		x := gotorch.Arange(10.0)
 		mean = gotorch.Keep(x.Mean()) // x is freed at the end of the scope
 	})
 	fmt.Println(mean.Item())

@@ -40,8 +40,9 @@ type defaultArgument struct{}
 
 // Call calls the operator. Arguments are in the schema's order; fewer than it has mean defaults for the rest. nil is
 // None; a Tensor? is nil or a *Tensor, int and int64 are ints, []int is a list of them, and so on for float64, bool,
-// string, complex128, DType, Device, []*Tensor, []float64, []bool and []string. Results are nil, *Tensor, bool, int,
-// float64, complex128, string, DType, Device, []*Tensor, []int, []float64 or []bool.
+// string, complex128, DType, Layout, MemoryFormat, Device, []*Tensor, []float64, []bool, []string and []Scalar. Results
+// are nil, *Tensor, bool, int, float64, complex128, string, DType, Layout, MemoryFormat, Device, []*Tensor, []int,
+// []float64 or []bool.
 func (op *Op) Call(arguments ...any) []any {
 	f := c.NewFrame()
 	for i, argument := range arguments {
@@ -83,6 +84,10 @@ func addArgument(f *c.Frame, argument any, op string) bool {
 		f.String(v)
 	case DType:
 		f.DType(int32(v))
+	case Layout:
+		f.Layout(int32(v))
+	case MemoryFormat:
+		f.MemoryFormat(int32(v))
 	case Device:
 		f.Device(int32(v.Kind), int32(v.Index))
 	case []*Tensor:
@@ -101,6 +106,14 @@ func addArgument(f *c.Frame, argument any, op string) bool {
 		f.Bools(v)
 	case []string:
 		f.Strings(v)
+	case []Scalar:
+		ok := true
+		f.Scalars(func() {
+			for _, number := range v {
+				ok = addScalar(f, number) && ok
+			}
+		})
+		return ok
 	default:
 		return addScalar(f, argument)
 	}
@@ -157,53 +170,14 @@ func resultOf(value c.Value) any {
 		return int(v)
 	case c.DType:
 		return DType(v)
+	case c.Layout:
+		return Layout(v)
+	case c.MemoryFormat:
+		return MemoryFormat(v)
 	case c.Device:
 		return Device{DeviceKind(v.Kind), int(v.Index)}
 	}
 	return value
-}
-
-// call builds the arguments of an operator whose one result is a tensor: the form that hand-written and generated
-// methods use, without boxing.
-type call struct {
-	op    *bridge.Operator
-	frame *c.Frame
-}
-
-func begin(op *bridge.Operator) call { return call{op, c.NewFrame()} }
-
-func (k call) tensor(t *Tensor) call { k.frame.Tensor(t.handle(k.op.Name)); return k }
-func (k call) int(n int) call        { k.frame.Int(int64(n)); return k }
-func (k call) ints(list []int) call  { k.frame.Ints(list); return k }
-func (k call) bool(b bool) call      { k.frame.Bool(b); return k }
-func (k call) double(x float64) call { k.frame.Double(x); return k }
-func (k call) dtype(d DType) call    { k.frame.DType(int32(d)); return k }
-func (k call) none() call            { k.frame.None(); return k }
-func (k call) unset() call           { k.frame.Default(); return k }
-func (k call) device(d Device) call  { k.frame.Device(int32(d.Kind), int32(d.Index)); return k }
-
-func (k call) scalar(s Scalar) call {
-	if !addScalar(k.frame, s) {
-		panic(invalid(k.op.Name, "%v, a %T, is not a number that an operator takes", s, s))
-	}
-	return k
-}
-
-func (k call) tensors(list []*Tensor) call {
-	handles := make([]c.Tensor, len(list))
-	for i, t := range list {
-		handles[i] = t.handle(k.op.Name)
-	}
-	k.frame.Tensors(handles)
-	return k
-}
-
-// one runs the call; the tensors given are those whose Go side has to live until it returned.
-func (k call) one(a, b *Tensor) *Tensor {
-	made := k.op.One(k.frame)
-	runtime.KeepAlive(a)
-	runtime.KeepAlive(b)
-	return wrap(made)
 }
 
 func outOfRange(dim, n int) string {

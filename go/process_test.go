@@ -98,7 +98,7 @@ func trainForMemory(scopes bool) {
 	net := nn.NewSequential(nn.NewConv2d(1, 8, 3), nn.NewReLU(), nn.NewMaxPool2d(2), nn.NewFlatten(),
 		nn.NewLinear(8*13*13, 32), nn.NewReLU(), nn.NewLinear(32, 10))
 	adam := optim.Adam(nn.Parameters(net), 1e-3)
-	images, labels := gotorch.Rand([]int{16, 1, 28, 28}), gotorch.RandInt(0, 10, []int{16})
+	images, labels := gotorch.Rand([]int{16, 1, 28, 28}), gotorch.RandInt(10, []int{16})
 	step := func() {
 		loss := functional.CrossEntropy(net.Forward(images), labels)
 		if err := adam.Minimize(loss); err != nil {

@@ -109,7 +109,7 @@ func TestTwoRanksTrainAsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, want := range nn.State(model) {
-			if !last[name].AllClose(want, 1e-4, 1e-5) {
+			if !last[name].AllClose(want, gotorch.AllCloseOptions{RTol: gotorch.Some(1e-4), ATol: gotorch.Some(1e-5)}) {
 				t.Errorf("views %q: %s differs by up to %g", views, name, last[name].Sub(want).Abs().Max().Item())
 			}
 		}

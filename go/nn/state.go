@@ -43,7 +43,7 @@ func LoadState(m Module, state map[string]*gotorch.Tensor) error {
 	return gotorch.Try(func() {
 		gotorch.NoGrad(func() {
 			for name, t := range own {
-				t.CopyInPlace(state[name])
+				t.CopyI(state[name])
 			}
 		})
 	})

@@ -16,6 +16,10 @@ var (
 	Wrap func(c.Made) any
 	// Adopt is Wrap for tensors that outlive every scope: parameters, buffers, optimizer state, files.
 	Adopt func(c.Made) any
+	// Scalar adds a number to the arguments of a call named op; panics with *gotorch.Error when it is none.
+	Scalar func(f *c.Frame, number any, op string)
+	// Result is a call's result as package gotorch has it.
+	Result func(c.Value) any
 	// Error makes the *gotorch.Error for a failure, nil for nil.
 	Error func(*c.Failure) error
 )

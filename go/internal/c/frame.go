@@ -16,18 +16,23 @@ type Frame struct {
 	values []C.tdm_value
 	names  []C.int64_t // of options: offsets in the pool
 	pool   []byte
+	kept   []unsafe.Pointer
 }
 
 var frames = sync.Pool{New: func() any {
-	return &Frame{values: make([]C.tdm_value, 0, 16), pool: make([]byte, 0, 256)}
+	return &Frame{values: make([]C.tdm_value, 0, 16), pool: make([]byte, 0, 256), kept: make([]unsafe.Pointer, 0, 8)}
 }}
 
 func NewFrame() *Frame { return frames.Get().(*Frame) }
 
 func (f *Frame) Release() {
-	f.values, f.names, f.pool = f.values[:0], f.names[:0], f.pool[:0]
+	clear(f.kept)
+	f.values, f.names, f.pool, f.kept = f.values[:0], f.names[:0], f.pool[:0], f.kept[:0]
 	frames.Put(f)
 }
+
+// Keep has the object at p live, and so the handle that it owns, until the frame is released.
+func (f *Frame) Keep(p unsafe.Pointer) { f.kept = append(f.kept, p) }
 
 // Name is the name of the option whose value is added next.
 func (f *Frame) Name(name string) {
@@ -119,6 +124,21 @@ func (f *Frame) Bools(list []bool) {
 		f.pool = append(f.pool, byte(boolean(b)))
 	}
 	*(*block)(f.add(C.TDM_VALUE_BOOL_LIST)) = block{offset, uintptr(len(list))}
+}
+
+// Scalars makes one list of the values that fill adds, which must be numbers.
+func (f *Frame) Scalars(fill func()) {
+	start := len(f.values)
+	fill()
+	numbers := f.values[start:]
+	offset := f.align()
+	if len(numbers) > 0 {
+		size := len(numbers) * int(unsafe.Sizeof(numbers[0]))
+		f.pool = append(f.pool, unsafe.Slice((*byte)(unsafe.Pointer(&numbers[0])), size)...)
+	}
+	count := len(numbers)
+	f.values = f.values[:start]
+	*(*block)(f.add(C.TDM_VALUE_SCALAR_LIST)) = block{offset, uintptr(count)}
 }
 
 func (f *Frame) Strings(list []string) {

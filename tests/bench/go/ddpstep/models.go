@@ -96,7 +96,7 @@ func (b *block) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 		shortcut = b.Downsample.Forward(x)
 	}
 	x = b.Activation.Forward(b.BN1.Forward(b.Conv1.Forward(x)))
-	return b.Activation.Forward(b.BN2.Forward(b.Conv2.Forward(x)).AddInPlace(shortcut))
+	return b.Activation.Forward(b.BN2.Forward(b.Conv2.Forward(x)).AddI(shortcut))
 }
 
 type resNet18 struct {

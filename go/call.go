@@ -1,0 +1,333 @@
+package gotorch
+
+import (
+	"unsafe"
+
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+)
+
+// call collects the arguments of an operator and runs it: what generated methods and functions are written with.
+// internal/call is the same for the other packages. The tensors given live until the operator has returned.
+type call struct {
+	op    *bridge.Operator
+	frame *c.Frame
+}
+
+func begin(op *bridge.Operator) call { return call{op, c.NewFrame()} }
+
+func (k call) tensor(t *Tensor) call {
+	k.frame.Tensor(t.handle(k.op.Name))
+	k.frame.Keep(unsafe.Pointer(t))
+	return k
+}
+
+func (k call) optTensor(t *Tensor) call {
+	if t == nil {
+		return k.none()
+	}
+	return k.tensor(t)
+}
+
+func (k call) tensors(list []*Tensor) call {
+	return k.handles(list, false)
+}
+
+func (k call) optTensors(list []*Tensor) call {
+	return k.handles(list, true)
+}
+
+func (k call) handles(list []*Tensor, nils bool) call {
+	handles := make([]c.Tensor, len(list))
+	for i, t := range list {
+		if t != nil || !nils {
+			handles[i] = t.handle(k.op.Name)
+			k.frame.Keep(unsafe.Pointer(t))
+		}
+	}
+	k.frame.Tensors(handles)
+	return k
+}
+
+func (k call) scalar(s Scalar) call {
+	if !addScalar(k.frame, s) {
+		panic(invalid(k.op.Name, "%v, a %T, is not a number that an operator takes", s, s))
+	}
+	return k
+}
+
+func (k call) scalars(list []Scalar) call {
+	k.frame.Scalars(func() {
+		for _, s := range list {
+			k.scalar(s)
+		}
+	})
+	return k
+}
+
+func (k call) int(v int) call {
+	k.frame.Int(int64(v))
+	return k
+}
+
+func (k call) ints(v []int) call {
+	k.frame.Ints(v)
+	return k
+}
+
+func (k call) double(v float64) call {
+	k.frame.Double(v)
+	return k
+}
+
+func (k call) doubles(v []float64) call {
+	k.frame.Doubles(v)
+	return k
+}
+
+func (k call) bool(v bool) call {
+	k.frame.Bool(v)
+	return k
+}
+
+func (k call) string(v string) call {
+	k.frame.String(v)
+	return k
+}
+
+func (k call) dtype(v DType) call {
+	k.frame.DType(int32(v))
+	return k
+}
+
+func (k call) layout(v Layout) call {
+	k.frame.Layout(int32(v))
+	return k
+}
+
+func (k call) memoryFormat(v MemoryFormat) call {
+	k.frame.MemoryFormat(int32(v))
+	return k
+}
+
+func (k call) device(v Device) call {
+	k.frame.Device(int32(v.Kind), int32(v.Index))
+	return k
+}
+
+func (k call) none() call {
+	k.frame.None()
+	return k
+}
+
+func (k call) unset() call {
+	k.frame.Default()
+	return k
+}
+
+// Options: the schema's default unless they are set.
+
+func (k call) optScalar(o Opt[Scalar]) call {
+	if v, ok := o.Get(); ok {
+		return k.scalar(v)
+	}
+	return k.unset()
+}
+
+func (k call) optInt(o Opt[int]) call {
+	if v, ok := o.Get(); ok {
+		return k.int(v)
+	}
+	return k.unset()
+}
+
+func (k call) optInts(o Opt[[]int]) call {
+	if v, ok := o.Get(); ok {
+		return k.ints(v)
+	}
+	return k.unset()
+}
+
+func (k call) optDouble(o Opt[float64]) call {
+	if v, ok := o.Get(); ok {
+		return k.double(v)
+	}
+	return k.unset()
+}
+
+func (k call) optDoubles(o Opt[[]float64]) call {
+	if v, ok := o.Get(); ok {
+		return k.doubles(v)
+	}
+	return k.unset()
+}
+
+func (k call) optBool(o Opt[bool]) call {
+	if v, ok := o.Get(); ok {
+		return k.bool(v)
+	}
+	return k.unset()
+}
+
+func (k call) optString(o Opt[string]) call {
+	if v, ok := o.Get(); ok {
+		return k.string(v)
+	}
+	return k.unset()
+}
+
+func (k call) optDType(o Opt[DType]) call {
+	if v, ok := o.Get(); ok {
+		return k.dtype(v)
+	}
+	return k.unset()
+}
+
+func (k call) optLayout(o Opt[Layout]) call {
+	if v, ok := o.Get(); ok {
+		return k.layout(v)
+	}
+	return k.unset()
+}
+
+func (k call) optMemoryFormat(o Opt[MemoryFormat]) call {
+	if v, ok := o.Get(); ok {
+		return k.memoryFormat(v)
+	}
+	return k.unset()
+}
+
+func (k call) optDevice(o Opt[Device]) call {
+	if v, ok := o.Get(); ok {
+		return k.device(v)
+	}
+	return k.unset()
+}
+
+// Parameters that may be None.
+
+func (k call) noneInt(o Opt[int]) call {
+	if v, ok := o.Get(); ok {
+		return k.int(v)
+	}
+	return k.none()
+}
+
+func (k call) noneDouble(o Opt[float64]) call {
+	if v, ok := o.Get(); ok {
+		return k.double(v)
+	}
+	return k.none()
+}
+
+func (k call) noneBool(o Opt[bool]) call {
+	if v, ok := o.Get(); ok {
+		return k.bool(v)
+	}
+	return k.none()
+}
+
+func (k call) noneDType(o Opt[DType]) call {
+	if v, ok := o.Get(); ok {
+		return k.dtype(v)
+	}
+	return k.none()
+}
+
+func (k call) nilScalar(v Scalar) call {
+	if v == nil {
+		return k.none()
+	}
+	return k.scalar(v)
+}
+
+func (k call) nilInts(v []int) call {
+	if v == nil {
+		return k.none()
+	}
+	return k.ints(v)
+}
+
+func (k call) nilDoubles(v []float64) call {
+	if v == nil {
+		return k.none()
+	}
+	return k.doubles(v)
+}
+
+func (k call) emptyString(v string) call {
+	if v == "" {
+		return k.none()
+	}
+	return k.string(v)
+}
+
+// factory adds dtype, layout, device and pin_memory, which end the schemas of functions that make tensors.
+func (k call) factory(o TensorOptions) call {
+	return k.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+}
+
+// one runs an operator whose one result is a tensor; nil when that is undefined.
+func (k call) one() *Tensor {
+	made := k.op.One(k.frame)
+	if made.Handle == nil {
+		return nil
+	}
+	return wrap(made)
+}
+
+// into runs an operator that writes to t and returns it.
+func (k call) into(t *Tensor) *Tensor {
+	c.Free(k.op.One(k.frame).Handle)
+	return t
+}
+
+// results of an operator of any kind.
+func (k call) results() []any {
+	values := k.op.All(k.frame)
+	results := make([]any, len(values))
+	for i, value := range values {
+		results[i] = resultOf(value)
+	}
+	return results
+}
+
+// done runs an operator whose results are tensors that were given.
+func (k call) done() {
+	for _, value := range k.op.All(k.frame) {
+		if made, ok := value.(c.Made); ok {
+			c.Free(made.Handle)
+		}
+	}
+}
+
+func tensorAt(results []any, i int) *Tensor {
+	t, _ := results[i].(*Tensor)
+	return t
+}
+
+func (k call) two() (_, _ *Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1)
+}
+
+func (k call) three() (_, _, _ *Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2)
+}
+
+func (k call) four() (_, _, _, _ *Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
+}
+
+func (k call) list() []*Tensor { return k.results()[0].([]*Tensor) }
+
+func (k call) oneAndList() (*Tensor, []*Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), r[1].([]*Tensor)
+}
+
+func (k call) truth() bool        { return k.results()[0].(bool) }
+func (k call) number() int        { return k.results()[0].(int) }
+func (k call) elementType() DType { return k.results()[0].(DType) }

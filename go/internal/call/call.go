@@ -1,0 +1,321 @@
+// Package call is the builder that functions of packages beside gotorch call operators with.
+package call
+
+import (
+	"unsafe"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+)
+
+// Call collects the arguments of an operator and runs it. The tensors given live until the operator has returned.
+type Call struct {
+	op    *bridge.Operator
+	frame *c.Frame
+}
+
+// Begin a call of op.
+func Begin(op *bridge.Operator) Call { return Call{op, c.NewFrame()} }
+
+// First of a function's optional options.
+func First[T any](options []T) (chosen T) {
+	if len(options) > 0 {
+		chosen = options[0]
+	}
+	return chosen
+}
+
+func (k Call) Tensor(t *gotorch.Tensor) Call {
+	k.frame.Tensor(bridge.Handle(t, k.op.Name))
+	k.frame.Keep(unsafe.Pointer(t))
+	return k
+}
+
+func (k Call) OptTensor(t *gotorch.Tensor) Call {
+	if t == nil {
+		return k.None()
+	}
+	return k.Tensor(t)
+}
+
+func (k Call) Tensors(list []*gotorch.Tensor) Call {
+	return k.handles(list, false)
+}
+
+func (k Call) OptTensors(list []*gotorch.Tensor) Call {
+	return k.handles(list, true)
+}
+
+func (k Call) handles(list []*gotorch.Tensor, nils bool) Call {
+	handles := make([]c.Tensor, len(list))
+	for i, t := range list {
+		if t != nil || !nils {
+			handles[i] = bridge.Handle(t, k.op.Name)
+			k.frame.Keep(unsafe.Pointer(t))
+		}
+	}
+	k.frame.Tensors(handles)
+	return k
+}
+
+func (k Call) Scalar(s gotorch.Scalar) Call {
+	bridge.Scalar(k.frame, s, k.op.Name)
+	return k
+}
+
+func (k Call) Int(v int) Call {
+	k.frame.Int(int64(v))
+	return k
+}
+
+func (k Call) Ints(v []int) Call {
+	k.frame.Ints(v)
+	return k
+}
+
+func (k Call) Double(v float64) Call {
+	k.frame.Double(v)
+	return k
+}
+
+func (k Call) Doubles(v []float64) Call {
+	k.frame.Doubles(v)
+	return k
+}
+
+func (k Call) Bool(v bool) Call {
+	k.frame.Bool(v)
+	return k
+}
+
+func (k Call) String(v string) Call {
+	k.frame.String(v)
+	return k
+}
+
+func (k Call) DType(v gotorch.DType) Call {
+	k.frame.DType(int32(v))
+	return k
+}
+
+func (k Call) Layout(v gotorch.Layout) Call {
+	k.frame.Layout(int32(v))
+	return k
+}
+
+func (k Call) MemoryFormat(v gotorch.MemoryFormat) Call {
+	k.frame.MemoryFormat(int32(v))
+	return k
+}
+
+func (k Call) Device(v gotorch.Device) Call {
+	k.frame.Device(int32(v.Kind), int32(v.Index))
+	return k
+}
+
+func (k Call) None() Call {
+	k.frame.None()
+	return k
+}
+
+func (k Call) Unset() Call {
+	k.frame.Default()
+	return k
+}
+
+// Options: the schema's default unless they are set.
+
+func (k Call) OptScalar(o gotorch.Opt[gotorch.Scalar]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Scalar(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptInt(o gotorch.Opt[int]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Int(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptInts(o gotorch.Opt[[]int]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Ints(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptDouble(o gotorch.Opt[float64]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Double(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptDoubles(o gotorch.Opt[[]float64]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Doubles(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptBool(o gotorch.Opt[bool]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Bool(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptString(o gotorch.Opt[string]) Call {
+	if v, ok := o.Get(); ok {
+		return k.String(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptDType(o gotorch.Opt[gotorch.DType]) Call {
+	if v, ok := o.Get(); ok {
+		return k.DType(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptLayout(o gotorch.Opt[gotorch.Layout]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Layout(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptMemoryFormat(o gotorch.Opt[gotorch.MemoryFormat]) Call {
+	if v, ok := o.Get(); ok {
+		return k.MemoryFormat(v)
+	}
+	return k.Unset()
+}
+
+func (k Call) OptDevice(o gotorch.Opt[gotorch.Device]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Device(v)
+	}
+	return k.Unset()
+}
+
+// Parameters that may be None.
+
+func (k Call) NoneInt(o gotorch.Opt[int]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Int(v)
+	}
+	return k.None()
+}
+
+func (k Call) NoneDouble(o gotorch.Opt[float64]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Double(v)
+	}
+	return k.None()
+}
+
+func (k Call) NoneBool(o gotorch.Opt[bool]) Call {
+	if v, ok := o.Get(); ok {
+		return k.Bool(v)
+	}
+	return k.None()
+}
+
+func (k Call) NoneDType(o gotorch.Opt[gotorch.DType]) Call {
+	if v, ok := o.Get(); ok {
+		return k.DType(v)
+	}
+	return k.None()
+}
+
+func (k Call) NilScalar(v gotorch.Scalar) Call {
+	if v == nil {
+		return k.None()
+	}
+	return k.Scalar(v)
+}
+
+func (k Call) NilInts(v []int) Call {
+	if v == nil {
+		return k.None()
+	}
+	return k.Ints(v)
+}
+
+func (k Call) NilDoubles(v []float64) Call {
+	if v == nil {
+		return k.None()
+	}
+	return k.Doubles(v)
+}
+
+func (k Call) EmptyString(v string) Call {
+	if v == "" {
+		return k.None()
+	}
+	return k.String(v)
+}
+
+// Factory adds dtype, layout, device and pin_memory, which end the schemas of functions that make tensors.
+func (k Call) Factory(o gotorch.TensorOptions) Call {
+	return k.OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+}
+
+// One runs an operator whose one result is a tensor; nil when that is undefined.
+func (k Call) One() *gotorch.Tensor {
+	made := k.op.One(k.frame)
+	if made.Handle == nil {
+		return nil
+	}
+	return bridge.Wrap(made).(*gotorch.Tensor)
+}
+
+// Into runs an operator that writes to t and returns it.
+func (k Call) Into(t *gotorch.Tensor) *gotorch.Tensor {
+	c.Free(k.op.One(k.frame).Handle)
+	return t
+}
+
+// results of an operator of any kind.
+func (k Call) results() []any {
+	values := k.op.All(k.frame)
+	results := make([]any, len(values))
+	for i, value := range values {
+		results[i] = bridge.Result(value)
+	}
+	return results
+}
+
+// Done runs an operator whose results are tensors that were given.
+func (k Call) Done() {
+	for _, value := range k.op.All(k.frame) {
+		if made, ok := value.(c.Made); ok {
+			c.Free(made.Handle)
+		}
+	}
+}
+
+func tensorAt(results []any, i int) *gotorch.Tensor {
+	t, _ := results[i].(*gotorch.Tensor)
+	return t
+}
+
+func (k Call) Two() (_, _ *gotorch.Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1)
+}
+
+func (k Call) Three() (_, _, _ *gotorch.Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2)
+}
+
+func (k Call) Four() (_, _, _, _ *gotorch.Tensor) {
+	r := k.results()
+	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
+}
