@@ -88,13 +88,3 @@ func scopeSlot(id uint64) *atomic.Uint64 {
 }
 
 func scopeIsOpen(id uint64) bool { return scopeSlot(id).Load() == id }
-
-// NoGrad calls body without recording operations for Backward. Source: torch.no_grad.
-func NoGrad(body func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	previous, err := c.SetGradEnabled(false)
-	must(err)
-	defer c.SetGradEnabled(previous)
-	body()
-}

@@ -28,8 +28,10 @@ enum class Kind : int {
   kScope,
   kNamedTensors,
   kString,
+  kMode,
+  kGradScaler,
 };
-inline constexpr int kKindCount = 13;
+inline constexpr int kKindCount = 15;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

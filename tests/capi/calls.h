@@ -193,8 +193,8 @@ class LeakCheck {
   }
 
  private:
-  static constexpr const char* kTypes[] = {"tensor", "module",        "optimizer", "store",
-                                           "scope",  "named_tensors", "string",    "error"};
+  static constexpr const char* kTypes[] = {"tensor",        "module", "optimizer", "store", "scope",
+                                           "named_tensors", "string", "mode",      "error", "grad_scaler"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -40,9 +40,11 @@ typedef struct tdm_string tdm_string;
 typedef struct tdm_tensor tdm_tensor;
 typedef struct tdm_named_tensors tdm_named_tensors;
 typedef struct tdm_scope tdm_scope;
+typedef struct tdm_mode tdm_mode;
 typedef struct tdm_op tdm_op;
 typedef struct tdm_module tdm_module;
 typedef struct tdm_optimizer tdm_optimizer;
+typedef struct tdm_grad_scaler tdm_grad_scaler;
 typedef struct tdm_store tdm_store;
 typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
@@ -119,8 +121,8 @@ TDM_API const char* tdm_libtorch_version(void);
 TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
- * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "error"), for leak tests.
- * -1 for an unknown type. */
+ * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "grad_scaler", "error"),
+ * for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -303,6 +305,39 @@ TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requ
 /* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
 TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
 
+/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The thread
+ * that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks run in
+ * the modes that the engine gives them; what they leave open ends with them. docs/autograd.md has a page on this.
+ *
+ * grad: whether operations are recorded. Source: torch.no_grad, torch.enable_grad. */
+TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);
+/* inference: no recording, and tensors made inside can never take part in it. enabled 0 ends it for an inner part.
+ * Source: torch.inference_mode. */
+TDM_API tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out);
+/* autocast: operators that gain from it compute in `dtype` (BFLOAT16 or FLOAT16; -1: bfloat16 on CPU, float16 on CUDA)
+ * on devices of that type, others that need it in float32. enabled 0 switches it off for an inner part. Casts of
+ * parameters are cached until a mode is entered or left. Errors: TDM_ERROR_UNSUPPORTED for CUDA without a GPU.
+ * Source: torch.autocast. */
+TDM_API tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out);
+/* anomaly: backward names the operator whose gradient is NaN (unless check_nan is 0) and prints where forward called it.
+ * Of the whole process while any thread has it open, and slow. Source: torch.autograd.detect_anomaly. */
+TDM_API tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out);
+/* Ends `mode`, and modes that were entered after it and are still open. Accepts NULL. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT when this thread did not enter it, or left it before; nothing changes then. */
+TDM_API tdm_error* tdm_mode_exit(tdm_mode* mode);
+
+/* The calling thread's modes. */
+typedef struct tdm_modes {
+  size_t struct_size;
+  int32_t grad;
+  int32_t inference;
+  tdm_dtype autocast_cpu;  /* -1: off */
+  tdm_dtype autocast_cuda; /* -1: off */
+  int32_t anomaly;         /* of the process */
+} tdm_modes;
+#define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
+
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
 /* LibTorch's intra-op threads. */
@@ -350,6 +385,46 @@ TDM_API tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, cons
 TDM_API tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names,
                                             tdm_tensor* const* tensors, size_t count);
+
+/* Scales losses so that float16 gradients neither vanish nor overflow: torch.amp.GradScaler. A step is: backward of the
+ * scaled loss; tdm_grad_scaler_unscale() where gradients are looked at or clipped; tdm_grad_scaler_step() for each
+ * optimizer, which skips it where gradients are infinite or NaN; one tdm_grad_scaler_update(). One thread at a time. */
+typedef struct tdm_grad_scaler_options {
+  size_t struct_size;
+  double init_scale;
+  double growth_factor;   /* after growth_interval steps in a row without infinite gradients */
+  double backoff_factor;  /* after a step with them */
+  int64_t growth_interval;
+  int32_t enabled;        /* 0: scales by one and never skips */
+} tdm_grad_scaler_options;
+#define TDM_GRAD_SCALER_OPTIONS_INIT { sizeof(tdm_grad_scaler_options), 65536.0, 2.0, 0.5, 2000, 1 }
+
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for factors on the wrong side of one. Free with tdm_grad_scaler_free(). */
+TDM_API tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out);
+TDM_API void tdm_grad_scaler_free(tdm_grad_scaler* scaler);
+/* tensor · scale. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out);
+/* Divides the gradients of the optimizer's parameters by the scale and notes infinite ones; at most once before the
+ * optimizer's step. float16 gradients (of float16 parameters) are TDM_ERROR_INVALID_ARGUMENT. */
+TDM_API tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer);
+/* Unscales, unless that was done, and steps the optimizer unless gradients are infinite or NaN. *stepped (may be NULL)
+ * tells whether it did. */
+TDM_API tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped);
+/* Adapts the scale; new_scale above 0 sets it instead. */
+TDM_API tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale);
+
+/* What a checkpoint has to hold beside the options, which it holds too. */
+typedef struct tdm_grad_scaler_state {
+  size_t struct_size;
+  double scale;
+  double growth_factor;
+  double backoff_factor;
+  int64_t growth_interval;
+  int64_t growth_tracker; /* steps in a row without infinite gradients */
+} tdm_grad_scaler_state;
+#define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
+TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
+TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
 
 /* ---------------------------------------------------------------------------------------------------- checkpoints */
 

@@ -1,4 +1,4 @@
-// Autograd, its modes, and the rest of LibTorch's state that the ABI sets.
+// Autograd, and the rest of LibTorch's state that the ABI sets.
 #include <torch/torch.h>
 
 #include <sstream>
@@ -111,14 +111,6 @@ tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, std::int32_t require
       invalid("argument 'tensor' is no leaf of the graph; use a detached one (aten::detach)");
     }
     t.set_requires_grad(requires_grad != 0);
-  });
-}
-
-tdm_error* tdm_set_grad_enabled(std::int32_t enabled, std::int32_t* previous) {
-  return guard("tdm_set_grad_enabled", [&] {
-    const bool before = at::GradMode::is_enabled();
-    at::GradMode::set_enabled(enabled != 0);
-    if (previous) *previous = before;
   });
 }
 

@@ -1,14 +1,7 @@
 // Optimizers by name.
 #include "core/named_options.h"
-#include "tandem/optim.h"
+#include "core/optimizer_handle.h"
 #include "tandem/runtime.h"
-
-struct tdm_optimizer : tandem::capi::LiveCount<tandem::Kind::kOptimizer> {
-  explicit tdm_optimizer(std::unique_ptr<tandem::optim::Optimizer> made) : optimizer(std::move(made)) {}
-
-  std::unique_ptr<tandem::optim::Optimizer> optimizer;
-  bool stepped = false;
-};
 
 using namespace tandem::capi;
 

@@ -29,4 +29,15 @@ Options read_options(const Options* given, Options defaults, const char* type) {
   return defaults;
 }
 
+// Fills a struct that the caller made with its _INIT macro, as far as the caller's header knows it.
+template <typename Struct>
+void write_struct(Struct* out, Struct value, const char* type) {
+  const std::size_t size = not_null(out, "out")->struct_size;
+  if (size < sizeof(std::size_t)) {
+    invalid(std::string(type) + ".struct_size is " + std::to_string(size) + ": initialise it with its _INIT macro");
+  }
+  value.struct_size = size;
+  std::memcpy(out, &value, std::min(size, sizeof value));
+}
+
 }  // namespace tandem::capi

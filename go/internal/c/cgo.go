@@ -13,9 +13,11 @@ import "unsafe"
 type (
 	Tensor         unsafe.Pointer
 	Scope          unsafe.Pointer
+	Mode           unsafe.Pointer
 	Op             unsafe.Pointer
 	Module         unsafe.Pointer
 	Optimizer      unsafe.Pointer
+	GradScaler     unsafe.Pointer
 	Store          unsafe.Pointer
 	ProcessGroup   unsafe.Pointer
 	Work           unsafe.Pointer

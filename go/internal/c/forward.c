@@ -63,6 +63,12 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_tensor_set_grad",
     "tdm_tensor_set_requires_grad",
     "tdm_set_grad_enabled",
+    "tdm_mode_enter_grad",
+    "tdm_mode_enter_inference",
+    "tdm_mode_enter_autocast",
+    "tdm_mode_enter_anomaly",
+    "tdm_mode_exit",
+    "tdm_get_modes",
     "tdm_manual_seed",
     "tdm_set_num_threads",
     "tdm_get_num_threads",
@@ -82,6 +88,14 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_optimizer_get_option",
     "tdm_optimizer_state",
     "tdm_optimizer_load_state",
+    "tdm_grad_scaler_create",
+    "tdm_grad_scaler_free",
+    "tdm_grad_scaler_scale",
+    "tdm_grad_scaler_unscale",
+    "tdm_grad_scaler_step",
+    "tdm_grad_scaler_update",
+    "tdm_grad_scaler_get_state",
+    "tdm_grad_scaler_set_state",
     "tdm_safetensors_save",
     "tdm_safetensors_load",
     "tdm_store_tcp",
@@ -423,347 +437,417 @@ tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous) {
   return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[55])(enabled, previous);
 }
 
-tdm_error* tdm_manual_seed(uint64_t seed) {
+tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out) {
   if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
-  return ((tdm_error* (*)(uint64_t seed))slots[56])(seed);
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[56])(enabled, out);
+}
+
+tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out) {
+  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[57])(enabled, out);
+}
+
+tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out) {
+  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
+  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[58])(device, dtype, enabled, out);
+}
+
+tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out) {
+  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
+  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[59])(check_nan, out);
+}
+
+tdm_error* tdm_mode_exit(tdm_mode* mode) {
+  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
+  return ((tdm_error* (*)(tdm_mode* mode))slots[60])(mode);
+}
+
+tdm_error* tdm_get_modes(tdm_modes* out) {
+  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
+  return ((tdm_error* (*)(tdm_modes* out))slots[61])(out);
+}
+
+tdm_error* tdm_manual_seed(uint64_t seed) {
+  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
+  return ((tdm_error* (*)(uint64_t seed))slots[62])(seed);
 }
 
 tdm_error* tdm_set_num_threads(int32_t threads) {
-  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
-  return ((tdm_error* (*)(int32_t threads))slots[57])(threads);
+  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
+  return ((tdm_error* (*)(int32_t threads))slots[63])(threads);
 }
 
 tdm_error* tdm_get_num_threads(int32_t* out) {
-  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
-  return ((tdm_error* (*)(int32_t* out))slots[58])(out);
+  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
+  return ((tdm_error* (*)(int32_t* out))slots[64])(out);
 }
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
-  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[59])(type, options, option_count, out);
+  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[65])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[60]) return;
-  ((void (*)(tdm_module* module))slots[60])(module);
+  if (!slots[66]) return;
+  ((void (*)(tdm_module* module))slots[66])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[61])(module, arguments, argument_count, results, result_count);
+  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[67])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[62])(module, out);
+  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[68])(module, out);
 }
 
 tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[63])(module, out);
+  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[69])(module, out);
 }
 
 tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
-  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[64])(module, on);
+  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[70])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[65])(module, device, dtype);
+  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[71])(module, device, dtype);
 }
 
 tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
-  return ((tdm_error* (*)(tdm_string** out))slots[66])(out);
+  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
+  return ((tdm_error* (*)(tdm_string** out))slots[72])(out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[67])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[73])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[68]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[68])(optimizer);
+  if (!slots[74]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[74])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[69])(optimizer);
+  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[75])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[70])(optimizer, set_to_none);
+  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[76])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[71])(optimizer, option);
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[77])(optimizer, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
-  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[72])(optimizer, name, out);
+  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[78])(optimizer, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[73])(optimizer, out);
+  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[79])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[74])(optimizer, names, tensors, count);
+  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[80])(optimizer, names, tensors, count);
+}
+
+tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
+  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[81])(options, out);
+}
+
+void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
+  if (!slots[82]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[82])(scaler);
+}
+
+tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[83])(scaler, tensor, out);
+}
+
+tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[84])(scaler, optimizer);
+}
+
+tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[85])(scaler, optimizer, stepped);
+}
+
+tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[86])(scaler, new_scale);
+}
+
+tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[87])(scaler, out);
+}
+
+tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[88])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[75])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[89])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[76])(path, out, metadata);
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[90])(path, out, metadata);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[77])(host, port, options, out);
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[91])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[78])(path, world_size, out);
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[92])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
-  return ((tdm_error* (*)(tdm_store** out))slots[79])(out);
+  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
+  return ((tdm_error* (*)(tdm_store** out))slots[93])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[80])(prefix, store, out);
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[94])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[81]) return;
-  ((void (*)(tdm_store* store))slots[81])(store);
+  if (!slots[95]) return;
+  ((void (*)(tdm_store* store))slots[95])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[82]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[82])(store);
+  if (!slots[96]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[96])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[83])(store, key, data, size);
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[97])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[84])(store, key, out);
+  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[98])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[85])(store, key, amount, out);
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[99])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[86])(store, keys, count, out);
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[100])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[87])(store, key, out);
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[101])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[88])(store, keys, count, timeout_ms);
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[102])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[89])(store, key, expected, desired, out);
+  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[103])(store, key, expected, desired, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[90])(store, timeout_ms);
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[104])(store, timeout_ms);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[91])(options, store, out);
+  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[105])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[92]) return;
-  ((void (*)(tdm_process_group* group))slots[92])(group);
+  if (!slots[106]) return;
+  ((void (*)(tdm_process_group* group))slots[106])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[93]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[93])(group);
+  if (!slots[107]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[107])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  if (!slots[94]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[94])(group);
+  if (!slots[108]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[108])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  if (!slots[95]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[95])(group);
+  if (!slots[109]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[109])(group);
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[96])(group);
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[110])(group);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[97])(group, tensor, root, work);
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[111])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[98])(group, tensor, op, work);
+  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[112])(group, tensor, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[99])(group, tensor, root, op, work);
+  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[113])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[100])(group, outputs, output_count, input, work);
+  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[114])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[101])(group, work);
+  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[115])(group, work);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[102])(work, timeout_ms);
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[116])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[103]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[103])(work);
+  if (!slots[117]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[117])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[104]) return;
-  ((void (*)(tdm_work* work))slots[104])(work);
+  if (!slots[118]) return;
+  ((void (*)(tdm_work* work))slots[118])(work);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[105])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[119])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[106]) return;
-  ((void (*)(tdm_ddp* ddp))slots[106])(ddp);
+  if (!slots[120]) return;
+  ((void (*)(tdm_ddp* ddp))slots[120])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[107])(ddp, training);
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[121])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[108])(ddp, outputs, output_count);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[122])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[109])(ddp, on);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[123])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[110])(path, options, out);
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[124])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[111])(writer, data, size);
+  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[125])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[112])(writer);
+  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[126])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[113]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[113])(writer);
+  if (!slots[127]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[127])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[114])(path, out);
+  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[128])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[115]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[115])(reader);
+  if (!slots[129]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[129])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[116])(reader, index, data, size);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[130])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[117]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[117])(reader);
+  if (!slots[131]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[131])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[118])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[132])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[119])(paths, path_count, fields, field_count, options, out);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[133])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[120]) return;
-  ((void (*)(tdm_loader* loader))slots[120])(loader);
+  if (!slots[134]) return;
+  ((void (*)(tdm_loader* loader))slots[134])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[121]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[121])(loader);
+  if (!slots[135]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[135])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[122]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[122])(loader);
+  if (!slots[136]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[136])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[123])(loader, epoch, first_batch);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[137])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[124])(loader, batch, field_count, has_batch);
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[138])(loader, batch, field_count, has_batch);
 }

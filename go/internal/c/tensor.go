@@ -134,16 +134,6 @@ func AutogradGrad(outputs, gradOutputs, inputs []Tensor, retainGraph, createGrap
 	return list, nil
 }
 
-// SetGradEnabled sets this thread's mode and gives the one before.
-func SetGradEnabled(on bool) (bool, *Failure) {
-	if err := Load(); err != nil {
-		return false, err
-	}
-	var previous C.int32_t
-	err := failure(C.tdm_set_grad_enabled(boolean(on), &previous))
-	return previous != 0, err
-}
-
 func ManualSeed(seed uint64) *Failure {
 	if err := Load(); err != nil {
 		return err
