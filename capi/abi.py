@@ -14,6 +14,7 @@ import sys
 # Implemented by the loader itself, because they must work before, or without, the core.
 LOCAL = {
     "tdm_error_get_code", "tdm_error_operation", "tdm_error_message", "tdm_error_free",
+    "tdm_error_create", "tdm_error_user_data",
     "tdm_load", "tdm_shutdown", "tdm_version", "tdm_libtorch_version",
 }
 # What a getter answers when no core is loaded, where zero would be a lie.

@@ -61,7 +61,11 @@ func errorOf(failure *c.Failure) error {
 	if failure == nil {
 		return nil
 	}
-	return &Error{Code(failure.Code), failure.Op, failure.Message}
+	err := &Error{Code(failure.Code), failure.Op, failure.Message}
+	if failure.Cause != nil {
+		return &CallbackError{err, failure.Cause}
+	}
+	return err
 }
 
 func must(failure *c.Failure) {

@@ -11,14 +11,18 @@ struct tdm_error {
   tdm_error_code code;
   char* operation;
   char* message;
+  void* user_data;
+  void (*destroy)(void* user_data);
 };
 
 /* An error that cannot fail to be made: out of memory, it is this static one. */
 static inline tdm_error* tandem_error_new(tdm_error_code code, const char* operation, const char* message) {
-  static struct tdm_error exhausted = {TDM_ERROR_OUT_OF_MEMORY, (char*)"", (char*)"out of memory"};
+  static struct tdm_error exhausted = {TDM_ERROR_OUT_OF_MEMORY, (char*)"", (char*)"out of memory", NULL, NULL};
   struct tdm_error* error = (struct tdm_error*)malloc(sizeof *error);
   if (!error) return &exhausted;
   error->code = code;
+  error->user_data = NULL;
+  error->destroy = NULL;
   error->operation = strdup(operation);
   error->message = strdup(message);
   if (error->operation && error->message) {
@@ -29,4 +33,15 @@ static inline tdm_error* tandem_error_new(tdm_error_code code, const char* opera
   free(error->message);
   free(error);
   return &exhausted;
+}
+
+/* Frees an error; accepts NULL. */
+static inline void tandem_error_release(tdm_error* error) {
+  /* The static error of an exhausted memory has an empty operation, which no other has. */
+  if (!error || !*error->operation) return;
+  if (error->destroy) error->destroy(error->user_data);
+  free(error->operation);
+  free(error->message);
+  free(error);
+  __atomic_sub_fetch(tandem_live_errors, 1, __ATOMIC_RELAXED);
 }

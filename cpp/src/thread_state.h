@@ -29,9 +29,11 @@ enum class Kind : int {
   kNamedTensors,
   kString,
   kMode,
+  kHook,
+  kCallback,
   kGradScaler,
 };
-inline constexpr int kKindCount = 15;
+inline constexpr int kKindCount = 17;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -21,12 +21,14 @@ struct Free {
   void operator()(tdm_module* module) const { tdm_module_free(module); }
   void operator()(tdm_optimizer* optimizer) const { tdm_optimizer_free(optimizer); }
   void operator()(tdm_named_tensors* list) const { tdm_named_tensors_free(list); }
+  void operator()(tdm_hook* hook) const { tdm_hook_free(hook); }
 };
 using Error = std::unique_ptr<tdm_error, Free>;
 using Tensor = std::unique_ptr<tdm_tensor, Free>;
 using String = std::unique_ptr<tdm_string, Free>;
 using Module = std::unique_ptr<tdm_module, Free>;
 using Optimizer = std::unique_ptr<tdm_optimizer, Free>;
+using Hook = std::unique_ptr<tdm_hook, Free>;
 using NamedTensors = std::unique_ptr<tdm_named_tensors, Free>;
 
 inline testing::AssertionResult succeeded(tdm_error* owned) {
@@ -193,8 +195,8 @@ class LeakCheck {
   }
 
  private:
-  static constexpr const char* kTypes[] = {"tensor",        "module", "optimizer", "store", "scope",
-                                           "named_tensors", "string", "mode",      "error", "grad_scaler"};
+  static constexpr const char* kTypes[] = {"tensor", "module", "optimizer", "store",       "scope", "named_tensors",
+                                           "string", "mode",   "error",     "grad_scaler", "hook",  "callback"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -3,29 +3,12 @@
 #include <limits>
 #include <thread>
 
-#include "capi/calls.h"
+#include "capi/autograd_values.h"
 
 namespace {
 
 using namespace calls;
 using testing::ElementsAre;
-
-Tensor parameter(const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
-  Tensor t = tensor(values, shape);
-  EXPECT_OK(tdm_tensor_set_requires_grad(t.get(), 1));
-  return t;
-}
-
-tdm_error* backward(const Tensor& root) {
-  tdm_tensor* roots[] = {root.get()};
-  return tdm_autograd_backward(roots, nullptr, 1, 0, 0);
-}
-
-Tensor grad(const Tensor& of) {
-  tdm_tensor* out = nullptr;
-  EXPECT_OK(tdm_tensor_grad(of.get(), &out));
-  return Tensor(out);
-}
 
 tdm_modes modes() {
   tdm_modes now = TDM_MODES_INIT;

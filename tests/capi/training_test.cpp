@@ -4,30 +4,13 @@
 #include <cmath>
 #include <fstream>
 
-#include "capi/calls.h"
+#include "capi/autograd_values.h"
 
 namespace {
 
 using namespace calls;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Tensor parameter(const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
-  Tensor t = tensor(values, shape);
-  EXPECT_OK(tdm_tensor_set_requires_grad(t.get(), 1));
-  return t;
-}
-
-tdm_error* backward(const Tensor& root, int retain = 0) {
-  tdm_tensor* roots[] = {root.get()};
-  return tdm_autograd_backward(roots, nullptr, 1, retain, 0);
-}
-
-Tensor grad(const Tensor& of) {
-  tdm_tensor* out = nullptr;
-  EXPECT_OK(tdm_tensor_grad(of.get(), &out));
-  return Tensor(out);
-}
 
 TEST(Autograd, MatchesTheClosedForm) {
   // L = sum(x^2 · w): dL/dx = 2xw, dL/dw = x^2

@@ -41,6 +41,7 @@ typedef struct tdm_tensor tdm_tensor;
 typedef struct tdm_named_tensors tdm_named_tensors;
 typedef struct tdm_scope tdm_scope;
 typedef struct tdm_mode tdm_mode;
+typedef struct tdm_hook tdm_hook;
 typedef struct tdm_op tdm_op;
 typedef struct tdm_module tdm_module;
 typedef struct tdm_optimizer tdm_optimizer;
@@ -79,6 +80,15 @@ TDM_API tdm_error_code tdm_error_get_code(const tdm_error* error);
 TDM_API const char* tdm_error_operation(const tdm_error* error);
 TDM_API const char* tdm_error_message(const tdm_error* error);
 TDM_API void tdm_error_free(tdm_error* error);
+
+/* An error of the caller's own, for a callback to return; a callback may as well return one that it got from a function
+ * of this header. Either way Tandem takes it, and the function that led to the callback fails with TDM_ERROR_CALLBACK
+ * and this message. `user_data`, an exception of the caller's language for instance, goes over to that error:
+ * destroy(user_data) is called when it is freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
+TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
+                                    void (*destroy)(void* user_data));
+/* What was attached with that destroy function, borrowed; NULL else. */
+TDM_API void* tdm_error_user_data(const tdm_error* error, void (*destroy)(void* user_data));
 
 /* Owned text. tdm_string_data() is NUL-terminated and lives as long as the string. */
 TDM_API const char* tdm_string_data(const tdm_string* string);
@@ -121,8 +131,8 @@ TDM_API const char* tdm_libtorch_version(void);
 TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
- * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "grad_scaler", "error"),
- * for leak tests. -1 for an unknown type. */
+ * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
+ * "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -226,6 +236,8 @@ TDM_API void tdm_scope_keep(tdm_tensor* tensor);
 /* Identity of the innermost scope that owns `tensor`, 0 when none: slot in the low 32 bits, generation above. */
 TDM_API uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor);
 TDM_API uint64_t tdm_scope_id(const tdm_scope* scope);
+/* Identity of the innermost scope that is open on this thread, 0 when none. */
+TDM_API uint64_t tdm_scope_current(void);
 
 /* ------------------------------------------------------------------------------------------- values and operators */
 
@@ -337,6 +349,34 @@ typedef struct tdm_modes {
 } tdm_modes;
 #define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
 TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
+
+/* Callbacks of autograd. They run on the thread that called backward or on one of the engine's, with the modes of the
+ * call that led to them and grad mode on where that asked for create_graph. Each runs in a scope of its own: handles
+ * that it is given or makes are freed when it returns, but those it kept with tdm_scope_keep(). The error that one
+ * returns (see tdm_error_create()) ends the backward pass. They must not capture the tensor that they belong to, which
+ * would then keep itself alive. `destroy(user_data)` is called once, when nothing can call the function any more: the
+ * tensor and the graphs it is part of are gone, or the hook was removed. It may be NULL. */
+
+/* Has `hook` called with each gradient of `tensor`, which must require grad, before it goes on to where `tensor` came
+ * from. *replacement, NULL at first, may be set to a handle of the tensor to go on with instead; it stays the
+ * callback's. Free *out with tdm_hook_free(); NULL when the hook is never to be removed. Source:
+ * torch.Tensor.register_hook. */
+TDM_API tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor,
+                                            tdm_error* (*hook)(void* user_data, tdm_tensor* gradient,
+                                                               tdm_tensor** replacement),
+                                            void* user_data, void (*destroy)(void* user_data), tdm_hook** out);
+/* Has `hook` called with `tensor`, a leaf that requires grad, each time its gradient was added to. Source:
+ * torch.Tensor.register_post_accumulate_grad_hook. */
+TDM_API tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor,
+                                                                 tdm_error* (*hook)(void* user_data,
+                                                                                    tdm_tensor* tensor),
+                                                                 void* user_data, void (*destroy)(void* user_data),
+                                                                 tdm_hook** out);
+/* The hook is not called any more; one that runs on another thread ends first, or right after. Does nothing the second
+ * time, or when the tensor is gone. Accepts NULL. */
+TDM_API void tdm_hook_remove(tdm_hook* hook);
+/* Frees the handle; the hook stays. Accepts NULL. */
+TDM_API void tdm_hook_free(tdm_hook* hook);
 
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);

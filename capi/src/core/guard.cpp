@@ -3,6 +3,9 @@
 #include <c10/util/Exception.h>
 
 #include <new>
+#include <tuple>
+
+#include "core/callback.h"
 
 namespace tandem::capi {
 namespace {
@@ -48,6 +51,10 @@ tdm_error* current_error(const char* operation, const char* context) {
   };
   try {
     throw;
+  } catch (const CallbackError& error) {
+    tdm_error* made = make(TDM_ERROR_CALLBACK, error.what());
+    if (*made->operation) std::tie(made->user_data, made->destroy) = error.take_user_data();
+    return made;
   } catch (const Error& error) {
     return make(static_cast<tdm_error_code>(error.code()), error.what());
   } catch (const c10::IndexError& error) {

@@ -115,12 +115,16 @@ tdm_dtype dtype_of_autocast(at::DeviceType device) {
 
 }  // namespace
 
-tdm_mode* innermost_mode() {
-  return innermost;
-}
-
 void exit_modes_inside(tdm_mode* outer) {
   while (innermost && innermost != outer) exit_innermost();
+}
+
+tdm_mode* set_modes_aside() {
+  return std::exchange(innermost, nullptr);
+}
+
+void bring_modes_back(tdm_mode* modes) {
+  innermost = modes;
 }
 
 }  // namespace tandem::capi

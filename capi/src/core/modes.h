@@ -13,9 +13,11 @@ struct tdm_mode : tandem::capi::LiveCount<tandem::Kind::kMode> {
 
 namespace tandem::capi {
 
-tdm_mode* innermost_mode();
-
 // Ends the modes that were opened on this thread after `outer`, which is NULL or open on it.
 void exit_modes_inside(tdm_mode* outer);
+
+// For what may not end the modes that are open around it: while they are aside, they stay in force and cannot be left.
+tdm_mode* set_modes_aside();
+void bring_modes_back(tdm_mode* modes);
 
 }  // namespace tandem::capi

@@ -118,3 +118,8 @@ std::uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
 std::uint64_t tdm_scope_id(const tdm_scope* scope) {
   return scope && scope->owner ? scope->id() : 0;
 }
+
+std::uint64_t tdm_scope_current(void) {
+  const tdm_scope* scope = tandem::thread_state().scope;
+  return scope ? scope->id() : 0;
+}

@@ -210,11 +210,22 @@ const char* tdm_error_message(const tdm_error* error) {
   return error ? error->message : "";
 }
 
+tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
+                            void (*destroy)(void* user_data)) {
+  tdm_error* error = tandem_error_new(code, operation && *operation ? operation : "callback", message ? message : "");
+  if (!*error->operation) {
+    if (destroy) destroy(user_data);
+    return error;
+  }
+  error->user_data = user_data;
+  error->destroy = destroy;
+  return error;
+}
+
+void* tdm_error_user_data(const tdm_error* error, void (*destroy)(void* user_data)) {
+  return error && error->destroy == destroy ? error->user_data : nullptr;
+}
+
 void tdm_error_free(tdm_error* error) {
-  // The static error of an exhausted memory has an empty operation, which no other has.
-  if (!error || !*error->operation) return;
-  free(error->operation);
-  free(error->message);
-  free(error);
-  __atomic_sub_fetch(tandem_live_errors, 1, __ATOMIC_RELAXED);
+  tandem_error_release(error);
 }

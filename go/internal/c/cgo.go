@@ -14,6 +14,7 @@ type (
 	Tensor         unsafe.Pointer
 	Scope          unsafe.Pointer
 	Mode           unsafe.Pointer
+	Hook           unsafe.Pointer
 	Op             unsafe.Pointer
 	Module         unsafe.Pointer
 	Optimizer      unsafe.Pointer

@@ -4,6 +4,7 @@ package c
 import "C"
 import (
 	"fmt"
+	"runtime/cgo"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -14,6 +15,7 @@ type Failure struct {
 	Code    int32
 	Op      string // as the C ABI names it, without "tdm_"
 	Message string
+	Cause   error // what a Go callback failed with, nil else
 }
 
 // Codes that Go makes itself; the others come from the library.
@@ -38,6 +40,9 @@ func failure(e *C.tdm_error) *Failure {
 		Op:      strings.TrimPrefix(C.GoString(C.tdm_error_operation(e)), "tdm_"),
 		Message: C.GoString(C.tdm_error_message(e)),
 	}
+	if cause := C.tg_error_cause(e); cause != 0 {
+		f.Cause = cgo.Handle(cause).Value().(error)
+	}
 	if f.Code == CodeClosed && strings.Contains(f.Message, "shut down") && !shutdownAsked.Load() {
 		// The process is ending through C's exit, which stopped Tandem (Go's race detector ends programs so): a
 		// goroutine that still computes has nothing to report to.
@@ -52,8 +57,8 @@ var shutdownAsked atomic.Bool
 func absent(name string) *Failure {
 	op := strings.TrimPrefix(name, "tdm_")
 	if path := Path(); path != "" {
-		return &Failure{CodeLibrary, op, fmt.Sprintf(
+		return &Failure{Code: CodeLibrary, Op: op, Message: fmt.Sprintf(
 			"%s (version %s) lacks %s; install the libtandem that belongs to this gotorch (%s)", path, version(), name, HeaderVersion)}
 	}
-	return &Failure{CodeLibrary, op, "libtandem is not loaded; call gotorch.Load first"}
+	return &Failure{Code: CodeLibrary, Op: op, Message: "libtandem is not loaded; call gotorch.Load first"}
 }

@@ -11,6 +11,8 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_error_operation",
     "tdm_error_message",
     "tdm_error_free",
+    "tdm_error_create",
+    "tdm_error_user_data",
     "tdm_string_data",
     "tdm_string_size",
     "tdm_string_free",
@@ -51,6 +53,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_scope_keep",
     "tdm_tensor_scope_id",
     "tdm_scope_id",
+    "tdm_scope_current",
     "tdm_value_clear",
     "tdm_op_find",
     "tdm_op_schema",
@@ -69,6 +72,10 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_mode_enter_anomaly",
     "tdm_mode_exit",
     "tdm_get_modes",
+    "tdm_tensor_register_hook",
+    "tdm_tensor_register_post_accumulate_grad_hook",
+    "tdm_hook_remove",
+    "tdm_hook_free",
     "tdm_manual_seed",
     "tdm_set_num_threads",
     "tdm_get_num_threads",
@@ -177,677 +184,712 @@ void tdm_error_free(tdm_error* error) {
   ((void (*)(tdm_error* error))slots[3])(error);
 }
 
+tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data, void (*destroy)(void* user_data)) {
+  if (!slots[4]) return (tdm_error*)&tandem_go_missing[4];
+  return ((tdm_error* (*)(tdm_error_code code, const char* operation, const char* message, void* user_data, void (*destroy)(void* user_data)))slots[4])(code, operation, message, user_data, destroy);
+}
+
+void* tdm_error_user_data(const tdm_error* error, void (*destroy)(void* user_data)) {
+  if (!slots[5]) return 0;
+  return ((void* (*)(const tdm_error* error, void (*destroy)(void* user_data)))slots[5])(error, destroy);
+}
+
 const char* tdm_string_data(const tdm_string* string) {
-  if (!slots[4]) return 0;
-  return ((const char* (*)(const tdm_string* string))slots[4])(string);
+  if (!slots[6]) return 0;
+  return ((const char* (*)(const tdm_string* string))slots[6])(string);
 }
 
 size_t tdm_string_size(const tdm_string* string) {
-  if (!slots[5]) return 0;
-  return ((size_t (*)(const tdm_string* string))slots[5])(string);
+  if (!slots[7]) return 0;
+  return ((size_t (*)(const tdm_string* string))slots[7])(string);
 }
 
 void tdm_string_free(tdm_string* string) {
-  if (!slots[6]) return;
-  ((void (*)(tdm_string* string))slots[6])(string);
+  if (!slots[8]) return;
+  ((void (*)(tdm_string* string))slots[8])(string);
 }
 
 tdm_error* tdm_load(const tdm_load_options* options) {
-  if (!slots[7]) return (tdm_error*)&tandem_go_missing[7];
-  return ((tdm_error* (*)(const tdm_load_options* options))slots[7])(options);
+  if (!slots[9]) return (tdm_error*)&tandem_go_missing[9];
+  return ((tdm_error* (*)(const tdm_load_options* options))slots[9])(options);
 }
 
 tdm_error* tdm_shutdown(int64_t timeout_ms) {
-  if (!slots[8]) return (tdm_error*)&tandem_go_missing[8];
-  return ((tdm_error* (*)(int64_t timeout_ms))slots[8])(timeout_ms);
+  if (!slots[10]) return (tdm_error*)&tandem_go_missing[10];
+  return ((tdm_error* (*)(int64_t timeout_ms))slots[10])(timeout_ms);
 }
 
 const char* tdm_version(void) {
-  if (!slots[9]) return 0;
-  return ((const char* (*)(void))slots[9])();
+  if (!slots[11]) return 0;
+  return ((const char* (*)(void))slots[11])();
 }
 
 const char* tdm_libtorch_version(void) {
-  if (!slots[10]) return 0;
-  return ((const char* (*)(void))slots[10])();
+  if (!slots[12]) return 0;
+  return ((const char* (*)(void))slots[12])();
 }
 
 tdm_error* tdm_cuda_device_count(int32_t* out) {
-  if (!slots[11]) return (tdm_error*)&tandem_go_missing[11];
-  return ((tdm_error* (*)(int32_t* out))slots[11])(out);
+  if (!slots[13]) return (tdm_error*)&tandem_go_missing[13];
+  return ((tdm_error* (*)(int32_t* out))slots[13])(out);
 }
 
 int64_t tdm_live_count(const char* type) {
-  if (!slots[12]) return 0;
-  return ((int64_t (*)(const char* type))slots[12])(type);
+  if (!slots[14]) return 0;
+  return ((int64_t (*)(const char* type))slots[14])(type);
 }
 
 int64_t tdm_tensor_live_bytes(void) {
-  if (!slots[13]) return 0;
-  return ((int64_t (*)(void))slots[13])();
+  if (!slots[15]) return 0;
+  return ((int64_t (*)(void))slots[15])();
 }
 
 tdm_error* tdm_tensor_from_data(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out) {
-  if (!slots[14]) return (tdm_error*)&tandem_go_missing[14];
-  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out))slots[14])(data, data_bytes, dtype, sizes, ndim, out);
+  if (!slots[16]) return (tdm_error*)&tandem_go_missing[16];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out))slots[16])(data, data_bytes, dtype, sizes, ndim, out);
 }
 
 tdm_error* tdm_tensor_from_blob(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out) {
-  if (!slots[15]) return (tdm_error*)&tandem_go_missing[15];
-  return ((tdm_error* (*)(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out))slots[15])(data, data_bytes, dtype, sizes, ndim, destroy, user_data, out);
+  if (!slots[17]) return (tdm_error*)&tandem_go_missing[17];
+  return ((tdm_error* (*)(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out))slots[17])(data, data_bytes, dtype, sizes, ndim, destroy, user_data, out);
 }
 
 tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[16]) return (tdm_error*)&tandem_go_missing[16];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[16])(tensor, out);
+  if (!slots[18]) return (tdm_error*)&tandem_go_missing[18];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[18])(tensor, out);
 }
 
 void tdm_tensor_free(tdm_tensor* tensor) {
-  if (!slots[17]) return;
-  ((void (*)(tdm_tensor* tensor))slots[17])(tensor);
+  if (!slots[19]) return;
+  ((void (*)(tdm_tensor* tensor))slots[19])(tensor);
 }
 
 int64_t tdm_tensor_dim(const tdm_tensor* tensor) {
-  if (!slots[18]) return 0;
-  return ((int64_t (*)(const tdm_tensor* tensor))slots[18])(tensor);
+  if (!slots[20]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[20])(tensor);
 }
 
 const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor) {
-  if (!slots[19]) return 0;
-  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[19])(tensor);
+  if (!slots[21]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[21])(tensor);
 }
 
 const int64_t* tdm_tensor_strides(const tdm_tensor* tensor) {
-  if (!slots[20]) return 0;
-  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[20])(tensor);
+  if (!slots[22]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[22])(tensor);
 }
 
 int64_t tdm_tensor_numel(const tdm_tensor* tensor) {
-  if (!slots[21]) return 0;
-  return ((int64_t (*)(const tdm_tensor* tensor))slots[21])(tensor);
+  if (!slots[23]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[23])(tensor);
 }
 
 size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
-  if (!slots[22]) return 0;
-  return ((size_t (*)(const tdm_tensor* tensor))slots[22])(tensor);
+  if (!slots[24]) return 0;
+  return ((size_t (*)(const tdm_tensor* tensor))slots[24])(tensor);
 }
 
 tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
-  if (!slots[23]) return 0;
-  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[23])(tensor);
+  if (!slots[25]) return 0;
+  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[25])(tensor);
 }
 
 tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
-  if (!slots[24]) return (tdm_device){TDM_DEVICE_CPU, -1};
-  return ((tdm_device (*)(const tdm_tensor* tensor))slots[24])(tensor);
+  if (!slots[26]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_tensor* tensor))slots[26])(tensor);
 }
 
 int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
-  if (!slots[25]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[25])(tensor);
-}
-
-int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
-  if (!slots[26]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[26])(tensor);
-}
-
-int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
   if (!slots[27]) return 0;
   return ((int32_t (*)(const tdm_tensor* tensor))slots[27])(tensor);
 }
 
-int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
+int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
   if (!slots[28]) return 0;
-  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[28])(a, b);
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[28])(tensor);
+}
+
+int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
+  if (!slots[29]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[29])(tensor);
+}
+
+int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
+  if (!slots[30]) return 0;
+  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[30])(a, b);
 }
 
 tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out) {
-  if (!slots[29]) return (tdm_error*)&tandem_go_missing[29];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[29])(tensor, out);
+  if (!slots[31]) return (tdm_error*)&tandem_go_missing[31];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[31])(tensor, out);
 }
 
 tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes) {
-  if (!slots[30]) return (tdm_error*)&tandem_go_missing[30];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[30])(tensor, destination, bytes);
+  if (!slots[32]) return (tdm_error*)&tandem_go_missing[32];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[32])(tensor, destination, bytes);
 }
 
 tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes) {
-  if (!slots[31]) return (tdm_error*)&tandem_go_missing[31];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[31])(tensor, source, bytes);
+  if (!slots[33]) return (tdm_error*)&tandem_go_missing[33];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[33])(tensor, source, bytes);
 }
 
 tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out) {
-  if (!slots[32]) return (tdm_error*)&tandem_go_missing[32];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[32])(tensor, out);
+  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[34])(tensor, out);
 }
 
 tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out) {
-  if (!slots[33]) return (tdm_error*)&tandem_go_missing[33];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[33])(tensor, out);
+  if (!slots[35]) return (tdm_error*)&tandem_go_missing[35];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[35])(tensor, out);
 }
 
 tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out) {
-  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[34])(tensor, out);
+  if (!slots[36]) return (tdm_error*)&tandem_go_missing[36];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[36])(tensor, out);
 }
 
 size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
-  if (!slots[35]) return 0;
-  return ((size_t (*)(const tdm_named_tensors* list))slots[35])(list);
+  if (!slots[37]) return 0;
+  return ((size_t (*)(const tdm_named_tensors* list))slots[37])(list);
 }
 
 const char* tdm_named_tensors_name(const tdm_named_tensors* list, size_t index) {
-  if (!slots[36]) return 0;
-  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[36])(list, index);
+  if (!slots[38]) return 0;
+  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[38])(list, index);
 }
 
 tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, size_t index, tdm_tensor** out) {
-  if (!slots[37]) return (tdm_error*)&tandem_go_missing[37];
-  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[37])(list, index, out);
+  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
+  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[39])(list, index, out);
 }
 
 void tdm_named_tensors_free(tdm_named_tensors* list) {
-  if (!slots[38]) return;
-  ((void (*)(tdm_named_tensors* list))slots[38])(list);
+  if (!slots[40]) return;
+  ((void (*)(tdm_named_tensors* list))slots[40])(list);
 }
 
 tdm_error* tdm_scope_enter(tdm_scope** out) {
-  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
-  return ((tdm_error* (*)(tdm_scope** out))slots[39])(out);
+  if (!slots[41]) return (tdm_error*)&tandem_go_missing[41];
+  return ((tdm_error* (*)(tdm_scope** out))slots[41])(out);
 }
 
 void tdm_scope_exit(tdm_scope* scope) {
-  if (!slots[40]) return;
-  ((void (*)(tdm_scope* scope))slots[40])(scope);
+  if (!slots[42]) return;
+  ((void (*)(tdm_scope* scope))slots[42])(scope);
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
-  if (!slots[41]) return;
-  ((void (*)(tdm_tensor* tensor))slots[41])(tensor);
+  if (!slots[43]) return;
+  ((void (*)(tdm_tensor* tensor))slots[43])(tensor);
 }
 
 uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
-  if (!slots[42]) return 0;
-  return ((uint64_t (*)(const tdm_tensor* tensor))slots[42])(tensor);
+  if (!slots[44]) return 0;
+  return ((uint64_t (*)(const tdm_tensor* tensor))slots[44])(tensor);
 }
 
 uint64_t tdm_scope_id(const tdm_scope* scope) {
-  if (!slots[43]) return 0;
-  return ((uint64_t (*)(const tdm_scope* scope))slots[43])(scope);
+  if (!slots[45]) return 0;
+  return ((uint64_t (*)(const tdm_scope* scope))slots[45])(scope);
+}
+
+uint64_t tdm_scope_current(void) {
+  if (!slots[46]) return 0;
+  return ((uint64_t (*)(void))slots[46])();
 }
 
 void tdm_value_clear(tdm_value* value) {
-  if (!slots[44]) return;
-  ((void (*)(tdm_value* value))slots[44])(value);
+  if (!slots[47]) return;
+  ((void (*)(tdm_value* value))slots[47])(value);
 }
 
 tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out) {
-  if (!slots[45]) return (tdm_error*)&tandem_go_missing[45];
-  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[45])(name, overload, out);
+  if (!slots[48]) return (tdm_error*)&tandem_go_missing[48];
+  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[48])(name, overload, out);
 }
 
 const char* tdm_op_schema(const tdm_op* op) {
-  if (!slots[46]) return 0;
-  return ((const char* (*)(const tdm_op* op))slots[46])(op);
+  if (!slots[49]) return 0;
+  return ((const char* (*)(const tdm_op* op))slots[49])(op);
 }
 
 size_t tdm_op_argument_count(const tdm_op* op) {
-  if (!slots[47]) return 0;
-  return ((size_t (*)(const tdm_op* op))slots[47])(op);
+  if (!slots[50]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[50])(op);
 }
 
 size_t tdm_op_result_count(const tdm_op* op) {
-  if (!slots[48]) return 0;
-  return ((size_t (*)(const tdm_op* op))slots[48])(op);
+  if (!slots[51]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[51])(op);
 }
 
 tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count) {
-  if (!slots[49]) return (tdm_error*)&tandem_go_missing[49];
-  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[49])(op, arguments, argument_count, results, result_count);
+  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
+  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[52])(op, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph) {
-  if (!slots[50]) return (tdm_error*)&tandem_go_missing[50];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[50])(tensors, gradients, count, retain_graph, create_graph);
+  if (!slots[53]) return (tdm_error*)&tandem_go_missing[53];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[53])(tensors, gradients, count, retain_graph, create_graph);
 }
 
 tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results) {
-  if (!slots[51]) return (tdm_error*)&tandem_go_missing[51];
-  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[51])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
+  if (!slots[54]) return (tdm_error*)&tandem_go_missing[54];
+  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[54])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
 }
 
 tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[52])(tensor, out);
+  if (!slots[55]) return (tdm_error*)&tandem_go_missing[55];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[55])(tensor, out);
 }
 
 tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad) {
-  if (!slots[53]) return (tdm_error*)&tandem_go_missing[53];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[53])(tensor, grad);
+  if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[56])(tensor, grad);
 }
 
 tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad) {
-  if (!slots[54]) return (tdm_error*)&tandem_go_missing[54];
-  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[54])(tensor, requires_grad);
+  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
+  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[57])(tensor, requires_grad);
 }
 
 tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous) {
-  if (!slots[55]) return (tdm_error*)&tandem_go_missing[55];
-  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[55])(enabled, previous);
+  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
+  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[58])(enabled, previous);
 }
 
 tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out) {
-  if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
-  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[56])(enabled, out);
+  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[59])(enabled, out);
 }
 
 tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out) {
-  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
-  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[57])(enabled, out);
+  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[60])(enabled, out);
 }
 
 tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out) {
-  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
-  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[58])(device, dtype, enabled, out);
+  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
+  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[61])(device, dtype, enabled, out);
 }
 
 tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out) {
-  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
-  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[59])(check_nan, out);
+  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
+  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[62])(check_nan, out);
 }
 
 tdm_error* tdm_mode_exit(tdm_mode* mode) {
-  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
-  return ((tdm_error* (*)(tdm_mode* mode))slots[60])(mode);
+  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
+  return ((tdm_error* (*)(tdm_mode* mode))slots[63])(mode);
 }
 
 tdm_error* tdm_get_modes(tdm_modes* out) {
-  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
-  return ((tdm_error* (*)(tdm_modes* out))slots[61])(out);
+  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
+  return ((tdm_error* (*)(tdm_modes* out))slots[64])(out);
+}
+
+tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
+  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[65])(tensor, hook, user_data, destroy, out);
+}
+
+tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
+  if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[66])(tensor, hook, user_data, destroy, out);
+}
+
+void tdm_hook_remove(tdm_hook* hook) {
+  if (!slots[67]) return;
+  ((void (*)(tdm_hook* hook))slots[67])(hook);
+}
+
+void tdm_hook_free(tdm_hook* hook) {
+  if (!slots[68]) return;
+  ((void (*)(tdm_hook* hook))slots[68])(hook);
 }
 
 tdm_error* tdm_manual_seed(uint64_t seed) {
-  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
-  return ((tdm_error* (*)(uint64_t seed))slots[62])(seed);
+  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
+  return ((tdm_error* (*)(uint64_t seed))slots[69])(seed);
 }
 
 tdm_error* tdm_set_num_threads(int32_t threads) {
-  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
-  return ((tdm_error* (*)(int32_t threads))slots[63])(threads);
+  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
+  return ((tdm_error* (*)(int32_t threads))slots[70])(threads);
 }
 
 tdm_error* tdm_get_num_threads(int32_t* out) {
-  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
-  return ((tdm_error* (*)(int32_t* out))slots[64])(out);
+  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
+  return ((tdm_error* (*)(int32_t* out))slots[71])(out);
 }
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
-  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[65])(type, options, option_count, out);
+  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[72])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[66]) return;
-  ((void (*)(tdm_module* module))slots[66])(module);
+  if (!slots[73]) return;
+  ((void (*)(tdm_module* module))slots[73])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[67])(module, arguments, argument_count, results, result_count);
+  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[74])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[68])(module, out);
+  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[75])(module, out);
 }
 
 tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[69])(module, out);
+  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[76])(module, out);
 }
 
 tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
-  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[70])(module, on);
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[77])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[71])(module, device, dtype);
+  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[78])(module, device, dtype);
 }
 
 tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
-  return ((tdm_error* (*)(tdm_string** out))slots[72])(out);
+  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
+  return ((tdm_error* (*)(tdm_string** out))slots[79])(out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[73])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[80])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[74]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[74])(optimizer);
+  if (!slots[81]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[81])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[75])(optimizer);
+  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[82])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[76])(optimizer, set_to_none);
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[83])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[77])(optimizer, option);
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[84])(optimizer, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
-  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[78])(optimizer, name, out);
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[85])(optimizer, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[79])(optimizer, out);
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[86])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[80])(optimizer, names, tensors, count);
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[87])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[81])(options, out);
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[88])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[82]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[82])(scaler);
+  if (!slots[89]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[89])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[83])(scaler, tensor, out);
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[90])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[84])(scaler, optimizer);
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[91])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[85])(scaler, optimizer, stepped);
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[92])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[86])(scaler, new_scale);
+  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[93])(scaler, new_scale);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[87])(scaler, out);
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[94])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[88])(scaler, state);
+  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[95])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[89])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[96])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[90])(path, out, metadata);
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[97])(path, out, metadata);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[91])(host, port, options, out);
+  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[98])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[92])(path, world_size, out);
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[99])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
-  return ((tdm_error* (*)(tdm_store** out))slots[93])(out);
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(tdm_store** out))slots[100])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[94])(prefix, store, out);
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[101])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[95]) return;
-  ((void (*)(tdm_store* store))slots[95])(store);
+  if (!slots[102]) return;
+  ((void (*)(tdm_store* store))slots[102])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[96]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[96])(store);
+  if (!slots[103]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[103])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[97])(store, key, data, size);
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[104])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[98])(store, key, out);
+  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[105])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[99])(store, key, amount, out);
+  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[106])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[100])(store, keys, count, out);
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[107])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[101])(store, key, out);
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[108])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[102])(store, keys, count, timeout_ms);
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[109])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
-  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[103])(store, key, expected, desired, out);
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[110])(store, key, expected, desired, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[104])(store, timeout_ms);
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[111])(store, timeout_ms);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[105])(options, store, out);
+  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[112])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[106]) return;
-  ((void (*)(tdm_process_group* group))slots[106])(group);
+  if (!slots[113]) return;
+  ((void (*)(tdm_process_group* group))slots[113])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[107]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[107])(group);
+  if (!slots[114]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[114])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  if (!slots[108]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[108])(group);
+  if (!slots[115]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[115])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  if (!slots[109]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[109])(group);
+  if (!slots[116]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[116])(group);
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[110])(group);
+  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[117])(group);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[111])(group, tensor, root, work);
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[118])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[112])(group, tensor, op, work);
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[119])(group, tensor, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[113])(group, tensor, root, op, work);
+  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[120])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[114])(group, outputs, output_count, input, work);
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[121])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[115])(group, work);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[122])(group, work);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[116])(work, timeout_ms);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[123])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[117]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[117])(work);
+  if (!slots[124]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[124])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[118]) return;
-  ((void (*)(tdm_work* work))slots[118])(work);
+  if (!slots[125]) return;
+  ((void (*)(tdm_work* work))slots[125])(work);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[119])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[126])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[120]) return;
-  ((void (*)(tdm_ddp* ddp))slots[120])(ddp);
+  if (!slots[127]) return;
+  ((void (*)(tdm_ddp* ddp))slots[127])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[121])(ddp, training);
+  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[128])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[122])(ddp, outputs, output_count);
+  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[129])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[123])(ddp, on);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[130])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[124])(path, options, out);
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[131])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[125])(writer, data, size);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[132])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[126])(writer);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[133])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[127]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[127])(writer);
+  if (!slots[134]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[134])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[128])(path, out);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[135])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[129]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[129])(reader);
+  if (!slots[136]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[136])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[130])(reader, index, data, size);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[137])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[131]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[131])(reader);
+  if (!slots[138]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[138])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[132])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[139])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[133])(paths, path_count, fields, field_count, options, out);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[140])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[134]) return;
-  ((void (*)(tdm_loader* loader))slots[134])(loader);
+  if (!slots[141]) return;
+  ((void (*)(tdm_loader* loader))slots[141])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[135]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[135])(loader);
+  if (!slots[142]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[142])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[136]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[136])(loader);
+  if (!slots[143]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[143])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[137])(loader, epoch, first_batch);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[144])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[138])(loader, batch, field_count, has_batch);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[145])(loader, batch, field_count, has_batch);
 }

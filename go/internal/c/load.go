@@ -110,7 +110,7 @@ func find() (string, *Failure) {
 		if path := libraryIn(given); path != "" {
 			return path, nil
 		}
-		return "", &Failure{CodeLibrary, "load", fmt.Sprintf(
+		return "", &Failure{Code: CodeLibrary, Op: "load", Message: fmt.Sprintf(
 			"TANDEM_LIBRARY=%s is neither libtandem.so nor a folder that holds it; correct it or unset it", given)}
 	}
 	dirs, names := folders()
@@ -121,7 +121,7 @@ func find() (string, *Failure) {
 		}
 		fmt.Fprintf(&looked, "\n  %s (%s)", dir, names[i])
 	}
-	return "", &Failure{CodeLibrary, "load", "cannot find libtandem.so; install Tandem " + HeaderVersion +
+	return "", &Failure{Code: CodeLibrary, Op: "load", Message: "cannot find libtandem.so; install Tandem " + HeaderVersion +
 		" or later, or set TANDEM_LIBRARY to the library or its folder. Looked in:" + looked.String()}
 }
 
@@ -139,7 +139,7 @@ func open() *Failure {
 	library := C.tg_open(name, &why)
 	if library == nil {
 		defer free(why)
-		return &Failure{CodeLibrary, "load", fmt.Sprintf("cannot load %s: %s; install Tandem again, or set TANDEM_LIBRARY to another libtandem.so",
+		return &Failure{Code: CodeLibrary, Op: "load", Message: fmt.Sprintf("cannot load %s: %s; install Tandem again, or set TANDEM_LIBRARY to another libtandem.so",
 			path, C.GoString(why))}
 	}
 	missing := int(C.tandem_go_bind(library))
@@ -147,7 +147,7 @@ func open() *Failure {
 		if found == "" {
 			found = "unknown"
 		}
-		return &Failure{CodeLibrary, "load", fmt.Sprintf(
+		return &Failure{Code: CodeLibrary, Op: "load", Message: fmt.Sprintf(
 			"%s is version %s and lacks %d functions; this gotorch needs libtandem %s or later: install that, or set TANDEM_LIBRARY to it",
 			path, found, missing, HeaderVersion)}
 	}

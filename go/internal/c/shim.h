@@ -75,4 +75,21 @@ TDM_API tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output)
 TDM_API tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph,
                                    int32_t create_graph);
 
+/* Callbacks: each is a cgo.Handle of a Go function, given to the C ABI as user_data. tgCallback, in Go, calls it. */
+typedef struct tg_call {
+  uint64_t scope; /* that the callback runs in */
+  tdm_tensor* const* inputs;
+  size_t input_count;
+  tdm_tensor** results; /* room for result_count, all NULL */
+  size_t result_count;
+} tg_call;
+
+TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
+TDM_API tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
+
+/* A Go error, by its cgo.Handle, on its way through C. */
+TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);
+/* The handle of the Go error that led to this one, 0 when there is none. */
+TDM_API uintptr_t tg_error_cause(const tdm_error* error);
+
 #endif

@@ -1,0 +1,39 @@
+#include "core/callback.h"
+
+namespace tandem::capi {
+namespace {
+
+thread_local int depth = 0;
+
+// An error that the callback made needs no more than what it says.
+std::string described(const std::string& what, const tdm_error& error) {
+  const std::string operation = error.operation;
+  return what + " failed: " + (operation.empty() || operation == "callback" ? "" : operation + ": ") + error.message;
+}
+
+}  // namespace
+
+CallbackError::CallbackError(const std::string& what, tdm_error* given)
+    : Error(ErrorCode::kCallback, described(what, *given)), given_(given, tandem_error_release) {}
+
+std::pair<void*, void (*)(void*)> CallbackError::take_user_data() const {
+  return {std::exchange(given_->user_data, nullptr), std::exchange(given_->destroy, nullptr)};
+}
+
+CallbackState::CallbackState(const char* what)
+    : mark_(what), scope_(enter_scope(mark_.state())), modes_(set_modes_aside()) {
+  ++depth;
+}
+
+CallbackState::~CallbackState() {
+  --depth;
+  exit_modes_inside(nullptr);
+  bring_modes_back(modes_);
+  exit_scope(mark_.state(), scope_);
+}
+
+bool CallbackState::active() {
+  return depth > 0;
+}
+
+}  // namespace tandem::capi

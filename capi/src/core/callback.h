@@ -1,0 +1,74 @@
+// How the core calls functions of its callers'.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/guard.h"
+#include "core/live_count.h"
+#include "core/modes.h"
+#include "core/scope.h"
+#include "tandem/runtime.h"
+
+namespace tandem::capi {
+
+// What a callback belongs to: the caller's pointer and what ends it. Shared by all who may still call it; the last one
+// lets go of the pointer. Counted as "callback".
+class Callback : LiveCount<Kind::kCallback> {
+ public:
+  explicit Callback(void* user_data) : user_data_(user_data) {}
+  ~Callback() {
+    if (destroy_ && !process_exits.load(std::memory_order_relaxed)) destroy_(user_data_);
+  }
+
+  // From here on the pointer is Tandem's. Called last by what registers: a caller that gets an error keeps it.
+  void adopt(void (*destroy)(void*)) noexcept { destroy_ = destroy; }
+  void* user_data() const { return user_data_; }
+
+ private:
+  void* user_data_;
+  void (*destroy_)(void*) = nullptr;
+};
+
+// An error that a callback gave, on its way through LibTorch to the call that led to the callback.
+class CallbackError : public Error {
+ public:
+  // Takes `given`.
+  CallbackError(const std::string& what, tdm_error* given);
+
+  // What the callback attached to its error; the first to ask has it.
+  std::pair<void*, void (*)(void*)> take_user_data() const;
+
+ private:
+  std::shared_ptr<tdm_error> given_;
+};
+
+// Thread state of a callback: a scope of its own, and no mode of its caller's that it could end. What it leaves open
+// ends with it.
+class CallbackState {
+ public:
+  explicit CallbackState(const char* what);
+  ~CallbackState();
+  CallbackState(const CallbackState&) = delete;
+  CallbackState& operator=(const CallbackState&) = delete;
+
+  // Whether this thread is inside of a callback.
+  static bool active();
+
+ private:
+  CallMark mark_;
+  tdm_scope* scope_;
+  tdm_mode* modes_;
+};
+
+// Runs `call()`, which gives an error or NULL, then `after()`, which takes tensors out of handles of the callback's
+// scope. `what` names the callback in errors and must be a literal. Throws CallbackError.
+template <typename Call, typename After>
+void run_callback(const char* what, Call&& call, After&& after) {
+  const CallbackState state(what);
+  if (tdm_error* error = call()) throw CallbackError(what, error);
+  after();
+}
+
+}  // namespace tandem::capi

@@ -1,0 +1,115 @@
+package c
+
+// #include "shim.h"
+import "C"
+import (
+	"fmt"
+	"runtime"
+	"runtime/cgo"
+	"runtime/debug"
+	"unsafe"
+)
+
+// Callback is a Go function that native code calls, on any thread. It runs in a native scope, which frees the tensors
+// that it is given and makes; its results, at most Room of them, belong to that scope too. An error, or a panic, ends
+// what led to the call.
+type Callback func(Invocation) ([]Tensor, error)
+
+// Invocation is what a callback is given.
+type Invocation struct {
+	Scope  uint64
+	Inputs []Made // the zero Made where there is none
+	Room   int
+}
+
+// PanicError is the error of a callback that panicked with something that is no error, or that Go itself had panic.
+type PanicError struct {
+	Value any
+	Stack []byte // where it panicked
+}
+
+// Error is "panic: VALUE", and the stack below.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
+
+// Unwrap is the value, when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+//export tgCallback
+func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			failed = thrown(errorOfPanic(problem))
+		}
+	}()
+	results, err := cgo.Handle(handle).Value().(Callback)(Invocation{
+		Scope:  uint64(call.scope),
+		Inputs: describe(call.inputs, call.input_count),
+		Room:   int(call.result_count),
+	})
+	if err != nil {
+		return thrown(err)
+	}
+	copy(unsafe.Slice((*Tensor)(unsafe.Pointer(call.results)), int(call.result_count)), results)
+	return nil
+}
+
+//export tgRelease
+func tgRelease(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
+
+func describe(list **C.tdm_tensor, count C.size_t) []Made {
+	if count == 0 {
+		return nil
+	}
+	all := make([]Made, int(count))
+	for i, t := range unsafe.Slice(list, int(count)) {
+		all[i], _ = made(C.tg_describe(t))
+	}
+	return all
+}
+
+// errorOfPanic is what was panicked with, when that is an error that the program made.
+func errorOfPanic(problem any) error {
+	err, ok := problem.(error)
+	if _, own := problem.(runtime.Error); ok && !own {
+		return err
+	}
+	return &PanicError{problem, debug.Stack()}
+}
+
+func thrown(err error) *C.tdm_error {
+	message := C.CString(err.Error())
+	defer free(message)
+	return C.tg_error(message, C.uintptr_t(cgo.NewHandle(err)))
+}
+
+// register gives body to native code, which holds it until it calls tgRelease; after an error it does not.
+func register(body Callback, call func(handle C.uintptr_t) *C.tdm_error) *Failure {
+	handle := cgo.NewHandle(body)
+	err := failure(call(C.uintptr_t(handle)))
+	if err != nil {
+		handle.Delete()
+	}
+	return err
+}
+
+func RegisterHook(t Tensor, body Callback) (Hook, *Failure) {
+	var hook *C.tdm_hook
+	err := register(body, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_register_hook(tensor(t), handle, &hook)
+	})
+	return Hook(unsafe.Pointer(hook)), err
+}
+
+func RegisterPostAccumulateGradHook(t Tensor, body Callback) (Hook, *Failure) {
+	var hook *C.tdm_hook
+	err := register(body, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_register_post_accumulate_grad_hook(tensor(t), handle, &hook)
+	})
+	return Hook(unsafe.Pointer(hook)), err
+}
+
+func RemoveHook(h Hook) { C.tdm_hook_remove((*C.tdm_hook)(unsafe.Pointer(h))) }
+func FreeHook(h Hook)   { C.tdm_hook_free((*C.tdm_hook)(unsafe.Pointer(h))) }
