@@ -17,6 +17,11 @@ func LibraryPath() string { return c.Path() }
 // LibTorchVersion is the version of LibTorch in use, such as "2.11.0"; "" before loading.
 func LibTorchVersion() string { return c.LibTorchVersion() }
 
+// LoadLibrary loads a library whose TORCH_LIBRARY blocks register operators; [Call] and [FindOp] then find these. The
+// path has a slash in it: "./libmine.so". [ErrNotFound]: no such file; [ErrLibrary]: it does not load, such as one that
+// was built against another LibTorch. It is never unloaded. Source: torch.ops.load_library.
+func LoadLibrary(path string) error { return errorOf(c.LoadLibrary(path)) }
+
 // Shutdown aborts process groups, stops loaders and waits for native threads to end, at most timeout. Afterwards
 // nothing else may be called. dist.Main does it; a program without it may call Shutdown before it leaves main.
 func Shutdown(timeout time.Duration) error { return errorOf(c.Shutdown(timeout.Milliseconds())) }

@@ -298,6 +298,12 @@ TDM_API size_t tdm_op_result_count(const tdm_op* op);
 TDM_API tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count,
                                tdm_value* results, size_t result_count);
 
+/* Loads a library whose TORCH_LIBRARY blocks register operators, which tdm_op_find() then finds; it is never unloaded.
+ * `path` names the file, with a slash in it. TDM_ERROR_NOT_FOUND: no such file; TDM_ERROR_LIBRARY: it does not load,
+ * such as one that was built against another LibTorch. Loading a file twice does nothing; a library that registers what
+ * another has registered ends the process, which is LibTorch's doing. Source: torch.ops.load_library. */
+TDM_API tdm_error* tdm_load_library(const char* path);
+
 /* ------------------------------------------------------------------------------------------- autograd and modes */
 
 /* Source: torch.autograd.backward. `gradients` may be NULL (ones for scalars), as may its elements. Blocks. */

@@ -22,6 +22,16 @@ func FindOp(name, overload string) (Op, *Failure) {
 	return Op(unsafe.Pointer(op)), nil
 }
 
+// LoadLibrary loads operators from a file.
+func LoadLibrary(path string) *Failure {
+	if err := Load(); err != nil {
+		return err
+	}
+	cPath := C.CString(path)
+	defer free(cPath)
+	return failure(C.tdm_load_library(cPath))
+}
+
 func operator(o Op) *C.tdm_op { return (*C.tdm_op)(unsafe.Pointer(o)) }
 
 func Schema(o Op) string   { return C.GoString(C.tdm_op_schema(operator(o))) }
