@@ -1,5 +1,5 @@
 // Prints the schema of every operator that the dispatcher of the LibTorch it is linked with lists, a line each, sorted.
-// Types are the real ones: an argument of the type that TorchScript calls int may be a ScalarType, a Layout or a SymInt.
+// Types are the real ones: what TorchScript calls int may be a ScalarType, a Layout or a SymInt.
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <iostream>
