@@ -91,3 +91,30 @@ func (t *Tensor) SetGrad(grad *Tensor) {
 	runtime.KeepAlive(grad)
 	must(err)
 }
+
+// GradOptions of [Grad].
+type GradOptions struct {
+	GradOutputs []*Tensor // of the outputs; nil: ones, for outputs of one element
+	RetainGraph bool      // keep what a second pass needs
+	CreateGraph bool      // record the pass itself, for derivatives of higher order
+	AllowUnused bool      // nil for an input that no output was computed from, instead of an error
+}
+
+// Grad is the gradient of the outputs' sum by each input, without touching any tensor's own gradient. Post-accumulate
+// hooks do not run. Source: torch.autograd.grad.
+func Grad(outputs, inputs []*Tensor, options ...GradOptions) (gradients []*Tensor, err error) {
+	o := first(options)
+	err = Try(func() {
+		if len(o.GradOutputs) != 0 && len(o.GradOutputs) != len(outputs) {
+			panic(invalid("grad", "%d gradients for %d outputs", len(o.GradOutputs), len(outputs)))
+		}
+		made, err := c.AutogradGrad(handles(outputs, "grad"), handles(o.GradOutputs, "grad"), handles(inputs, "grad"),
+			o.RetainGraph, o.CreateGraph, o.AllowUnused)
+		runtime.KeepAlive(outputs)
+		runtime.KeepAlive(inputs)
+		runtime.KeepAlive(o)
+		must(err)
+		gradients = wrapAll(made)
+	})
+	return gradients, err
+}

@@ -384,6 +384,49 @@ TDM_API void tdm_hook_remove(tdm_hook* hook);
 /* Frees the handle; the hook stays. Accepts NULL. */
 TDM_API void tdm_hook_free(tdm_hook* hook);
 
+/* A computation of the caller's with a derivative of its own. The caller computes the outputs itself, with grad mode off
+ * (tdm_mode_enter_grad()), and then has what it did recorded as one node of the graph. Source:
+ * torch.autograd.Function. */
+typedef struct tdm_function_backward {
+  size_t struct_size;
+  tdm_tensor* const* gradients;    /* of the outputs; NULL where there is none, which materialize_grads makes zeros */
+  size_t gradient_count;
+  tdm_tensor* const* saved;        /* NULL where NULL was saved */
+  size_t saved_count;
+  const uint8_t* needs_input_grad; /* input_count flags */
+  tdm_tensor** results;            /* input_count, NULL at first, for the gradients of the inputs: handles that stay the
+                                      callback's, NULL for none */
+  size_t input_count;
+} tdm_function_backward;
+
+typedef struct tdm_function {
+  size_t struct_size;
+  const char* name;                     /* of the node, in messages; NULL: "Function" */
+  tdm_tensor* const* inputs;            /* elements may be NULL */
+  size_t input_count;
+  tdm_tensor* const* outputs;           /* at least one */
+  size_t output_count;
+  tdm_tensor* const* saved;             /* for backward: inputs, outputs or others, checked against changes in place.
+                                           Elements may be NULL. Do not hold outputs in user_data instead. */
+  size_t saved_count;
+  tdm_tensor* const* dirty;             /* inputs that were changed in place; they are outputs too */
+  size_t dirty_count;
+  tdm_tensor* const* non_differentiable; /* outputs without a gradient */
+  size_t non_differentiable_count;
+  int32_t materialize_grads;            /* zeros instead of gradients that are not there */
+  tdm_error* (*backward)(void* user_data, const tdm_function_backward* call);
+  void* user_data;
+  void (*destroy)(void* user_data);
+} tdm_function;
+#define TDM_FUNCTION_INIT \
+  { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+
+/* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
+ * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
+ * requires grad. backward is called each time that gradients of the outputs are there; with create_graph what it
+ * computes is recorded, so that derivatives of higher order follow. */
+TDM_API tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results);
+
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
 /* LibTorch's intra-op threads. */

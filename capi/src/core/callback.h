@@ -63,12 +63,17 @@ class CallbackState {
 };
 
 // Runs `call()`, which gives an error or NULL, then `after()`, which takes tensors out of handles of the callback's
-// scope. `what` names the callback in errors and must be a literal. Throws CallbackError.
+// scope. `kind` is a literal, `name` what errors call the callback. Throws CallbackError.
 template <typename Call, typename After>
-void run_callback(const char* what, Call&& call, After&& after) {
-  const CallbackState state(what);
-  if (tdm_error* error = call()) throw CallbackError(what, error);
+void run_callback(const char* kind, const std::string& name, Call&& call, After&& after) {
+  const CallbackState state(kind);
+  if (tdm_error* error = call()) throw CallbackError(name, error);
   after();
+}
+
+template <typename Call, typename After>
+void run_callback(const char* kind, Call&& call, After&& after) {
+  run_callback(kind, kind, std::forward<Call>(call), std::forward<After>(after));
 }
 
 }  // namespace tandem::capi

@@ -5,7 +5,7 @@ static void release(void* user_data) { tgRelease((uintptr_t)user_data); }
 
 static tdm_error* call_go(void* user_data, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
                           size_t result_count) {
-  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count};
+  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count, NULL, 0, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -21,6 +21,28 @@ tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out
 
 tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out) {
   return tdm_tensor_register_post_accumulate_grad_hook(tensor, on_tensor, (void*)handle, release, out);
+}
+
+static tdm_error* on_backward(void* user_data, const tdm_function_backward* call) {
+  tg_call go = {tdm_scope_current(), call->gradients, call->gradient_count, call->results,
+                call->input_count,   call->saved,     call->saved_count,    call->needs_input_grad};
+  return tgCallback((uintptr_t)user_data, &go);
+}
+
+tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_t input_count,
+                              tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* saved,
+                              size_t saved_count, tdm_tensor* const* dirty, size_t dirty_count,
+                              tdm_tensor* const* non_differentiable, size_t non_differentiable_count,
+                              int32_t materialize_grads, uintptr_t handle, tdm_tensor** results) {
+  tdm_function function = {sizeof function,          name,
+                           inputs,                   input_count,
+                           outputs,                  output_count,
+                           saved,                    saved_count,
+                           dirty,                    dirty_count,
+                           non_differentiable,       non_differentiable_count,
+                           materialize_grads,        on_backward,
+                           (void*)handle,            release};
+  return tdm_function_record(&function, results);
 }
 
 tdm_error* tg_error(const char* message, uintptr_t handle) {

@@ -20,6 +20,10 @@ type Invocation struct {
 	Scope  uint64
 	Inputs []Made // the zero Made where there is none
 	Room   int
+
+	// Of the backward of a function: what was saved, and which results are needed.
+	Saved []Made
+	Needs []bool
 }
 
 // PanicError is the error of a callback that panicked with something that is no error, or that Go itself had panic.
@@ -48,6 +52,8 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 		Scope:  uint64(call.scope),
 		Inputs: describe(call.inputs, call.input_count),
 		Room:   int(call.result_count),
+		Saved:  describe(call.saved, call.saved_count),
+		Needs:  flags(call.needs, call.result_count),
 	})
 	if err != nil {
 		return thrown(err)
@@ -66,6 +72,17 @@ func describe(list **C.tdm_tensor, count C.size_t) []Made {
 	all := make([]Made, int(count))
 	for i, t := range unsafe.Slice(list, int(count)) {
 		all[i], _ = made(C.tg_describe(t))
+	}
+	return all
+}
+
+func flags(list *C.uint8_t, count C.size_t) []bool {
+	if list == nil {
+		return nil
+	}
+	all := make([]bool, int(count))
+	for i, flag := range unsafe.Slice(list, int(count)) {
+		all[i] = flag != 0
 	}
 	return all
 }
@@ -113,3 +130,30 @@ func RegisterPostAccumulateGradHook(t Tensor, body Callback) (Hook, *Failure) {
 
 func RemoveHook(h Hook) { C.tdm_hook_remove((*C.tdm_hook)(unsafe.Pointer(h))) }
 func FreeHook(h Hook)   { C.tdm_hook_free((*C.tdm_hook)(unsafe.Pointer(h))) }
+
+// FunctionRecord is what tdm_function says of tensors.
+type FunctionRecord struct {
+	Name                                             string
+	Inputs, Outputs, Saved, Dirty, NonDifferentiable []Tensor
+	MaterializeGrads                                 bool
+}
+
+// RecordFunction gives a new handle for each output.
+func RecordFunction(r FunctionRecord, backward Callback) ([]Made, *Failure) {
+	name := C.CString(r.Name)
+	defer free(name)
+	results := make([]Tensor, len(r.Outputs))
+	if err := register(backward, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_function_record(name, handles(r.Inputs), C.size_t(len(r.Inputs)),
+			handles(r.Outputs), C.size_t(len(r.Outputs)), handles(r.Saved), C.size_t(len(r.Saved)),
+			handles(r.Dirty), C.size_t(len(r.Dirty)), handles(r.NonDifferentiable), C.size_t(len(r.NonDifferentiable)),
+			boolean(r.MaterializeGrads), handle, handles(results))
+	}); err != nil {
+		return nil, err
+	}
+	list := make([]Made, len(results))
+	for i, h := range results {
+		list[i], _ = made(C.tg_describe(tensor(h)))
+	}
+	return list, nil
+}

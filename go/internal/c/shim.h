@@ -82,10 +82,20 @@ typedef struct tg_call {
   size_t input_count;
   tdm_tensor** results; /* room for result_count, all NULL */
   size_t result_count;
+  /* Of the backward of a function: */
+  tdm_tensor* const* saved;
+  size_t saved_count;
+  const uint8_t* needs; /* result_count flags; NULL: none */
 } tg_call;
 
 TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
 TDM_API tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
+/* tdm_function_record(), whose struct would hold addresses of Go's memory. */
+TDM_API tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_t input_count,
+                                      tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* saved,
+                                      size_t saved_count, tdm_tensor* const* dirty, size_t dirty_count,
+                                      tdm_tensor* const* non_differentiable, size_t non_differentiable_count,
+                                      int32_t materialize_grads, uintptr_t handle, tdm_tensor** results);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);
