@@ -7,8 +7,8 @@ import "tandem.example/gotorch/internal/bridge"
 // Where is the elements of self where condition is true, those of other elsewhere, broadcast.
 //
 //	where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
-func (t *Tensor) Where(self, other *Tensor) *Tensor {
-	return begin(opWhere).tensor(t).tensor(self).tensor(other).one()
+func Where(condition, self, other *Tensor) *Tensor {
+	return begin(opWhere).tensor(condition).tensor(self).tensor(other).one()
 }
 
 // WhereIndices gives the indices of true elements, a vector for each dimension.
@@ -18,11 +18,11 @@ func WhereIndices(condition *Tensor) []*Tensor {
 	return begin(opWhereIndices).tensor(condition).list()
 }
 
-// WhereOut is [Tensor.Where] whose result is written to out.
+// WhereOut is [Where] whose result is written to out.
 //
 //	where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-func (t *Tensor) WhereOut(self, other, out *Tensor) *Tensor {
-	return begin(opWhereOut).tensor(t).tensor(self).tensor(other).tensor(out).into(out)
+func WhereOut(condition, self, other, out *Tensor) *Tensor {
+	return begin(opWhereOut).tensor(condition).tensor(self).tensor(other).tensor(out).into(out)
 }
 
 // WhereScalar is torch.where.
@@ -32,11 +32,11 @@ func WhereScalar(condition *Tensor, self, other Scalar) *Tensor {
 	return begin(opWhereScalar).tensor(condition).scalar(self).scalar(other).one()
 }
 
-// WhereScalarOther is torch.Tensor.where.
+// WhereScalarOther is torch.where.
 //
 //	where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
-func (t *Tensor) WhereScalarOther(self *Tensor, other Scalar) *Tensor {
-	return begin(opWhereScalarOther).tensor(t).tensor(self).scalar(other).one()
+func WhereScalarOther(condition, self *Tensor, other Scalar) *Tensor {
+	return begin(opWhereScalarOther).tensor(condition).tensor(self).scalar(other).one()
 }
 
 // WhereScalarSelf is torch.where.

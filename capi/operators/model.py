@@ -46,7 +46,7 @@ def home(op, functional):
     for namespace in NAMESPACES:
         if op.name.startswith(namespace + "_"):
             return namespace
-    if op.method and op.arguments and op.arguments[0].type == "Tensor":
+    if op.method and op.arguments[0].type == "Tensor" and op.arguments[0].name == "self":
         return "Tensor"
     base = op.name.removesuffix("_")
     return "functional" if base in functional or op.name in FUNCTIONAL or base in FUNCTIONAL else ""

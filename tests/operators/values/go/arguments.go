@@ -14,7 +14,8 @@ type arguments struct {
 	given []*gotorch.Tensor // that were made for the call
 	made  map[int]any
 
-	leftOut int // the option that the call is to leave out, -1 for none
+	wide    bool // double precision
+	leftOut int  // the option that the call is to leave out, -1 for none
 	options []int
 }
 
@@ -57,6 +58,9 @@ func (a *arguments) of(i int, kind string) *words {
 
 func (a *arguments) readTensor(w *words) *gotorch.Tensor {
 	dtype, form := gotorch.DType(w.int()), w.next()
+	if a.wide {
+		dtype = widened(dtype)
+	}
 	sizes := make([]int, w.int())
 	for i := range sizes {
 		sizes[i] = w.int()
@@ -83,6 +87,16 @@ func (a *arguments) readTensor(w *words) *gotorch.Tensor {
 	}
 	a.given = append(a.given, t)
 	return t
+}
+
+func widened(dtype gotorch.DType) gotorch.DType {
+	switch dtype {
+	case gotorch.Float32:
+		return gotorch.Float64
+	case gotorch.Complex64:
+		return gotorch.Complex128
+	}
+	return dtype
 }
 
 func (a *arguments) tensor(i int) *gotorch.Tensor {

@@ -3,6 +3,7 @@ package values
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strconv"
@@ -97,26 +98,30 @@ type block struct {
 	lines []string
 }
 
-func read(t *testing.T, path string) (blocks []block) {
+func read(t *testing.T, path string) []block {
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	return blocks(t, file)
+}
+
+func blocks(t *testing.T, file io.Reader) (found []block) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		if key, ok := strings.CutPrefix(lines.Text(), "case "); ok {
-			blocks = append(blocks, block{key: key})
+			found = append(found, block{key: key})
 		} else {
-			last := &blocks[len(blocks)-1]
+			last := &found[len(found)-1]
 			last.lines = append(last.lines, lines.Text())
 		}
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return blocks
+	return found
 }
 
 func failed(lines []string) bool { return len(lines) > 0 && strings.HasPrefix(lines[0], "error ") }
