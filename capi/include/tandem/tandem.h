@@ -427,6 +427,19 @@ typedef struct tdm_function {
  * computes is recorded, so that derivatives of higher order follow. */
 TDM_API tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results);
 
+/* A mode in which operators keep nothing for backward. The caller computes with `inputs` (elements may be NULL) and
+ * leaves the mode. When backward first needs some of what was not kept, `recompute` is called to compute the same again
+ * from inputs that it is given (detached, NULL where they were NULL): with the random numbers, autocast and grad mode of
+ * the first time. What it computes is not taken over; what operators save meanwhile is. It must not hold on to the
+ * results of the first time. Without preserve_random_state the random numbers differ, and keeping them costs nothing.
+ * Errors: TDM_ERROR_UNSUPPORTED in a process whose autograd engine is Python's. Source: torch.utils.checkpoint with
+ * use_reentrant=False. */
+TDM_API tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count,
+                                             int32_t preserve_random_state,
+                                             tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs,
+                                                                     size_t input_count),
+                                             void* user_data, void (*destroy)(void* user_data), tdm_mode** out);
+
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
 /* LibTorch's intra-op threads. */

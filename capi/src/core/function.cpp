@@ -56,7 +56,7 @@ struct FunctionNode final : autograd::Node {
     run_callback(
         "the backward of a function", "the backward of " + name_,
         [&] {
-          const auto given = make_handles(gradients), kept = make_handles(saved);
+          const auto given = make_optional_handles(gradients), kept = make_optional_handles(saved);
           const tdm_function_backward call{sizeof(tdm_function_backward),
                                            given.data(),
                                            given.size(),
@@ -72,14 +72,6 @@ struct FunctionNode final : autograd::Node {
   }
 
  private:
-  static std::vector<tdm_tensor*> make_handles(const std::vector<at::Tensor>& tensors) {
-    std::vector<tdm_tensor*> handles(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].defined()) handles[i] = make_tensor_handle(tensors[i]);
-    }
-    return handles;
-  }
-
   void materialize(variable_list& gradients) {
     if (!materialize_grads_) return;
     at::OptionalDeviceGuard device_guard;

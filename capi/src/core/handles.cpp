@@ -106,6 +106,14 @@ tdm_tensor* make_tensor_handle(at::Tensor tensor) {
   return handle;
 }
 
+std::vector<tdm_tensor*> make_optional_handles(const std::vector<at::Tensor>& tensors) {
+  std::vector<tdm_tensor*> handles(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) handles[i] = make_tensor_handle(tensors[i]);
+  }
+  return handles;
+}
+
 void recycle_handle(ThreadState& state, tdm_tensor* handle) {
   handle->state.store(tdm_tensor::kFreed, std::memory_order_relaxed);
   handle->next = state.free_tensors;

@@ -53,6 +53,8 @@ namespace tandem::capi {
 // A handle for `tensor`, which must be defined. It joins the scope that is open on this thread. Freed with
 // tdm_tensor_free().
 tdm_tensor* make_tensor_handle(at::Tensor tensor);
+// One each, NULL for an undefined tensor. For a callback, whose scope frees them.
+std::vector<tdm_tensor*> make_optional_handles(const std::vector<at::Tensor>& tensors);
 
 [[noreturn]] void refuse_handle(const tdm_tensor* handle, const char* argument);
 [[noreturn]] void refuse_handle(const tdm_tensor* handle, const char* argument, std::size_t index);

@@ -6,7 +6,6 @@
 #include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
-#include <memory>
 #include <mutex>
 
 #include "core/handles.h"
@@ -92,11 +91,6 @@ at::ScalarType autocast_dtype(at::DeviceType device, tdm_dtype dtype) {
   return to_scalar_type(dtype, "dtype");
 }
 
-void hand_out(std::unique_ptr<tdm_mode> mode, tdm_mode** out) {
-  mode->outer = innermost;
-  *out = innermost = mode.release();
-}
-
 void exit_innermost() {
   const std::unique_ptr<tdm_mode> mode(innermost);
   innermost = mode->outer;
@@ -114,6 +108,11 @@ tdm_dtype dtype_of_autocast(at::DeviceType device) {
 }
 
 }  // namespace
+
+tdm_mode* open_mode(std::unique_ptr<tdm_mode> mode) {
+  mode->outer = innermost;
+  return innermost = mode.release();
+}
 
 void exit_modes_inside(tdm_mode* outer) {
   while (innermost && innermost != outer) exit_innermost();
@@ -134,14 +133,14 @@ using namespace tandem::capi;
 tdm_error* tdm_mode_enter_grad(std::int32_t enabled, tdm_mode** out) {
   return guard("tdm_mode_enter_grad", [&] {
     not_null(out, "out");
-    hand_out(std::make_unique<GradModeChange>(enabled != 0), out);
+    *out = open_mode(std::make_unique<GradModeChange>(enabled != 0));
   });
 }
 
 tdm_error* tdm_mode_enter_inference(std::int32_t enabled, tdm_mode** out) {
   return guard("tdm_mode_enter_inference", [&] {
     not_null(out, "out");
-    hand_out(std::make_unique<Inference>(enabled != 0), out);
+    *out = open_mode(std::make_unique<Inference>(enabled != 0));
   });
 }
 
@@ -152,14 +151,14 @@ tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, std:
       invalid("argument 'device' is " + std::to_string(device) + "; autocast knows TDM_DEVICE_CPU and TDM_DEVICE_CUDA");
     }
     const at::DeviceType type = to_device({device, -1}, "device").type();
-    hand_out(std::make_unique<Autocast>(type, autocast_dtype(type, dtype), enabled != 0), out);
+    *out = open_mode(std::make_unique<Autocast>(type, autocast_dtype(type, dtype), enabled != 0));
   });
 }
 
 tdm_error* tdm_mode_enter_anomaly(std::int32_t check_nan, tdm_mode** out) {
   return guard("tdm_mode_enter_anomaly", [&] {
     not_null(out, "out");
-    hand_out(std::make_unique<Anomaly>(check_nan != 0), out);
+    *out = open_mode(std::make_unique<Anomaly>(check_nan != 0));
   });
 }
 

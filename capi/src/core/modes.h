@@ -1,6 +1,8 @@
 // The modes that are open on a thread.
 #pragma once
 
+#include <memory>
+
 #include "core/live_count.h"
 #include "tandem/tandem.h"
 
@@ -12,6 +14,9 @@ struct tdm_mode : tandem::capi::LiveCount<tandem::Kind::kMode> {
 };
 
 namespace tandem::capi {
+
+// Makes a mode the innermost one, which its caller ends with tdm_mode_exit().
+tdm_mode* open_mode(std::unique_ptr<tdm_mode> mode);
 
 // Ends the modes that were opened on this thread after `outer`, which is NULL or open on it.
 void exit_modes_inside(tdm_mode* outer);

@@ -23,6 +23,15 @@ tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t h
   return tdm_tensor_register_post_accumulate_grad_hook(tensor, on_tensor, (void*)handle, release, out);
 }
 
+static tdm_error* on_inputs(void* user_data, tdm_tensor* const* inputs, size_t input_count) {
+  return call_go(user_data, inputs, input_count, NULL, 0);
+}
+
+tdm_error* tg_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state,
+                               uintptr_t handle, tdm_mode** out) {
+  return tdm_mode_enter_checkpoint(inputs, input_count, preserve_random_state, on_inputs, (void*)handle, release, out);
+}
+
 static tdm_error* on_backward(void* user_data, const tdm_function_backward* call) {
   tg_call go = {tdm_scope_current(), call->gradients, call->gradient_count, call->results,
                 call->input_count,   call->saved,     call->saved_count,    call->needs_input_grad};

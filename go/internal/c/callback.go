@@ -157,3 +157,12 @@ func RecordFunction(r FunctionRecord, backward Callback) ([]Made, *Failure) {
 	}
 	return list, nil
 }
+
+// EnterCheckpoint opens a mode in which nothing is kept for backward, which calls recompute instead.
+func EnterCheckpoint(inputs []Tensor, preserveRandom bool, recompute Callback) (Mode, *Failure) {
+	var mode *C.tdm_mode
+	err := register(recompute, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_enter_checkpoint(handles(inputs), C.size_t(len(inputs)), boolean(preserveRandom), handle, &mode)
+	})
+	return Mode(unsafe.Pointer(mode)), err
+}

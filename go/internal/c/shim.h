@@ -90,6 +90,8 @@ typedef struct tg_call {
 
 TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
 TDM_API tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
+TDM_API tdm_error* tg_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state,
+                                       uintptr_t handle, tdm_mode** out);
 /* tdm_function_record(), whose struct would hold addresses of Go's memory. */
 TDM_API tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_t input_count,
                                       tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* saved,

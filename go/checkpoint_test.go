@@ -1,0 +1,158 @@
+package gotorch_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"tandem.example/gotorch"
+)
+
+func dropout(x *gotorch.Tensor) *gotorch.Tensor {
+	return gotorch.Call("aten::dropout", "", x, 0.5, true)[0].(*gotorch.Tensor)
+}
+
+func TestCheckpointGivesTheGradientsOfAPassWithout(t *testing.T) {
+	settle(t, 0)
+	gotorch.Scope(func() {
+		var gradients, afterwards [2][]float32
+		runs := 0
+		for i := range 2 {
+			if err := gotorch.ManualSeed(7); err != nil {
+				t.Fatal(err)
+			}
+			x, w := gotorch.Randn([]int{8, 8}), gotorch.Randn([]int{8, 8}).SetRequiresGrad(true)
+			block := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+				runs++
+				return []*gotorch.Tensor{dropout(dropout(inputs[0].MatMul(w)).Tanh().MatMul(w))}
+			}
+			var out *gotorch.Tensor
+			if i == 0 {
+				out = block([]*gotorch.Tensor{x})[0]
+			} else {
+				out = gotorch.Checkpoint(block, x)[0]
+			}
+			backward(t, out.Sum())
+			gradients[i] = gotorch.Data[float32](w.Grad())
+			afterwards[i] = gotorch.Data[float32](gotorch.Rand([]int{4}))
+		}
+		equal(t, gradients[1], gradients[0])
+		equal(t, afterwards[1], afterwards[0])
+		if runs != 3 {
+			t.Errorf("the function ran %d times", runs)
+		}
+	})
+	if n := gotorch.LiveHandles("callback"); n != 0 {
+		t.Errorf("%d callbacks outlived their graph", n)
+	}
+}
+
+func TestCheckpointNestsAndTakesGrad(t *testing.T) {
+	gotorch.Scope(func() {
+		x := parameter(2)
+		square := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+			return []*gotorch.Tensor{inputs[0].Mul(inputs[0])}
+		}
+		fourth := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+			return gotorch.Checkpoint(square, gotorch.Checkpoint(square, inputs...)...)
+		}
+		out := gotorch.Checkpoint(fourth, x)[0]
+		var derivatives []float64
+		for range 3 {
+			grads, err := gotorch.Grad([]*gotorch.Tensor{out}, []*gotorch.Tensor{x}, gotorch.GradOptions{CreateGraph: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = grads[0]
+			derivatives = append(derivatives, out.Item())
+		}
+		equal(t, derivatives, []float64{32, 48, 48})
+	})
+}
+
+func TestCheckpointKeepsAutocast(t *testing.T) {
+	gotorch.Scope(func() {
+		x, w := gotorch.From([]float32{1, 2}, 1, 2), gotorch.From([]float32{3, 4}, 2, 1).SetRequiresGrad(true)
+		var dtypes []gotorch.DType
+		var out *gotorch.Tensor
+		gotorch.Autocast(gotorch.CPU, gotorch.BFloat16, func() {
+			out = gotorch.Checkpoint(func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+				product := inputs[0].MatMul(w)
+				dtypes = append(dtypes, product.DType())
+				return []*gotorch.Tensor{product.Mul(product)}
+			}, x)[0]
+		})
+		backward(t, out)
+		equal(t, dtypes, []gotorch.DType{gotorch.BFloat16, gotorch.BFloat16})
+		equal(t, gotorch.Data[float32](w.Grad()), []float32{22, 44})
+	})
+}
+
+func TestCheckpointThatFails(t *testing.T) {
+	gotorch.Scope(func() {
+		x := parameter(2)
+		runs := 0
+		out := gotorch.Checkpoint(func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+			if runs++; runs > 1 {
+				panic(errOfHook)
+			}
+			return []*gotorch.Tensor{inputs[0].Mul(inputs[0])}
+		}, x)[0]
+		if err := out.Backward(); !errors.Is(err, errOfHook) || !strings.Contains(err.Error(), "a checkpointed function failed") {
+			t.Error(err)
+		}
+		out = gotorch.Checkpoint(func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+			square := inputs[0].Mul(inputs[0])
+			if runs++; runs > 3 {
+				square = square.Mul(square)
+			}
+			return []*gotorch.Tensor{square}
+		}, x)[0]
+		if err := out.Backward(); err == nil || !strings.Contains(err.Error(), "saved 4 tensors instead of 2") {
+			t.Error(err)
+		}
+		// A panic in the first run comes out of Checkpoint, and leaves nothing open.
+		wantPanic(t, gotorch.ErrInvalidArgument, func() {
+			gotorch.Checkpoint(func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+				return []*gotorch.Tensor{inputs[0].Mul(gotorch.From([]float32{1, 2})).Add(gotorch.From([]float32{1, 2, 3}))}
+			}, x)
+		})
+		y := x.Mul(x)
+		backward(t, y)
+	})
+	if n := gotorch.LiveHandles("callback"); n != 0 {
+		t.Errorf("%d callbacks outlived their graph", n)
+	}
+}
+
+func TestCheckpointsUnderGoroutines(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	w := parameter(3)
+	var wait sync.WaitGroup
+	for worker := range 8 {
+		wait.Go(func() {
+			for range 30 {
+				gotorch.Scope(func() {
+					x := parameter(2)
+					block := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+						runtime.Gosched()
+						return []*gotorch.Tensor{inputs[0].Mul(inputs[0]).Mul(w)}
+					}
+					var out *gotorch.Tensor
+					if worker%2 == 0 {
+						out = gotorch.Checkpoint(block, x)[0]
+					} else {
+						out = block([]*gotorch.Tensor{x})[0]
+					}
+					backward(t, out)
+					if got := x.Grad().Item(); got != 12 {
+						t.Errorf("gradient is %v, want 12", got)
+					}
+				})
+			}
+		})
+	}
+	wait.Wait()
+}
