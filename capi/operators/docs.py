@@ -1,6 +1,8 @@
 """Writes docs/operators.md."""
 import collections
 
+import cpp_layer
+
 HEAD = """# Operators
 
 Written by `capi/operators/generate.py` from the schemas that LibTorch's dispatcher lists (`capi/operators/schemas.txt`).
@@ -9,13 +11,15 @@ Every operator can be called by name, with `gotorch.Call` in Go and `tdm_op_call
 methods and functions as well: {bound} of {all} overloads. Names are frozen.
 
 `Tensor.` is a method; `linalg.`, `fft.`, `special.` and `functional.` (`nn/functional`) are packages; the others are
-functions of package `gotorch`. `I` at the end overwrites the tensor, `Out` writes into tensors that are given. What has
-a default in the schema is a field of the options struct: unset means the default.
+functions of package `gotorch`. C++ names are of namespace `tandem::abi` (the header-only facade over the C ABI,
+`tandem/abi/ops.hpp`). `I`, in C++ `_`, at the end overwrites the tensor; `Out`, `_out`,
+writes into tensors that are given. What has a default in the schema is a field of the options struct, in C++ an optional
+parameter: unset means the default.
 
 ## With a typed binding
 
-| operator | Go |
-|---|---|
+| operator | Go | C++ |
+|---|---|---|
 """
 LEFT = """
 ## Left out
@@ -27,7 +31,8 @@ LEFT = """
 
 def page(bound, left_out):
     lines = [HEAD.format(bound=len(bound), all=len(bound) + len(left_out))]
-    lines += [f"| `{b.op.key}` | `{b.go}` |\n" for b in bound]
+    functions = cpp_layer.by_name(bound)
+    lines += [f"| `{b.op.key}` | `{b.go}` | `{cpp_layer.qualified(b, functions)}` |\n" for b in bound]
     lines.append(LEFT.format(left=len(left_out)))
     reasons = collections.defaultdict(list)
     for op, why in left_out:

@@ -1,4 +1,4 @@
-"""Writes what follows from schemas.txt: Go's typed layer, the table in docs/, the frozen names.
+"""Writes what follows from schemas.txt: the typed layers of Go and of the C++ facade, the table in docs/, frozen names.
 
     generate.py write CHECKOUT
     generate.py check CHECKOUT    fails when what stands there is not what `write` would write
@@ -8,6 +8,7 @@ A name that stands in names.txt stays: a change that would give an operator anot
 import pathlib
 import sys
 
+import cpp_layer
 import docs
 import go_layer
 import model
@@ -16,15 +17,16 @@ FROZEN = "capi/operators/names.txt"
 
 
 def names(bound):
-    return "".join(f"{b.op.key} {b.go}\n" for b in bound)
+    functions = cpp_layer.by_name(bound)
+    return "".join(f"{b.op.key} {b.go} {cpp_layer.qualified(b, functions)}\n" for b in bound)
 
 
 def check_frozen(root, bound):
     path = root / FROZEN
-    frozen = dict(line.split() for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else {}
-    now = {b.op.key: b.go for b in bound}
-    changed = [f"{key} was {name}, would be {now.get(key, 'left out')}" for key, name in frozen.items()
-               if now.get(key) != name]
+    frozen = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    now = {line.split()[0]: line for line in names(bound).splitlines()}
+    changed = [f"{line}, would be {now.get(line.split()[0], 'left out')}" for line in frozen
+               if now.get(line.split()[0]) != line]
     if changed:
         sys.exit(f"names of operators are frozen in {FROZEN}:\n" + "\n".join(changed))
     twice = {}
@@ -39,6 +41,7 @@ def written(root):
     bound, left_out = model.build()
     check_frozen(root, bound)
     files = {f"go/{path}": text for path, text in go_layer.files(bound).items()}
+    files.update(cpp_layer.files(bound))
     files["docs/operators.md"] = docs.page(bound, left_out)
     files[FROZEN] = names(bound)
     return files

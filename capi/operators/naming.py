@@ -80,3 +80,19 @@ def parameter(argument):
     if argument.isupper():
         plain = argument.lower()
     return plain + "_" if plain in KEYWORDS or plain in ("t", "o", "options") else plain
+
+
+def snake(op, namespace):
+    """The name for languages that write words so: of the operator, its overload, and `_` for in place."""
+    camel = name(op, namespace).removesuffix("I" if op.in_place else "")
+    base = op.name.removesuffix("_")
+    base = base.removeprefix(namespace + "_") if namespace else base
+    # The operator's own spelling, where Go's name is its words.
+    if camel.startswith(words(base)):
+        text, camel = base, camel[len(words(base)):]
+    else:
+        text = ""
+    for known in ("ReLU", "DType", "CumMax"):
+        camel = camel.replace(known, known.capitalize())
+    rest = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", camel)).lower()
+    return "_".join(part for part in (text, rest) if part) + ("_" if op.in_place else "")

@@ -65,6 +65,10 @@ class Arguments {
   // Of 0 and 1.
   void add_bools(const std::vector<uint8_t>& value) { push_list(TDM_VALUE_BOOL_LIST, keep(value)); }
   void add_tensors(const TensorList& value) { push_list(TDM_VALUE_TENSOR_LIST, keep(value)); }
+  // A list of numbers, each a value of its own.
+  void add_scalars(const Arguments& numbers) {
+    push_list(TDM_VALUE_SCALAR_LIST, keep(std::vector<tdm_value>(numbers.data(), numbers.data() + numbers.size())));
+  }
   void add_strings(const std::vector<std::string>& value) {
     Strings kept;
     kept.texts = std::make_unique<std::vector<std::string>>(value);
@@ -84,8 +88,8 @@ class Arguments {
     std::unique_ptr<std::vector<std::string>> texts;
     std::vector<const char*> pointers;
   };
-  using Kept =
-      std::variant<std::string, std::vector<int64_t>, std::vector<double>, std::vector<uint8_t>, TensorList, Strings>;
+  using Kept = std::variant<std::string, std::vector<int64_t>, std::vector<double>, std::vector<uint8_t>, TensorList,
+                            Strings, std::vector<tdm_value>>;
 
   tdm_value& push(int32_t tag) {
     values_.emplace_back();
