@@ -3,7 +3,8 @@
     cases.py CHECKOUT FOLDER
 
 Into FOLDER: cases.txt (a case for each typed binding: "case KEY", then a line an argument), table_N.cpp (which unboxed
-call is whose), and go/, a module with a call of every binding.
+call is whose), facade_N.cpp (a call of every function of the C++ facade), and go/, a module with a call of every
+binding.
 """
 import pathlib
 import re
@@ -13,6 +14,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent.parent / "capi/operators"))
 
+import cpp_layer
 import go_layer
 import model
 from arguments import line
@@ -50,6 +52,47 @@ const bool added = (add(entries, std::size(entries)), true);
 
 }}  // namespace
 }}  // namespace values
+"""
+
+
+CPP_GETTERS = {
+    "tensor": "tensor", "tensors": "tensors", "scalar": "scalar", "scalars": "scalars", "integer": "integer",
+    "integers": "integers", "real": "real", "reals": "reals", "flag": "flag", "string": "string", "dtype": "enumeration",
+    "layout": "enumeration", "memory_format": "enumeration", "device": "device",
+}
+
+
+def cpp_argument(b, argument, is_option):
+    i = [a.name for a in b.op.arguments].index(argument.name)
+    base, may_be_none = cpp_layer.kind(argument)
+    _, method, optional = cpp_layer.TYPES[base]
+    getter = CPP_GETTERS[method]
+    if optional and (is_option or may_be_none):
+        return f"a.option({i}, &Given::{getter})"
+    return f"a.{getter}({i})"
+
+
+def facade(bound, functions):
+    """A part of the facade program's table."""
+    rows = []
+    for b in bound:
+        given = [cpp_argument(b, b.op.arguments[0], False)] if b.home == "Tensor" else []
+        given += [cpp_argument(b, p, False) for p in b.parameters] + [cpp_argument(b, o, True) for o in b.options]
+        call = f"{cpp_layer.qualified(b, functions)}({', '.join(given)})"
+        body = f"return describe({call});" if b.op.results else f"{call}; return std::string();"
+        rows.append(f'    {{"{b.op.key}", [](Given& a) {{ (void)a; {body} }}}},')
+    return """#include "values/facade.h"
+
+namespace values {
+namespace {
+
+const Binding bindings[] = {
+""" + "\n".join(rows) + """
+};
+const bool added = (add(bindings, std::size(bindings)), true);
+
+}  // namespace
+}  // namespace values
 """
 
 
@@ -133,6 +176,7 @@ def main(checkout, folder):
     write(folder / "cases.txt", cases(bound))
     for part in range(TABLES):
         write(folder / f"table_{part}.cpp", table(bound[part::TABLES]))
+        write(folder / f"facade_{part}.cpp", facade(bound[part::TABLES], cpp_layer.by_name(bound)))
     write(folder / "go/go.mod", "module tandem.example/gotorch/values\n\ngo 1.26\n\n"
           f"require tandem.example/gotorch v0.0.0\n\nreplace tandem.example/gotorch => {root / 'go'}\n")
     write(folder / "go/bindings.go", go_bindings(bound))

@@ -8,13 +8,9 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
-#include <cinttypes>
-#include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <map>
-#include <sstream>
 
+#include "values/cases.h"
 #include "values/value.h"
 
 namespace values {
@@ -23,12 +19,6 @@ namespace {
 std::map<std::string, Runner>& table() {
   static std::map<std::string, Runner> entries;
   return entries;
-}
-
-std::string number(double x) {
-  char text[64];
-  std::snprintf(text, sizeof text, " %.17g", x);
-  return text;
 }
 
 std::string dense(const at::Tensor& t) {
@@ -49,30 +39,15 @@ std::string dense(const at::Tensor& t) {
   return out.str();
 }
 
-std::string read_word(std::istream& in) {
-  std::string word;
-  in >> word;
-  return word;
-}
-
 at::Tensor read_tensor(std::istream& in) {
-  int dtype = 0;
-  std::string form;
-  std::int64_t dims = 0;
-  in >> dtype >> form >> dims;
-  std::vector<std::int64_t> sizes(dims);
-  for (auto& size : sizes) in >> size;
-  std::int64_t count = 0;
-  in >> count;
-  const auto type = static_cast<at::ScalarType>(dtype);
-  at::Tensor wide = at::empty({count}, at::kDouble);
-  for (std::int64_t i = 0; i < count; ++i) wide.mutable_data_ptr<double>()[i] = std::stod(read_word(in));
+  const TensorText text = TensorText::read(in);
+  const auto type = static_cast<at::ScalarType>(text.dtype);
+  const at::Tensor wide = at::tensor(text.elements, at::kDouble);
   at::Tensor tensor = at::isComplexType(type) ? at::view_as_complex(wide.view({-1, 2})).to(type) : wide.to(type);
-  tensor = tensor.view(sizes).clone();
-  if (form == "coo") return tensor.to_sparse();
-  if (form == "csr") return tensor.to_sparse_csr();
-  if (form == "csc") return tensor.to_sparse_csc();
-  if (form == "conj") return at::conj(tensor);
+  tensor = tensor.view(text.sizes).clone();
+  if (text.form == "coo") return tensor.to_sparse();
+  if (text.form == "csr") return tensor.to_sparse_csr();
+  if (text.form == "csc") return tensor.to_sparse_csc();
   return tensor;
 }
 
@@ -127,11 +102,6 @@ Value read(const std::string& line) {
   return value;
 }
 
-std::string one_line(std::string text) {
-  text = text.substr(0, text.find('\n'));
-  return text;
-}
-
 std::string run(const std::string& key, const std::vector<std::string>& lines) {
   const auto found = table().find(key);
   if (found == table().end()) return "error this program has no call of it\n";
@@ -146,7 +116,7 @@ std::string run(const std::string& key, const std::vector<std::string>& lines) {
     }
     return text;
   } catch (const std::exception& e) {
-    return "error " + one_line(e.what()) + "\n";
+    return "error " + first_line(e.what()) + "\n";
   }
 }
 
@@ -182,22 +152,7 @@ std::string describe(at::ScalarType value) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   at::set_num_threads(1);
-  std::ifstream in(argv[1]);
   std::ofstream out(argv[2]);
-  std::string key, line;
-  std::vector<std::string> arguments;
-  const auto flush = [&] {
-    if (!key.empty()) out << "case " << key << '\n' << values::run(key, arguments) << std::flush;
-    arguments.clear();
-  };
-  while (std::getline(in, line)) {
-    if (line.rfind("case ", 0) == 0) {
-      flush();
-      key = line.substr(5);
-    } else {
-      arguments.push_back(line);
-    }
-  }
-  flush();
-  return out ? 0 : 1;
+  for (const auto& c : values::read_cases(argv[1])) out << "case " << c.key << '\n' << values::run(c.key, c.arguments);
+  return out.flush() ? 0 : 1;
 }

@@ -82,8 +82,6 @@ func (a *arguments) readTensor(w *words) *gotorch.Tensor {
 		t = t.ToSparseCSR()
 	case "csc":
 		t = t.ToSparseCSC()
-	case "conj":
-		t = t.Conj()
 	}
 	a.given = append(a.given, t)
 	return t
