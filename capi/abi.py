@@ -18,7 +18,7 @@ LOCAL = {
     "tdm_load", "tdm_shutdown", "tdm_version", "tdm_libtorch_version",
 }
 # What a getter answers when no core is loaded, where zero would be a lie.
-NOT_LOADED = {"tdm_tensor_get_device": "(tdm_device){TDM_DEVICE_CPU, -1}"}
+NOT_LOADED = {name: "(tdm_device){TDM_DEVICE_CPU, -1}" for name in ("tdm_tensor_get_device", "tdm_generator_get_device")}
 
 
 class Function:

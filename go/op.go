@@ -39,10 +39,10 @@ var Default = defaultArgument{}
 type defaultArgument struct{}
 
 // Call calls the operator. Arguments are in the schema's order; fewer than it has mean defaults for the rest. nil is
-// None; a Tensor? is nil or a *Tensor, int and int64 are ints, []int is a list of them, and so on for float64, bool,
-// string, complex128, DType, Layout, MemoryFormat, Device, []*Tensor, []float64, []bool, []string and []Scalar. Results
-// are nil, *Tensor, bool, int, float64, complex128, string, DType, Layout, MemoryFormat, Device, []*Tensor, []int,
-// []float64 or []bool.
+// None; a Tensor? is nil or a *Tensor, a Generator? nil or a *Generator, int and int64 are ints, []int is a list of
+// them, and so on for float64, bool, string, complex128, DType, Layout, MemoryFormat, Device, []*Tensor, []float64,
+// []bool, []string and []Scalar. Results are nil, *Tensor, bool, int, float64, complex128, string, DType, Layout,
+// MemoryFormat, Device, []*Tensor, []int, []float64 or []bool.
 func (op *Op) Call(arguments ...any) []any {
 	f := c.NewFrame()
 	for i, argument := range arguments {
@@ -90,6 +90,12 @@ func addArgument(f *c.Frame, argument any, op string) bool {
 		f.MemoryFormat(int32(v))
 	case Device:
 		f.Device(int32(v.Kind), int32(v.Index))
+	case *Generator:
+		if v == nil {
+			f.None()
+		} else {
+			f.Generator(v.native)
+		}
 	case []*Tensor:
 		list := make([]c.Tensor, len(v))
 		for i, t := range v {

@@ -31,9 +31,10 @@ enum class Kind : int {
   kMode,
   kHook,
   kCallback,
+  kGenerator,
   kGradScaler,
 };
-inline constexpr int kKindCount = 17;
+inline constexpr int kKindCount = 18;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -22,12 +22,14 @@ struct Free {
   void operator()(tdm_optimizer* optimizer) const { tdm_optimizer_free(optimizer); }
   void operator()(tdm_named_tensors* list) const { tdm_named_tensors_free(list); }
   void operator()(tdm_hook* hook) const { tdm_hook_free(hook); }
+  void operator()(tdm_generator* generator) const { tdm_generator_free(generator); }
 };
 using Error = std::unique_ptr<tdm_error, Free>;
 using Tensor = std::unique_ptr<tdm_tensor, Free>;
 using String = std::unique_ptr<tdm_string, Free>;
 using Module = std::unique_ptr<tdm_module, Free>;
 using Optimizer = std::unique_ptr<tdm_optimizer, Free>;
+using Generator = std::unique_ptr<tdm_generator, Free>;
 using Hook = std::unique_ptr<tdm_hook, Free>;
 using NamedTensors = std::unique_ptr<tdm_named_tensors, Free>;
 
@@ -113,6 +115,12 @@ inline tdm_value tagged(tdm_value_tag tag, std::int32_t enumeration = 0) {
   tdm_value value{};
   value.tag = tag;
   value.as.enumeration = enumeration;
+  return value;
+}
+inline tdm_value of(const Generator& generator) {
+  tdm_value value{};
+  value.tag = TDM_VALUE_GENERATOR;
+  value.as.generator = generator.get();
   return value;
 }
 // Borrows `items`.

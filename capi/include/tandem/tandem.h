@@ -42,6 +42,7 @@ typedef struct tdm_named_tensors tdm_named_tensors;
 typedef struct tdm_scope tdm_scope;
 typedef struct tdm_mode tdm_mode;
 typedef struct tdm_hook tdm_hook;
+typedef struct tdm_generator tdm_generator;
 typedef struct tdm_op tdm_op;
 typedef struct tdm_module tdm_module;
 typedef struct tdm_optimizer tdm_optimizer;
@@ -132,7 +133,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
+ * "generator", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -260,7 +261,8 @@ enum {
   TDM_VALUE_INT_LIST = 14,      /* of int64_t */
   TDM_VALUE_DOUBLE_LIST = 15,
   TDM_VALUE_STRING_LIST = 16,   /* of const char*, each NUL-terminated */
-  TDM_VALUE_SCALAR_LIST = 17    /* of tdm_value: BOOL, INT, DOUBLE or COMPLEX */
+  TDM_VALUE_SCALAR_LIST = 17,   /* of tdm_value: BOOL, INT, DOUBLE or COMPLEX */
+  TDM_VALUE_GENERATOR = 18      /* arguments only */
 };
 
 /* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
@@ -277,6 +279,7 @@ typedef struct tdm_value {
     struct { const char* data; size_t size; } string;
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;
+    tdm_generator* generator;
     struct { const void* data; size_t size; } list; /* size counts elements */
   } as;
 } tdm_value;
@@ -442,6 +445,23 @@ TDM_API tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t i
 
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
+/* A generator of random numbers on the CPU or a GPU, with LibTorch's default seed, for operators that take one
+ * (TDM_VALUE_GENERATOR). Operators draw from it one at a time. Free with tdm_generator_free(). Source:
+ * torch.Generator. */
+TDM_API tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out);
+/* The one that operators use which are given none: tdm_manual_seed() seeds it. Free with tdm_generator_free(). */
+TDM_API tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out);
+TDM_API void tdm_generator_free(tdm_generator* generator);
+TDM_API tdm_device tdm_generator_get_device(const tdm_generator* generator);
+TDM_API tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed);
+/* Seeds it from the system's randomness; *out, which may be NULL, is the seed. */
+TDM_API tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out);
+/* The seed that it was given last. */
+TDM_API tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out);
+/* All that the numbers to come depend on, as a CPU tensor of bytes, a copy. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for what is no state of a generator of that device. */
+TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
 /* LibTorch's intra-op threads. */
 TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
 TDM_API tdm_error* tdm_get_num_threads(int32_t* out);

@@ -162,11 +162,6 @@ Converter compile(const c10::OperatorName& op, const c10::Argument& argument) {
 
 [[noreturn]] void refuse(const Converter& converter, const tdm_value& value) {
   const std::string what = "argument '" + converter.name + "' (" + converter.type + ")";
-  if (converter.takes == Takes::kGenerator) {
-    throw Error(ErrorCode::kUnsupported, what +
-                                             " takes only none: a generator cannot be passed; seed the default one "
-                                             "with tdm_manual_seed()");
-  }
   if (converter.takes == Takes::kName) {
     throw Error(ErrorCode::kUnsupported, what +
                                              " takes names of dimensions, which Tandem does not support; use the "
@@ -232,6 +227,8 @@ bool fits(Takes takes, tdm_value_tag tag) {
       return tag == TDM_VALUE_MEMORY_FORMAT;
     case Takes::kDevice:
       return tag == TDM_VALUE_DEVICE;
+    case Takes::kGenerator:
+      return tag == TDM_VALUE_GENERATOR;
     case Takes::kTensorList:
       return tag == TDM_VALUE_TENSOR_LIST;
     case Takes::kIntList:

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/generator.h"
+
 namespace tandem::capi {
 namespace {
 
@@ -172,7 +174,8 @@ std::string describe(const tdm_value& value) {
                                       "a list of ints",
                                       "a list of doubles",
                                       "a list of strings",
-                                      "a list of scalars"};
+                                      "a list of scalars",
+                                      "a generator"};
   if (value.tag >= 0 && value.tag < static_cast<int>(std::size(names))) return names[value.tag];
   return "a value with the unknown tag " + std::to_string(value.tag);
 }
@@ -210,6 +213,9 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& what) {
       return static_cast<std::int64_t>(value.as.enumeration);
     case TDM_VALUE_DEVICE:
       return to_device(value.as.device, what.c_str());
+    case TDM_VALUE_GENERATOR:
+      if (!value.as.generator) invalid(what + " is a generator that is NULL");
+      return value.as.generator->generator;
     case TDM_VALUE_TENSOR_LIST: {
       c10::List<at::Tensor> list;
       const auto handles = elements<tdm_tensor*>(value, what);

@@ -15,6 +15,7 @@ type (
 	Scope          unsafe.Pointer
 	Mode           unsafe.Pointer
 	Hook           unsafe.Pointer
+	Generator      unsafe.Pointer
 	Op             unsafe.Pointer
 	Module         unsafe.Pointer
 	Optimizer      unsafe.Pointer

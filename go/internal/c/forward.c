@@ -80,6 +80,15 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_function_record",
     "tdm_mode_enter_checkpoint",
     "tdm_manual_seed",
+    "tdm_generator_create",
+    "tdm_generator_default",
+    "tdm_generator_free",
+    "tdm_generator_get_device",
+    "tdm_generator_manual_seed",
+    "tdm_generator_seed",
+    "tdm_generator_initial_seed",
+    "tdm_generator_get_state",
+    "tdm_generator_set_state",
     "tdm_set_num_threads",
     "tdm_get_num_threads",
     "tdm_module_create",
@@ -532,382 +541,427 @@ tdm_error* tdm_manual_seed(uint64_t seed) {
   return ((tdm_error* (*)(uint64_t seed))slots[72])(seed);
 }
 
-tdm_error* tdm_set_num_threads(int32_t threads) {
+tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out) {
   if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
-  return ((tdm_error* (*)(int32_t threads))slots[73])(threads);
+  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[73])(device, out);
+}
+
+tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out) {
+  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
+  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[74])(device, out);
+}
+
+void tdm_generator_free(tdm_generator* generator) {
+  if (!slots[75]) return;
+  ((void (*)(tdm_generator* generator))slots[75])(generator);
+}
+
+tdm_device tdm_generator_get_device(const tdm_generator* generator) {
+  if (!slots[76]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_generator* generator))slots[76])(generator);
+}
+
+tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed) {
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t seed))slots[77])(generator, seed);
+}
+
+tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out) {
+  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t* out))slots[78])(generator, out);
+}
+
+tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out) {
+  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
+  return ((tdm_error* (*)(const tdm_generator* generator, uint64_t* out))slots[79])(generator, out);
+}
+
+tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out) {
+  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
+  return ((tdm_error* (*)(const tdm_generator* generator, tdm_tensor** out))slots[80])(generator, out);
+}
+
+tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state) {
+  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
+  return ((tdm_error* (*)(tdm_generator* generator, const tdm_tensor* state))slots[81])(generator, state);
+}
+
+tdm_error* tdm_set_num_threads(int32_t threads) {
+  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
+  return ((tdm_error* (*)(int32_t threads))slots[82])(threads);
 }
 
 tdm_error* tdm_get_num_threads(int32_t* out) {
-  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
-  return ((tdm_error* (*)(int32_t* out))slots[74])(out);
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(int32_t* out))slots[83])(out);
 }
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
-  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[75])(type, options, option_count, out);
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[84])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[76]) return;
-  ((void (*)(tdm_module* module))slots[76])(module);
+  if (!slots[85]) return;
+  ((void (*)(tdm_module* module))slots[85])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[77])(module, arguments, argument_count, results, result_count);
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[86])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[78])(module, out);
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[87])(module, out);
 }
 
 tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[79])(module, out);
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[88])(module, out);
 }
 
 tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
-  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[80])(module, on);
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[89])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[81])(module, device, dtype);
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[90])(module, device, dtype);
 }
 
 tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
-  return ((tdm_error* (*)(tdm_string** out))slots[82])(out);
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(tdm_string** out))slots[91])(out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[83])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[92])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[84]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[84])(optimizer);
+  if (!slots[93]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[93])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[85])(optimizer);
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[94])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[86])(optimizer, set_to_none);
+  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[95])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[87])(optimizer, option);
+  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[96])(optimizer, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[88])(optimizer, name, out);
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[97])(optimizer, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[89])(optimizer, out);
+  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[98])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[90])(optimizer, names, tensors, count);
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[99])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[91])(options, out);
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[100])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[92]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[92])(scaler);
+  if (!slots[101]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[101])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[93])(scaler, tensor, out);
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[102])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[94])(scaler, optimizer);
+  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[103])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[95])(scaler, optimizer, stepped);
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[104])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[96])(scaler, new_scale);
+  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[105])(scaler, new_scale);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[97])(scaler, out);
+  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[106])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[98])(scaler, state);
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[107])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[99])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[108])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[100])(path, out, metadata);
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[109])(path, out, metadata);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[101])(host, port, options, out);
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[110])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[102])(path, world_size, out);
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[111])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
-  return ((tdm_error* (*)(tdm_store** out))slots[103])(out);
+  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
+  return ((tdm_error* (*)(tdm_store** out))slots[112])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[104])(prefix, store, out);
+  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[113])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[105]) return;
-  ((void (*)(tdm_store* store))slots[105])(store);
+  if (!slots[114]) return;
+  ((void (*)(tdm_store* store))slots[114])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[106]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[106])(store);
+  if (!slots[115]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[115])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[107])(store, key, data, size);
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[116])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[108])(store, key, out);
+  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[117])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[109])(store, key, amount, out);
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[118])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[110])(store, keys, count, out);
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[119])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[111])(store, key, out);
+  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[120])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[112])(store, keys, count, timeout_ms);
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[121])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
-  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[113])(store, key, expected, desired, out);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[122])(store, key, expected, desired, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[114])(store, timeout_ms);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[123])(store, timeout_ms);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[115])(options, store, out);
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[124])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[116]) return;
-  ((void (*)(tdm_process_group* group))slots[116])(group);
+  if (!slots[125]) return;
+  ((void (*)(tdm_process_group* group))slots[125])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[117]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[117])(group);
+  if (!slots[126]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[126])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  if (!slots[118]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[118])(group);
+  if (!slots[127]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[127])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  if (!slots[119]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[119])(group);
+  if (!slots[128]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[128])(group);
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[120])(group);
+  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[129])(group);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[121])(group, tensor, root, work);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[130])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[122])(group, tensor, op, work);
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[131])(group, tensor, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[123])(group, tensor, root, op, work);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[132])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[124])(group, outputs, output_count, input, work);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[133])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[125])(group, work);
+  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[134])(group, work);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[126])(work, timeout_ms);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[135])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[127]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[127])(work);
+  if (!slots[136]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[136])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[128]) return;
-  ((void (*)(tdm_work* work))slots[128])(work);
+  if (!slots[137]) return;
+  ((void (*)(tdm_work* work))slots[137])(work);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[129])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[138])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[130]) return;
-  ((void (*)(tdm_ddp* ddp))slots[130])(ddp);
+  if (!slots[139]) return;
+  ((void (*)(tdm_ddp* ddp))slots[139])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[131])(ddp, training);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[140])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[132])(ddp, outputs, output_count);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[141])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[133])(ddp, on);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[142])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[134])(path, options, out);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[143])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[135])(writer, data, size);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[144])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[136])(writer);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[145])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[137]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[137])(writer);
+  if (!slots[146]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[146])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[138])(path, out);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[147])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[139]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[139])(reader);
+  if (!slots[148]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[148])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[140])(reader, index, data, size);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[149])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[141]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[141])(reader);
+  if (!slots[150]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[150])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[142])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[151])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[143])(paths, path_count, fields, field_count, options, out);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[152])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[144]) return;
-  ((void (*)(tdm_loader* loader))slots[144])(loader);
+  if (!slots[153]) return;
+  ((void (*)(tdm_loader* loader))slots[153])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[145]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[145])(loader);
+  if (!slots[154]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[154])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[146]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[146])(loader);
+  if (!slots[155]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[155])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[147])(loader, epoch, first_batch);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[156])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[148])(loader, batch, field_count, has_batch);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[157])(loader, batch, field_count, has_batch);
 }

@@ -74,6 +74,15 @@ func (f *Frame) Device(kind, index int32) {
 	*(*[2]int32)(f.add(C.TDM_VALUE_DEVICE)) = [2]int32{kind, index}
 }
 
+// Generator adds a generator, None for the zero handle.
+func (f *Frame) Generator(g Generator) {
+	if g == nil {
+		f.None()
+		return
+	}
+	*(*uintptr)(f.add(C.TDM_VALUE_GENERATOR)) = uintptr(unsafe.Pointer(g))
+}
+
 // block is a {address or offset, count} member of the union.
 type block struct{ offset, size uintptr }
 
