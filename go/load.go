@@ -46,7 +46,7 @@ func CUDADeviceCount() (int, error) {
 
 // LiveHandles counts the native handles of a kind that are open: "tensor", "module", "optimizer", "store",
 // "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook", "callback"
-// (functions that native code holds), "generator", "grad_scaler". For tests of leaks.
+// (functions that native code holds), "generator", "stream", "event", "grad_scaler". For tests of leaks.
 func LiveHandles(kind string) int {
 	if c.Path() == "" {
 		return 0

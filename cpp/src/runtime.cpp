@@ -191,7 +191,8 @@ bool has_cuda() {
 void require_cuda(const std::string& asked_by) {
   std::lock_guard<std::mutex> lock(state().mutex);
   if (!state().has_cuda) {
-    throw Error(ErrorCode::kUnsupported, asked_by + " needs a GPU, but " + state().no_cuda_reason);
+    throw Error(ErrorCode::kUnsupported, asked_by + " needs a GPU, but " + state().no_cuda_reason +
+                                             "; compute on the CPU, or run this where there is a GPU");
   }
 }
 

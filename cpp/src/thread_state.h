@@ -32,9 +32,11 @@ enum class Kind : int {
   kHook,
   kCallback,
   kGenerator,
+  kStream,
+  kEvent,
   kGradScaler,
 };
-inline constexpr int kKindCount = 18;
+inline constexpr int kKindCount = 20;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -43,6 +43,8 @@ typedef struct tdm_scope tdm_scope;
 typedef struct tdm_mode tdm_mode;
 typedef struct tdm_hook tdm_hook;
 typedef struct tdm_generator tdm_generator;
+typedef struct tdm_stream tdm_stream;
+typedef struct tdm_event tdm_event;
 typedef struct tdm_op tdm_op;
 typedef struct tdm_module tdm_module;
 typedef struct tdm_optimizer tdm_optimizer;
@@ -133,7 +135,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -465,6 +467,87 @@ TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_t
 /* LibTorch's intra-op threads. */
 TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
 TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
+
+/* -------------------------------------------------------------------------------------------------------- devices */
+
+/* What a GPU has and the CPU does not is TDM_ERROR_UNSUPPORTED for the CPU, and in a process that can use no GPU, with
+ * the reason. The number of GPUs is tdm_cuda_device_count(). Sources: torch.cuda, torch.backends. */
+
+/* The device of that type that this thread computes on where a call names none: {CPU, 0}, or the current GPU. */
+TDM_API tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out);
+/* A mode: makes a GPU this thread's current one. For the CPU there is nothing to change. */
+TDM_API tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out);
+/* Waits until all work that was queued on the device is done; the CPU's is done when a call returns. Blocks. */
+TDM_API tdm_error* tdm_device_synchronize(tdm_device device);
+
+/* Of a GPU's memory, in bytes. */
+typedef struct tdm_device_memory {
+  size_t struct_size;
+  int64_t allocated, peak_allocated; /* by tensors */
+  int64_t reserved, peak_reserved;   /* taken from the driver, free blocks that LibTorch keeps among them */
+  int64_t free, total;               /* of the device, other processes counted in */
+  int64_t retries;                   /* allocations that had to give kept blocks back first */
+  int64_t failures;                  /* that found no memory even then */
+} tdm_device_memory;
+#define TDM_DEVICE_MEMORY_INIT { sizeof(tdm_device_memory), 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out);
+/* Peaks begin again at what is there now. */
+TDM_API tdm_error* tdm_device_reset_peak_memory(tdm_device device);
+/* Gives the blocks that LibTorch keeps on GPUs back to the driver. */
+TDM_API tdm_error* tdm_cuda_empty_cache(void);
+
+/* Queues of a GPU's work, each in order, beside one another. Free handles with tdm_stream_free(), which ends nothing.
+ * Source: torch.cuda.Stream. */
+TDM_API tdm_error* tdm_stream_create(tdm_device device, int32_t high_priority, tdm_stream** out);
+/* This thread's. */
+TDM_API tdm_error* tdm_stream_current(tdm_device device, tdm_stream** out);
+TDM_API tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out);
+TDM_API void tdm_stream_free(tdm_stream* stream);
+/* A mode: this thread's work on the stream's device goes to it. */
+TDM_API tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out);
+/* *out = 1 when all work that was queued is done. */
+TDM_API tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out);
+TDM_API tdm_error* tdm_stream_synchronize(const tdm_stream* stream); /* Blocks. */
+/* Work that is queued from now on begins after the event. */
+TDM_API tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event);
+/* The stream uses a tensor that was made on another one: its memory is not used again before that is done. */
+TDM_API tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor);
+
+/* Marks in streams. Free with tdm_event_free(). Source: torch.cuda.Event. */
+TDM_API tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out);
+TDM_API void tdm_event_free(tdm_event* event);
+/* After what is queued on the stream now; NULL: on the current one of the current device. */
+TDM_API tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream);
+TDM_API tdm_error* tdm_event_query(const tdm_event* event, int32_t* out);
+TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
+/* Between two events that were made with enable_timing and are done. */
+TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
+
+/* Of the process; -1 in a call to set leaves one as it is. */
+typedef struct tdm_cuda_settings {
+  size_t struct_size;
+  int32_t cudnn_benchmark;     /* try out convolution algorithms for each new shape */
+  int32_t cudnn_deterministic;
+  int32_t tf32_matmul;         /* float32 products in TF32 */
+  int32_t tf32_cudnn;
+} tdm_cuda_settings;
+#define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
+TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
+
+typedef int32_t tdm_determinism;
+enum {
+  TDM_DETERMINISM_OFF = 0,
+  TDM_DETERMINISM_WARN = 1, /* an operator that has no deterministic form prints a warning */
+  TDM_DETERMINISM_ON = 2    /* or fails */
+};
+/* Of the process: operators give the same bits each time where they can. Source: torch.use_deterministic_algorithms. */
+TDM_API tdm_error* tdm_set_determinism(tdm_determinism determinism);
+TDM_API tdm_error* tdm_get_determinism(tdm_determinism* out);
+/* Threads that run operators beside one another (not those of one operator, tdm_set_num_threads()). Can be set once, before
+ * they first run. */
+TDM_API tdm_error* tdm_set_num_interop_threads(int32_t threads);
+TDM_API tdm_error* tdm_get_num_interop_threads(int32_t* out);
 
 /* ---------------------------------------------------------------------------------------- modules and optimizers */
 

@@ -16,6 +16,8 @@ type (
 	Mode           unsafe.Pointer
 	Hook           unsafe.Pointer
 	Generator      unsafe.Pointer
+	Stream         unsafe.Pointer
+	Event          unsafe.Pointer
 	Op             unsafe.Pointer
 	Module         unsafe.Pointer
 	Optimizer      unsafe.Pointer

@@ -91,6 +91,33 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_generator_set_state",
     "tdm_set_num_threads",
     "tdm_get_num_threads",
+    "tdm_device_current",
+    "tdm_mode_enter_device",
+    "tdm_device_synchronize",
+    "tdm_device_get_memory",
+    "tdm_device_reset_peak_memory",
+    "tdm_cuda_empty_cache",
+    "tdm_stream_create",
+    "tdm_stream_current",
+    "tdm_stream_default",
+    "tdm_stream_free",
+    "tdm_mode_enter_stream",
+    "tdm_stream_query",
+    "tdm_stream_synchronize",
+    "tdm_stream_wait_event",
+    "tdm_stream_record_tensor",
+    "tdm_event_create",
+    "tdm_event_free",
+    "tdm_event_record",
+    "tdm_event_query",
+    "tdm_event_synchronize",
+    "tdm_event_elapsed_ms",
+    "tdm_cuda_get_settings",
+    "tdm_cuda_set_settings",
+    "tdm_set_determinism",
+    "tdm_get_determinism",
+    "tdm_set_num_interop_threads",
+    "tdm_get_num_interop_threads",
     "tdm_module_create",
     "tdm_module_free",
     "tdm_module_forward",
@@ -596,372 +623,507 @@ tdm_error* tdm_get_num_threads(int32_t* out) {
   return ((tdm_error* (*)(int32_t* out))slots[83])(out);
 }
 
-tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
+tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out) {
   if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[84])(type, options, option_count, out);
+  return ((tdm_error* (*)(tdm_device_type type, tdm_device* out))slots[84])(type, out);
+}
+
+tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out) {
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(tdm_device device, tdm_mode** out))slots[85])(device, out);
+}
+
+tdm_error* tdm_device_synchronize(tdm_device device) {
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(tdm_device device))slots[86])(device);
+}
+
+tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out) {
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(tdm_device device, tdm_device_memory* out))slots[87])(device, out);
+}
+
+tdm_error* tdm_device_reset_peak_memory(tdm_device device) {
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(tdm_device device))slots[88])(device);
+}
+
+tdm_error* tdm_cuda_empty_cache(void) {
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(void))slots[89])();
+}
+
+tdm_error* tdm_stream_create(tdm_device device, int32_t high_priority, tdm_stream** out) {
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(tdm_device device, int32_t high_priority, tdm_stream** out))slots[90])(device, high_priority, out);
+}
+
+tdm_error* tdm_stream_current(tdm_device device, tdm_stream** out) {
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[91])(device, out);
+}
+
+tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out) {
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[92])(device, out);
+}
+
+void tdm_stream_free(tdm_stream* stream) {
+  if (!slots[93]) return;
+  ((void (*)(tdm_stream* stream))slots[93])(stream);
+}
+
+tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out) {
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(const tdm_stream* stream, tdm_mode** out))slots[94])(stream, out);
+}
+
+tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out) {
+  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
+  return ((tdm_error* (*)(const tdm_stream* stream, int32_t* out))slots[95])(stream, out);
+}
+
+tdm_error* tdm_stream_synchronize(const tdm_stream* stream) {
+  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
+  return ((tdm_error* (*)(const tdm_stream* stream))slots[96])(stream);
+}
+
+tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event) {
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_event* event))slots[97])(stream, event);
+}
+
+tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor) {
+  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_tensor* tensor))slots[98])(stream, tensor);
+}
+
+tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out) {
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(tdm_device_type type, int32_t enable_timing, tdm_event** out))slots[99])(type, enable_timing, out);
+}
+
+void tdm_event_free(tdm_event* event) {
+  if (!slots[100]) return;
+  ((void (*)(tdm_event* event))slots[100])(event);
+}
+
+tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream) {
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(tdm_event* event, const tdm_stream* stream))slots[101])(event, stream);
+}
+
+tdm_error* tdm_event_query(const tdm_event* event, int32_t* out) {
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(const tdm_event* event, int32_t* out))slots[102])(event, out);
+}
+
+tdm_error* tdm_event_synchronize(const tdm_event* event) {
+  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
+  return ((tdm_error* (*)(const tdm_event* event))slots[103])(event);
+}
+
+tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out) {
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(const tdm_event* start, const tdm_event* end, double* out))slots[104])(start, end, out);
+}
+
+tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out) {
+  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
+  return ((tdm_error* (*)(tdm_cuda_settings* out))slots[105])(out);
+}
+
+tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings) {
+  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
+  return ((tdm_error* (*)(const tdm_cuda_settings* settings))slots[106])(settings);
+}
+
+tdm_error* tdm_set_determinism(tdm_determinism determinism) {
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(tdm_determinism determinism))slots[107])(determinism);
+}
+
+tdm_error* tdm_get_determinism(tdm_determinism* out) {
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(tdm_determinism* out))slots[108])(out);
+}
+
+tdm_error* tdm_set_num_interop_threads(int32_t threads) {
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(int32_t threads))slots[109])(threads);
+}
+
+tdm_error* tdm_get_num_interop_threads(int32_t* out) {
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(int32_t* out))slots[110])(out);
+}
+
+tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[111])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[85]) return;
-  ((void (*)(tdm_module* module))slots[85])(module);
+  if (!slots[112]) return;
+  ((void (*)(tdm_module* module))slots[112])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[86])(module, arguments, argument_count, results, result_count);
+  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[113])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[87])(module, out);
+  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[114])(module, out);
 }
 
 tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[88])(module, out);
+  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[115])(module, out);
 }
 
 tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[89])(module, on);
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[116])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[90])(module, device, dtype);
+  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[117])(module, device, dtype);
 }
 
 tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(tdm_string** out))slots[91])(out);
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(tdm_string** out))slots[118])(out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[92])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[119])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[93]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[93])(optimizer);
+  if (!slots[120]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[120])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[94])(optimizer);
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[121])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[95])(optimizer, set_to_none);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[122])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[96])(optimizer, option);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[123])(optimizer, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
-  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[97])(optimizer, name, out);
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[124])(optimizer, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[98])(optimizer, out);
+  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[125])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[99])(optimizer, names, tensors, count);
+  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[126])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[100])(options, out);
+  if (!slots[127]) return (tdm_error*)&tandem_go_missing[127];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[127])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[101]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[101])(scaler);
+  if (!slots[128]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[128])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[102])(scaler, tensor, out);
+  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[129])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[103])(scaler, optimizer);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[130])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[104])(scaler, optimizer, stepped);
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[131])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[105])(scaler, new_scale);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[132])(scaler, new_scale);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[106])(scaler, out);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[133])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[107])(scaler, state);
+  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[134])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[108])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[135])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[109])(path, out, metadata);
+  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[136])(path, out, metadata);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[110])(host, port, options, out);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[137])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[111])(path, world_size, out);
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[138])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(tdm_store** out))slots[112])(out);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(tdm_store** out))slots[139])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[113])(prefix, store, out);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[140])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[114]) return;
-  ((void (*)(tdm_store* store))slots[114])(store);
+  if (!slots[141]) return;
+  ((void (*)(tdm_store* store))slots[141])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[115]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[115])(store);
+  if (!slots[142]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[142])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[116])(store, key, data, size);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[143])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[117])(store, key, out);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[144])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[118])(store, key, amount, out);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[145])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[119])(store, keys, count, out);
+  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[146])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[120])(store, key, out);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[147])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[121])(store, keys, count, timeout_ms);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[148])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
-  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[122])(store, key, expected, desired, out);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[149])(store, key, expected, desired, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[123])(store, timeout_ms);
+  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[150])(store, timeout_ms);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[124])(options, store, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[151])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[125]) return;
-  ((void (*)(tdm_process_group* group))slots[125])(group);
+  if (!slots[152]) return;
+  ((void (*)(tdm_process_group* group))slots[152])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[126]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[126])(group);
+  if (!slots[153]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[153])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  if (!slots[127]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[127])(group);
+  if (!slots[154]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[154])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  if (!slots[128]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[128])(group);
+  if (!slots[155]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[155])(group);
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[129])(group);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[156])(group);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[130])(group, tensor, root, work);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[157])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[131])(group, tensor, op, work);
+  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[158])(group, tensor, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[132])(group, tensor, root, op, work);
+  if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[159])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[133])(group, outputs, output_count, input, work);
+  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[160])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[134])(group, work);
+  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[161])(group, work);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[135])(work, timeout_ms);
+  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[162])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[136]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[136])(work);
+  if (!slots[163]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[163])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[137]) return;
-  ((void (*)(tdm_work* work))slots[137])(work);
+  if (!slots[164]) return;
+  ((void (*)(tdm_work* work))slots[164])(work);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[138])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[165])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[139]) return;
-  ((void (*)(tdm_ddp* ddp))slots[139])(ddp);
+  if (!slots[166]) return;
+  ((void (*)(tdm_ddp* ddp))slots[166])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[140])(ddp, training);
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[167])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[141])(ddp, outputs, output_count);
+  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[168])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[142])(ddp, on);
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[169])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[143])(path, options, out);
+  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[170])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[144])(writer, data, size);
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[171])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[145])(writer);
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[172])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[146]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[146])(writer);
+  if (!slots[173]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[173])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[147])(path, out);
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[174])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[148]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[148])(reader);
+  if (!slots[175]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[175])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[149])(reader, index, data, size);
+  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[176])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[150]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[150])(reader);
+  if (!slots[177]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[177])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[151])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[178])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[152])(paths, path_count, fields, field_count, options, out);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[179])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[153]) return;
-  ((void (*)(tdm_loader* loader))slots[153])(loader);
+  if (!slots[180]) return;
+  ((void (*)(tdm_loader* loader))slots[180])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[154]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[154])(loader);
+  if (!slots[181]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[181])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[155]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[155])(loader);
+  if (!slots[182]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[182])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[156])(loader, epoch, first_batch);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[183])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[157])(loader, batch, field_count, has_batch);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[184])(loader, batch, field_count, has_batch);
 }

@@ -43,7 +43,7 @@ func Checkout() {
 // leaks tells of what is open once the collector has freed what it may.
 func leaks() (none bool) {
 	kinds := []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
-		"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "grad_scaler",
+		"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream", "event", "grad_scaler",
 		"error"}
 	var left []string
 	for range 50 {
