@@ -1,6 +1,7 @@
 package gotorch
 
 import (
+	"runtime"
 	"unsafe"
 
 	"tandem.example/gotorch/internal/bridge"
@@ -16,9 +17,9 @@ type call struct {
 
 func begin(op *bridge.Operator) call { return call{op, c.NewFrame()} }
 
+// tensor is to be given to what runs the operator as well, which keeps it alive; the frame keeps all others.
 func (k call) tensor(t *Tensor) call {
 	k.frame.Tensor(t.handle(k.op.Name))
-	k.frame.Keep(unsafe.Pointer(t))
 	return k
 }
 
@@ -26,6 +27,7 @@ func (k call) optTensor(t *Tensor) call {
 	if t == nil {
 		return k.none()
 	}
+	k.frame.Keep(unsafe.Pointer(t))
 	return k.tensor(t)
 }
 
@@ -268,8 +270,9 @@ func (k call) factory(o TensorOptions) call {
 }
 
 // one runs an operator whose one result is a tensor; nil when that is undefined.
-func (k call) one() *Tensor {
+func (k call) one(keep ...*Tensor) *Tensor {
 	made := k.op.One(k.frame)
+	runtime.KeepAlive(keep)
 	if made.Handle == nil {
 		return nil
 	}
@@ -277,14 +280,17 @@ func (k call) one() *Tensor {
 }
 
 // into runs an operator that writes to t and returns it.
-func (k call) into(t *Tensor) *Tensor {
+func (k call) into(t *Tensor, keep ...*Tensor) *Tensor {
 	c.Free(k.op.One(k.frame).Handle)
+	runtime.KeepAlive(t)
+	runtime.KeepAlive(keep)
 	return t
 }
 
 // results of an operator of any kind.
-func (k call) results() []any {
+func (k call) results(keep []*Tensor) []any {
 	values := k.op.All(k.frame)
+	runtime.KeepAlive(keep)
 	results := make([]any, len(values))
 	for i, value := range values {
 		results[i] = resultOf(value)
@@ -293,12 +299,13 @@ func (k call) results() []any {
 }
 
 // done runs an operator whose results are tensors that were given.
-func (k call) done() {
+func (k call) done(keep ...*Tensor) {
 	for _, value := range k.op.All(k.frame) {
 		if made, ok := value.(c.Made); ok {
 			c.Free(made.Handle)
 		}
 	}
+	runtime.KeepAlive(keep)
 }
 
 func tensorAt(results []any, i int) *Tensor {
@@ -306,28 +313,28 @@ func tensorAt(results []any, i int) *Tensor {
 	return t
 }
 
-func (k call) two() (_, _ *Tensor) {
-	r := k.results()
+func (k call) two(keep ...*Tensor) (_, _ *Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1)
 }
 
-func (k call) three() (_, _, _ *Tensor) {
-	r := k.results()
+func (k call) three(keep ...*Tensor) (_, _, _ *Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2)
 }
 
-func (k call) four() (_, _, _, _ *Tensor) {
-	r := k.results()
+func (k call) four(keep ...*Tensor) (_, _, _, _ *Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
 }
 
-func (k call) list() []*Tensor { return k.results()[0].([]*Tensor) }
+func (k call) list(keep ...*Tensor) []*Tensor { return k.results(keep)[0].([]*Tensor) }
 
-func (k call) oneAndList() (*Tensor, []*Tensor) {
-	r := k.results()
+func (k call) oneAndList(keep ...*Tensor) (*Tensor, []*Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), r[1].([]*Tensor)
 }
 
-func (k call) truth() bool        { return k.results()[0].(bool) }
-func (k call) number() int        { return k.results()[0].(int) }
-func (k call) elementType() DType { return k.results()[0].(DType) }
+func (k call) truth(keep ...*Tensor) bool        { return k.results(keep)[0].(bool) }
+func (k call) number(keep ...*Tensor) int        { return k.results(keep)[0].(int) }
+func (k call) elementType(keep ...*Tensor) DType { return k.results(keep)[0].(DType) }

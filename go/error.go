@@ -101,7 +101,7 @@ func init() {
 	bridge.Error = errorOf
 	bridge.Wrap = func(m c.Made) any { return wrap(m) }
 	bridge.Adopt = func(m c.Made) any { return adopt(m) }
-	bridge.Scalar = func(f *c.Frame, number any, op string) { call{&bridge.Operator{Name: op}, f}.scalar(number) }
+	bridge.Scalar = func(f *c.Frame, number any, op string) { call{op: &bridge.Operator{Name: op}, frame: f}.scalar(number) }
 	bridge.Result = resultOf
 	bridge.Handle = func(tensor any, op string) c.Tensor { return tensor.(*Tensor).handle(op) }
 }

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	abs(Tensor self) -> Tensor
 func (t *Tensor) Abs() *Tensor {
-	return begin(opAbs).tensor(t).one()
+	return begin(opAbs).tensor(t).one(t)
 }
 
 // AbsI is torch.Tensor.abs_: it overwrites t, and returns it.
@@ -22,14 +22,14 @@ func (t *Tensor) AbsI() *Tensor {
 //
 //	abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AbsOut(out *Tensor) *Tensor {
-	return begin(opAbsOut).tensor(t).tensor(out).into(out)
+	return begin(opAbsOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Absolute is torch.Tensor.absolute.
 //
 //	absolute(Tensor self) -> Tensor
 func (t *Tensor) Absolute() *Tensor {
-	return begin(opAbsolute).tensor(t).one()
+	return begin(opAbsolute).tensor(t).one(t)
 }
 
 // AbsoluteI is torch.Tensor.absolute_: it overwrites t, and returns it.
@@ -43,14 +43,14 @@ func (t *Tensor) AbsoluteI() *Tensor {
 //
 //	absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AbsoluteOut(out *Tensor) *Tensor {
-	return begin(opAbsoluteOut).tensor(t).tensor(out).into(out)
+	return begin(opAbsoluteOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Acos is torch.Tensor.acos.
 //
 //	acos(Tensor self) -> Tensor
 func (t *Tensor) Acos() *Tensor {
-	return begin(opAcos).tensor(t).one()
+	return begin(opAcos).tensor(t).one(t)
 }
 
 // AcosI is torch.Tensor.acos_: it overwrites t, and returns it.
@@ -64,14 +64,14 @@ func (t *Tensor) AcosI() *Tensor {
 //
 //	acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AcosOut(out *Tensor) *Tensor {
-	return begin(opAcosOut).tensor(t).tensor(out).into(out)
+	return begin(opAcosOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Acosh is torch.Tensor.acosh.
 //
 //	acosh(Tensor self) -> Tensor
 func (t *Tensor) Acosh() *Tensor {
-	return begin(opAcosh).tensor(t).one()
+	return begin(opAcosh).tensor(t).one(t)
 }
 
 // AcoshI is torch.Tensor.acosh_: it overwrites t, and returns it.
@@ -85,7 +85,7 @@ func (t *Tensor) AcoshI() *Tensor {
 //
 //	acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AcoshOut(out *Tensor) *Tensor {
-	return begin(opAcoshOut).tensor(t).tensor(out).into(out)
+	return begin(opAcoshOut).tensor(t).tensor(out).into(out, t)
 }
 
 // AddOptions of [Tensor.Add].
@@ -97,8 +97,11 @@ type AddOptions struct {
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Add(other *Tensor, options ...AddOptions) *Tensor {
-	o := first(options)
-	return begin(opAdd).tensor(t).tensor(other).optScalar(o.Alpha).one()
+	args := begin(opAdd).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t, other)
 }
 
 // AddBMMOptions of [Tensor.AddBMM].
@@ -111,16 +114,24 @@ type AddBMMOptions struct {
 //
 //	addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddBMM(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tensor {
-	o := first(options)
-	return begin(opAddBMM).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opAddBMM).tensor(t).tensor(batch1).tensor(batch2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, batch1, batch2)
 }
 
 // AddBMMI is torch.Tensor.addbmm_: it overwrites t, and returns it.
 //
 //	addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddBMMI(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tensor {
-	o := first(options)
-	return begin(opAddBMMI).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).into(t)
+	args := begin(opAddBMMI).tensor(t).tensor(batch1).tensor(batch2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.into(t, batch1, batch2)
 }
 
 // AddBMMOut is [Tensor.AddBMM] whose result is written to out.
@@ -130,7 +141,7 @@ func (t *Tensor) AddBMMI(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tens
 func (t *Tensor) AddBMMOut(batch1, batch2, out *Tensor, options ...AddBMMOptions) *Tensor {
 	o := first(options)
 	return begin(opAddBMMOut).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).
-		tensor(out).into(out)
+		tensor(out).into(out, t, batch1, batch2)
 }
 
 // AddCDivOptions of [Tensor.AddCDiv].
@@ -142,16 +153,22 @@ type AddCDivOptions struct {
 //
 //	addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCDiv(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *Tensor {
-	o := first(options)
-	return begin(opAddCDiv).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).one()
+	args := begin(opAddCDiv).tensor(t).tensor(tensor1).tensor(tensor2)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Value)
+	}
+	return args.one(t, tensor1, tensor2)
 }
 
 // AddCDivI is torch.Tensor.addcdiv_: it overwrites t, and returns it.
 //
 //	addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 func (t *Tensor) AddCDivI(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *Tensor {
-	o := first(options)
-	return begin(opAddCDivI).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).into(t)
+	args := begin(opAddCDivI).tensor(t).tensor(tensor1).tensor(tensor2)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Value)
+	}
+	return args.into(t, tensor1, tensor2)
 }
 
 // AddCDivOut is [Tensor.AddCDiv] whose result is written to out.
@@ -159,7 +176,8 @@ func (t *Tensor) AddCDivI(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *
 //	addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AddCDivOut(tensor1, tensor2, out *Tensor, options ...AddCDivOptions) *Tensor {
 	o := first(options)
-	return begin(opAddCDivOut).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).tensor(out).into(out)
+	return begin(opAddCDivOut).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).tensor(out).
+		into(out, t, tensor1, tensor2)
 }
 
 // AddCMulOptions of [Tensor.AddCMul].
@@ -171,16 +189,22 @@ type AddCMulOptions struct {
 //
 //	addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCMul(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *Tensor {
-	o := first(options)
-	return begin(opAddCMul).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).one()
+	args := begin(opAddCMul).tensor(t).tensor(tensor1).tensor(tensor2)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Value)
+	}
+	return args.one(t, tensor1, tensor2)
 }
 
 // AddCMulI is torch.Tensor.addcmul_: it overwrites t, and returns it.
 //
 //	addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 func (t *Tensor) AddCMulI(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *Tensor {
-	o := first(options)
-	return begin(opAddCMulI).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).into(t)
+	args := begin(opAddCMulI).tensor(t).tensor(tensor1).tensor(tensor2)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Value)
+	}
+	return args.into(t, tensor1, tensor2)
 }
 
 // AddCMulOut is [Tensor.AddCMul] whose result is written to out.
@@ -188,15 +212,19 @@ func (t *Tensor) AddCMulI(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *
 //	addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AddCMulOut(tensor1, tensor2, out *Tensor, options ...AddCMulOptions) *Tensor {
 	o := first(options)
-	return begin(opAddCMulOut).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).tensor(out).into(out)
+	return begin(opAddCMulOut).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).tensor(out).
+		into(out, t, tensor1, tensor2)
 }
 
 // AddI is torch.Tensor.add_: it overwrites t, and returns it.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddI(other *Tensor, options ...AddOptions) *Tensor {
-	o := first(options)
-	return begin(opAddI).tensor(t).tensor(other).optScalar(o.Alpha).into(t)
+	args := begin(opAddI).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t, other)
 }
 
 // AddMMOptions of [Tensor.AddMM].
@@ -209,8 +237,12 @@ type AddMMOptions struct {
 //
 //	addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMM(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
-	o := first(options)
-	return begin(opAddMM).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opAddMM).tensor(t).tensor(mat1).tensor(mat2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, mat1, mat2)
 }
 
 // AddMMDTypeOptions of [AddMMDType].
@@ -224,9 +256,12 @@ type AddMMDTypeOptions struct {
 //	addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1)
 //	    -> Tensor
 func AddMMDType(self, mat1, mat2 *Tensor, outDType DType, options ...AddMMDTypeOptions) *Tensor {
-	o := first(options)
-	return begin(opAddMMDType).tensor(self).tensor(mat1).tensor(mat2).dtype(outDType).optScalar(o.Beta).
-		optScalar(o.Alpha).one()
+	args := begin(opAddMMDType).tensor(self).tensor(mat1).tensor(mat2).dtype(outDType)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(self, mat1, mat2)
 }
 
 // AddMMDTypeOut is [AddMMDType] whose result is written to out.
@@ -236,15 +271,19 @@ func AddMMDType(self, mat1, mat2 *Tensor, outDType DType, options ...AddMMDTypeO
 func AddMMDTypeOut(self, mat1, mat2 *Tensor, outDType DType, out *Tensor, options ...AddMMDTypeOptions) *Tensor {
 	o := first(options)
 	return begin(opAddMMDTypeOut).tensor(self).tensor(mat1).tensor(mat2).dtype(outDType).optScalar(o.Beta).
-		optScalar(o.Alpha).tensor(out).into(out)
+		optScalar(o.Alpha).tensor(out).into(out, self, mat1, mat2)
 }
 
 // AddMMI is torch.Tensor.addmm_: it overwrites t, and returns it.
 //
 //	addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddMMI(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
-	o := first(options)
-	return begin(opAddMMI).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).into(t)
+	args := begin(opAddMMI).tensor(t).tensor(mat1).tensor(mat2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.into(t, mat1, mat2)
 }
 
 // AddMMOut is [Tensor.AddMM] whose result is written to out.
@@ -254,7 +293,7 @@ func (t *Tensor) AddMMI(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
 func (t *Tensor) AddMMOut(mat1, mat2, out *Tensor, options ...AddMMOptions) *Tensor {
 	o := first(options)
 	return begin(opAddMMOut).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).tensor(out).
-		into(out)
+		into(out, t, mat1, mat2)
 }
 
 // AddMVOptions of [Tensor.AddMV].
@@ -267,16 +306,24 @@ type AddMVOptions struct {
 //
 //	addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMV(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
-	o := first(options)
-	return begin(opAddMV).tensor(t).tensor(mat).tensor(vec).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opAddMV).tensor(t).tensor(mat).tensor(vec)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, mat, vec)
 }
 
 // AddMVI is torch.Tensor.addmv_: it overwrites t, and returns it.
 //
 //	addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddMVI(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
-	o := first(options)
-	return begin(opAddMVI).tensor(t).tensor(mat).tensor(vec).optScalar(o.Beta).optScalar(o.Alpha).into(t)
+	args := begin(opAddMVI).tensor(t).tensor(mat).tensor(vec)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.into(t, mat, vec)
 }
 
 // AddMVOut is [Tensor.AddMV] whose result is written to out.
@@ -286,7 +333,7 @@ func (t *Tensor) AddMVI(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
 func (t *Tensor) AddMVOut(mat, vec, out *Tensor, options ...AddMVOptions) *Tensor {
 	o := first(options)
 	return begin(opAddMVOut).tensor(t).tensor(mat).tensor(vec).optScalar(o.Beta).optScalar(o.Alpha).tensor(out).
-		into(out)
+		into(out, t, mat, vec)
 }
 
 // AddOut is [Tensor.Add] whose result is written to out.
@@ -294,7 +341,7 @@ func (t *Tensor) AddMVOut(mat, vec, out *Tensor, options ...AddMVOptions) *Tenso
 //	add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AddOut(other, out *Tensor, options ...AddOptions) *Tensor {
 	o := first(options)
-	return begin(opAddOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out)
+	return begin(opAddOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out, t, other)
 }
 
 // AddScalarOptions of [Tensor.AddScalar].
@@ -306,16 +353,22 @@ type AddScalarOptions struct {
 //
 //	add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddScalar(other Scalar, options ...AddScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opAddScalar).tensor(t).scalar(other).optScalar(o.Alpha).one()
+	args := begin(opAddScalar).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t)
 }
 
 // AddScalarI is torch.Tensor.add_: it overwrites t, and returns it.
 //
 //	add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddScalarI(other Scalar, options ...AddScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opAddScalarI).tensor(t).scalar(other).optScalar(o.Alpha).into(t)
+	args := begin(opAddScalarI).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t)
 }
 
 // AddrOptions of [Tensor.Addr].
@@ -328,16 +381,24 @@ type AddrOptions struct {
 //
 //	addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Addr(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
-	o := first(options)
-	return begin(opAddr).tensor(t).tensor(vec1).tensor(vec2).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opAddr).tensor(t).tensor(vec1).tensor(vec2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, vec1, vec2)
 }
 
 // AddrI is torch.Tensor.addr_: it overwrites t, and returns it.
 //
 //	addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddrI(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
-	o := first(options)
-	return begin(opAddrI).tensor(t).tensor(vec1).tensor(vec2).optScalar(o.Beta).optScalar(o.Alpha).into(t)
+	args := begin(opAddrI).tensor(t).tensor(vec1).tensor(vec2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.into(t, vec1, vec2)
 }
 
 // AddrOut is [Tensor.Addr] whose result is written to out.
@@ -347,28 +408,28 @@ func (t *Tensor) AddrI(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
 func (t *Tensor) AddrOut(vec1, vec2, out *Tensor, options ...AddrOptions) *Tensor {
 	o := first(options)
 	return begin(opAddrOut).tensor(t).tensor(vec1).tensor(vec2).optScalar(o.Beta).optScalar(o.Alpha).tensor(out).
-		into(out)
+		into(out, t, vec1, vec2)
 }
 
 // Adjoint is torch.Tensor.adjoint.
 //
 //	adjoint(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Adjoint() *Tensor {
-	return begin(opAdjoint).tensor(t).one()
+	return begin(opAdjoint).tensor(t).one(t)
 }
 
 // AliasCopy is torch.alias_copy.
 //
 //	alias_copy(Tensor self) -> Tensor
 func AliasCopy(self *Tensor) *Tensor {
-	return begin(opAliasCopy).tensor(self).one()
+	return begin(opAliasCopy).tensor(self).one(self)
 }
 
 // All is whether all elements are true.
 //
 //	all(Tensor self) -> Tensor
 func (t *Tensor) All() *Tensor {
-	return begin(opAll).tensor(t).one()
+	return begin(opAll).tensor(t).one(t)
 }
 
 // AllCloseOptions of [Tensor.AllClose].
@@ -383,8 +444,12 @@ type AllCloseOptions struct {
 //	allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool
 //	    equal_nan=False) -> bool
 func (t *Tensor) AllClose(other *Tensor, options ...AllCloseOptions) bool {
-	o := first(options)
-	return begin(opAllClose).tensor(t).tensor(other).optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN).truth()
+	args := begin(opAllClose).tensor(t).tensor(other)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN)
+	}
+	return args.truth(t, other)
 }
 
 // AllDimOptions of [Tensor.AllDim].
@@ -396,8 +461,11 @@ type AllDimOptions struct {
 //
 //	all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 func (t *Tensor) AllDim(dim int, options ...AllDimOptions) *Tensor {
-	o := first(options)
-	return begin(opAllDim).tensor(t).int(dim).optBool(o.KeepDim).one()
+	args := begin(opAllDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // AllDimOut is [Tensor.AllDim] whose result is written to out.
@@ -405,7 +473,7 @@ func (t *Tensor) AllDim(dim int, options ...AllDimOptions) *Tensor {
 //	all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AllDimOut(dim int, out *Tensor, options ...AllDimOptions) *Tensor {
 	o := first(options)
-	return begin(opAllDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAllDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AllDimsOptions of [Tensor.AllDims].
@@ -418,8 +486,12 @@ type AllDimsOptions struct {
 //
 //	all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
-	o := first(options)
-	return begin(opAllDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one()
+	args := begin(opAllDims).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // AllDimsOut is [Tensor.AllDims] whose result is written to out.
@@ -427,14 +499,14 @@ func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
 //	all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AllDimsOut(out *Tensor, options ...AllDimsOptions) *Tensor {
 	o := first(options)
-	return begin(opAllDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAllDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AllOut is [Tensor.All] whose result is written to out.
 //
 //	all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AllOut(out *Tensor) *Tensor {
-	return begin(opAllOut).tensor(t).tensor(out).into(out)
+	return begin(opAllOut).tensor(t).tensor(out).into(out, t)
 }
 
 // AmaxOptions of [Tensor.Amax].
@@ -447,8 +519,12 @@ type AmaxOptions struct {
 //
 //	amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
-	o := first(options)
-	return begin(opAmax).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one()
+	args := begin(opAmax).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // AmaxOut is [Tensor.Amax] whose result is written to out.
@@ -456,7 +532,7 @@ func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
 //	amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AmaxOut(out *Tensor, options ...AmaxOptions) *Tensor {
 	o := first(options)
-	return begin(opAmaxOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAmaxOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AminOptions of [Tensor.Amin].
@@ -469,8 +545,12 @@ type AminOptions struct {
 //
 //	amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amin(options ...AminOptions) *Tensor {
-	o := first(options)
-	return begin(opAmin).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one()
+	args := begin(opAmin).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // AminOut is [Tensor.Amin] whose result is written to out.
@@ -478,7 +558,7 @@ func (t *Tensor) Amin(options ...AminOptions) *Tensor {
 //	amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AminOut(out *Tensor, options ...AminOptions) *Tensor {
 	o := first(options)
-	return begin(opAminOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAminOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AminmaxOptions of [Tensor.Aminmax].
@@ -491,8 +571,12 @@ type AminmaxOptions struct {
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 func (t *Tensor) Aminmax(options ...AminmaxOptions) (min, max *Tensor) {
-	o := first(options)
-	return begin(opAminmax).tensor(t).optInt(o.Dim).optBool(o.KeepDim).two()
+	args := begin(opAminmax).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim)
+	}
+	return args.two(t)
 }
 
 // AminmaxOut is [Tensor.Aminmax] whose results are written to min and max.
@@ -501,7 +585,7 @@ func (t *Tensor) Aminmax(options ...AminmaxOptions) (min, max *Tensor) {
 //	    (Tensor(a!) min, Tensor(b!) max)
 func (t *Tensor) AminmaxOut(min, max *Tensor, options ...AminmaxOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opAminmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(min).tensor(max).done()
+	begin(opAminmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(min).tensor(max).done(t, min, max)
 	return min, max
 }
 
@@ -509,21 +593,21 @@ func (t *Tensor) AminmaxOut(min, max *Tensor, options ...AminmaxOptions) (*Tenso
 //
 //	angle(Tensor self) -> Tensor
 func (t *Tensor) Angle() *Tensor {
-	return begin(opAngle).tensor(t).one()
+	return begin(opAngle).tensor(t).one(t)
 }
 
 // AngleOut is [Tensor.Angle] whose result is written to out.
 //
 //	angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AngleOut(out *Tensor) *Tensor {
-	return begin(opAngleOut).tensor(t).tensor(out).into(out)
+	return begin(opAngleOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Any is whether any element is true.
 //
 //	any(Tensor self) -> Tensor
 func (t *Tensor) Any() *Tensor {
-	return begin(opAny).tensor(t).one()
+	return begin(opAny).tensor(t).one(t)
 }
 
 // AnyDimOptions of [Tensor.AnyDim].
@@ -535,8 +619,11 @@ type AnyDimOptions struct {
 //
 //	any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 func (t *Tensor) AnyDim(dim int, options ...AnyDimOptions) *Tensor {
-	o := first(options)
-	return begin(opAnyDim).tensor(t).int(dim).optBool(o.KeepDim).one()
+	args := begin(opAnyDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // AnyDimOut is [Tensor.AnyDim] whose result is written to out.
@@ -544,7 +631,7 @@ func (t *Tensor) AnyDim(dim int, options ...AnyDimOptions) *Tensor {
 //	any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AnyDimOut(dim int, out *Tensor, options ...AnyDimOptions) *Tensor {
 	o := first(options)
-	return begin(opAnyDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAnyDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AnyDimsOptions of [Tensor.AnyDims].
@@ -557,8 +644,12 @@ type AnyDimsOptions struct {
 //
 //	any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
-	o := first(options)
-	return begin(opAnyDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one()
+	args := begin(opAnyDims).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // AnyDimsOut is [Tensor.AnyDims] whose result is written to out.
@@ -566,14 +657,14 @@ func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
 //	any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AnyDimsOut(out *Tensor, options ...AnyDimsOptions) *Tensor {
 	o := first(options)
-	return begin(opAnyDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opAnyDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AnyOut is [Tensor.Any] whose result is written to out.
 //
 //	any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AnyOut(out *Tensor) *Tensor {
-	return begin(opAnyOut).tensor(t).tensor(out).into(out)
+	return begin(opAnyOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arange is the vector 0, 1, … below end.
@@ -581,7 +672,11 @@ func (t *Tensor) AnyOut(out *Tensor) *Tensor {
 //	arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Arange(end Scalar, options ...TensorOptions) *Tensor {
-	return begin(opArange).scalar(end).factory(first(options)).one()
+	args := begin(opArange).scalar(end)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // ArangeOut is [Arange] whose result is written to out.
@@ -596,7 +691,11 @@ func ArangeOut(end Scalar, out *Tensor) *Tensor {
 //	arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func ArangeStart(start, end Scalar, options ...TensorOptions) *Tensor {
-	return begin(opArangeStart).scalar(start).scalar(end).factory(first(options)).one()
+	args := begin(opArangeStart).scalar(start).scalar(end)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // ArangeStartStep is the vector start, start + step, … below end.
@@ -604,7 +703,11 @@ func ArangeStart(start, end Scalar, options ...TensorOptions) *Tensor {
 //	arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func ArangeStartStep(start, end, step Scalar, options ...TensorOptions) *Tensor {
-	return begin(opArangeStartStep).scalar(start).scalar(end).scalar(step).factory(first(options)).one()
+	args := begin(opArangeStartStep).scalar(start).scalar(end).scalar(step)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // ArangeStartStepOutOptions of [ArangeStartStepOut].
@@ -624,7 +727,7 @@ func ArangeStartStepOut(start, end Scalar, out *Tensor, options ...ArangeStartSt
 //
 //	arccos(Tensor self) -> Tensor
 func (t *Tensor) Arccos() *Tensor {
-	return begin(opArccos).tensor(t).one()
+	return begin(opArccos).tensor(t).one(t)
 }
 
 // ArccosI is torch.Tensor.arccos_: it overwrites t, and returns it.
@@ -638,14 +741,14 @@ func (t *Tensor) ArccosI() *Tensor {
 //
 //	arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArccosOut(out *Tensor) *Tensor {
-	return begin(opArccosOut).tensor(t).tensor(out).into(out)
+	return begin(opArccosOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arccosh is torch.Tensor.arccosh.
 //
 //	arccosh(Tensor self) -> Tensor
 func (t *Tensor) Arccosh() *Tensor {
-	return begin(opArccosh).tensor(t).one()
+	return begin(opArccosh).tensor(t).one(t)
 }
 
 // ArccoshI is torch.Tensor.arccosh_: it overwrites t, and returns it.
@@ -659,14 +762,14 @@ func (t *Tensor) ArccoshI() *Tensor {
 //
 //	arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArccoshOut(out *Tensor) *Tensor {
-	return begin(opArccoshOut).tensor(t).tensor(out).into(out)
+	return begin(opArccoshOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arcsin is torch.Tensor.arcsin.
 //
 //	arcsin(Tensor self) -> Tensor
 func (t *Tensor) Arcsin() *Tensor {
-	return begin(opArcsin).tensor(t).one()
+	return begin(opArcsin).tensor(t).one(t)
 }
 
 // ArcsinI is torch.Tensor.arcsin_: it overwrites t, and returns it.
@@ -680,14 +783,14 @@ func (t *Tensor) ArcsinI() *Tensor {
 //
 //	arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArcsinOut(out *Tensor) *Tensor {
-	return begin(opArcsinOut).tensor(t).tensor(out).into(out)
+	return begin(opArcsinOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arcsinh is torch.Tensor.arcsinh.
 //
 //	arcsinh(Tensor self) -> Tensor
 func (t *Tensor) Arcsinh() *Tensor {
-	return begin(opArcsinh).tensor(t).one()
+	return begin(opArcsinh).tensor(t).one(t)
 }
 
 // ArcsinhI is torch.Tensor.arcsinh_: it overwrites t, and returns it.
@@ -701,35 +804,35 @@ func (t *Tensor) ArcsinhI() *Tensor {
 //
 //	arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArcsinhOut(out *Tensor) *Tensor {
-	return begin(opArcsinhOut).tensor(t).tensor(out).into(out)
+	return begin(opArcsinhOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arctan is torch.Tensor.arctan.
 //
 //	arctan(Tensor self) -> Tensor
 func (t *Tensor) Arctan() *Tensor {
-	return begin(opArctan).tensor(t).one()
+	return begin(opArctan).tensor(t).one(t)
 }
 
 // Arctan2 is torch.Tensor.arctan2.
 //
 //	arctan2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Arctan2(other *Tensor) *Tensor {
-	return begin(opArctan2).tensor(t).tensor(other).one()
+	return begin(opArctan2).tensor(t).tensor(other).one(t, other)
 }
 
 // Arctan2I is torch.Tensor.arctan2_: it overwrites t, and returns it.
 //
 //	arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) Arctan2I(other *Tensor) *Tensor {
-	return begin(opArctan2I).tensor(t).tensor(other).into(t)
+	return begin(opArctan2I).tensor(t).tensor(other).into(t, other)
 }
 
 // Arctan2Out is [Tensor.Arctan2] whose result is written to out.
 //
 //	arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Arctan2Out(other, out *Tensor) *Tensor {
-	return begin(opArctan2Out).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opArctan2Out).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // ArctanI is torch.Tensor.arctan_: it overwrites t, and returns it.
@@ -743,14 +846,14 @@ func (t *Tensor) ArctanI() *Tensor {
 //
 //	arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArctanOut(out *Tensor) *Tensor {
-	return begin(opArctanOut).tensor(t).tensor(out).into(out)
+	return begin(opArctanOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Arctanh is torch.Tensor.arctanh.
 //
 //	arctanh(Tensor self) -> Tensor
 func (t *Tensor) Arctanh() *Tensor {
-	return begin(opArctanh).tensor(t).one()
+	return begin(opArctanh).tensor(t).one(t)
 }
 
 // ArctanhI is torch.Tensor.arctanh_: it overwrites t, and returns it.
@@ -764,7 +867,7 @@ func (t *Tensor) ArctanhI() *Tensor {
 //
 //	arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArctanhOut(out *Tensor) *Tensor {
-	return begin(opArctanhOut).tensor(t).tensor(out).into(out)
+	return begin(opArctanhOut).tensor(t).tensor(out).into(out, t)
 }
 
 // ArgmaxOptions of [Tensor.Argmax].
@@ -776,8 +879,11 @@ type ArgmaxOptions struct {
 //
 //	argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) Argmax(dim int, options ...ArgmaxOptions) *Tensor {
-	o := first(options)
-	return begin(opArgmax).tensor(t).int(dim).optBool(o.KeepDim).one()
+	args := begin(opArgmax).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // ArgmaxOutOptions of [Tensor.ArgmaxOut].
@@ -791,7 +897,7 @@ type ArgmaxOutOptions struct {
 //	argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArgmaxOut(out *Tensor, options ...ArgmaxOutOptions) *Tensor {
 	o := first(options)
-	return begin(opArgmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opArgmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // ArgminOptions of [Tensor.Argmin].
@@ -803,8 +909,11 @@ type ArgminOptions struct {
 //
 //	argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) Argmin(dim int, options ...ArgminOptions) *Tensor {
-	o := first(options)
-	return begin(opArgmin).tensor(t).int(dim).optBool(o.KeepDim).one()
+	args := begin(opArgmin).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // ArgminOutOptions of [Tensor.ArgminOut].
@@ -818,7 +927,7 @@ type ArgminOutOptions struct {
 //	argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArgminOut(out *Tensor, options ...ArgminOutOptions) *Tensor {
 	o := first(options)
-	return begin(opArgminOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opArgminOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // ArgsortOptions of [Tensor.Argsort].
@@ -831,8 +940,12 @@ type ArgsortOptions struct {
 //
 //	argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 func (t *Tensor) Argsort(options ...ArgsortOptions) *Tensor {
-	o := first(options)
-	return begin(opArgsort).tensor(t).optInt(o.Dim).optBool(o.Descending).one()
+	args := begin(opArgsort).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.Descending)
+	}
+	return args.one(t)
 }
 
 // ArgsortStableOptions of [Tensor.ArgsortStable].
@@ -845,8 +958,12 @@ type ArgsortStableOptions struct {
 //
 //	argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
 func (t *Tensor) ArgsortStable(stable bool, options ...ArgsortStableOptions) *Tensor {
-	o := first(options)
-	return begin(opArgsortStable).tensor(t).bool(stable).optInt(o.Dim).optBool(o.Descending).one()
+	args := begin(opArgsortStable).tensor(t).bool(stable)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.Descending)
+	}
+	return args.one(t)
 }
 
 // ArgsortStableOut is [Tensor.ArgsortStable] whose result is written to out.
@@ -855,14 +972,15 @@ func (t *Tensor) ArgsortStable(stable bool, options ...ArgsortStableOptions) *Te
 //	    Tensor(a!)
 func (t *Tensor) ArgsortStableOut(stable bool, out *Tensor, options ...ArgsortStableOptions) *Tensor {
 	o := first(options)
-	return begin(opArgsortStableOut).tensor(t).bool(stable).optInt(o.Dim).optBool(o.Descending).tensor(out).into(out)
+	return begin(opArgsortStableOut).tensor(t).bool(stable).optInt(o.Dim).optBool(o.Descending).tensor(out).
+		into(out, t)
 }
 
 // Argwhere is torch.Tensor.argwhere.
 //
 //	argwhere(Tensor self) -> Tensor
 func (t *Tensor) Argwhere() *Tensor {
-	return begin(opArgwhere).tensor(t).one()
+	return begin(opArgwhere).tensor(t).one(t)
 }
 
 // AsStridedOptions of [Tensor.AsStrided].
@@ -874,8 +992,11 @@ type AsStridedOptions struct {
 //
 //	as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
 func (t *Tensor) AsStrided(size, stride []int, options ...AsStridedOptions) *Tensor {
-	o := first(options)
-	return begin(opAsStrided).tensor(t).ints(size).ints(stride).optInt(o.StorageOffset).one()
+	args := begin(opAsStrided).tensor(t).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.optInt(options[0].StorageOffset)
+	}
+	return args.one(t)
 }
 
 // AsStridedCopyOptions of [AsStridedCopy].
@@ -887,16 +1008,22 @@ type AsStridedCopyOptions struct {
 //
 //	as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
 func AsStridedCopy(self *Tensor, size, stride []int, options ...AsStridedCopyOptions) *Tensor {
-	o := first(options)
-	return begin(opAsStridedCopy).tensor(self).ints(size).ints(stride).optInt(o.StorageOffset).one()
+	args := begin(opAsStridedCopy).tensor(self).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.optInt(options[0].StorageOffset)
+	}
+	return args.one(self)
 }
 
 // AsStridedI is torch.Tensor.as_strided_: it overwrites t, and returns it.
 //
 //	as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
 func (t *Tensor) AsStridedI(size, stride []int, options ...AsStridedOptions) *Tensor {
-	o := first(options)
-	return begin(opAsStridedI).tensor(t).ints(size).ints(stride).optInt(o.StorageOffset).into(t)
+	args := begin(opAsStridedI).tensor(t).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.optInt(options[0].StorageOffset)
+	}
+	return args.into(t)
 }
 
 // AsStridedScatterOptions of [Tensor.AsStridedScatter].
@@ -909,15 +1036,18 @@ type AsStridedScatterOptions struct {
 //	as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) ->
 //	    Tensor
 func (t *Tensor) AsStridedScatter(src *Tensor, size, stride []int, options ...AsStridedScatterOptions) *Tensor {
-	o := first(options)
-	return begin(opAsStridedScatter).tensor(t).tensor(src).ints(size).ints(stride).optInt(o.StorageOffset).one()
+	args := begin(opAsStridedScatter).tensor(t).tensor(src).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.optInt(options[0].StorageOffset)
+	}
+	return args.one(t, src)
 }
 
 // Asin is torch.Tensor.asin.
 //
 //	asin(Tensor self) -> Tensor
 func (t *Tensor) Asin() *Tensor {
-	return begin(opAsin).tensor(t).one()
+	return begin(opAsin).tensor(t).one(t)
 }
 
 // AsinI is torch.Tensor.asin_: it overwrites t, and returns it.
@@ -931,14 +1061,14 @@ func (t *Tensor) AsinI() *Tensor {
 //
 //	asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AsinOut(out *Tensor) *Tensor {
-	return begin(opAsinOut).tensor(t).tensor(out).into(out)
+	return begin(opAsinOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Asinh is torch.Tensor.asinh.
 //
 //	asinh(Tensor self) -> Tensor
 func (t *Tensor) Asinh() *Tensor {
-	return begin(opAsinh).tensor(t).one()
+	return begin(opAsinh).tensor(t).one(t)
 }
 
 // AsinhI is torch.Tensor.asinh_: it overwrites t, and returns it.
@@ -952,14 +1082,14 @@ func (t *Tensor) AsinhI() *Tensor {
 //
 //	asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AsinhOut(out *Tensor) *Tensor {
-	return begin(opAsinhOut).tensor(t).tensor(out).into(out)
+	return begin(opAsinhOut).tensor(t).tensor(out).into(out, t)
 }
 
 // AtLeast1d is torch.atleast_1d.
 //
 //	atleast_1d(Tensor self) -> Tensor
 func AtLeast1d(self *Tensor) *Tensor {
-	return begin(opAtLeast1d).tensor(self).one()
+	return begin(opAtLeast1d).tensor(self).one(self)
 }
 
 // AtLeast1dSequence is torch.atleast_1d.
@@ -973,7 +1103,7 @@ func AtLeast1dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atleast_2d(Tensor self) -> Tensor
 func AtLeast2d(self *Tensor) *Tensor {
-	return begin(opAtLeast2d).tensor(self).one()
+	return begin(opAtLeast2d).tensor(self).one(self)
 }
 
 // AtLeast2dSequence is torch.atleast_2d.
@@ -987,7 +1117,7 @@ func AtLeast2dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atleast_3d(Tensor self) -> Tensor
 func AtLeast3d(self *Tensor) *Tensor {
-	return begin(opAtLeast3d).tensor(self).one()
+	return begin(opAtLeast3d).tensor(self).one(self)
 }
 
 // AtLeast3dSequence is torch.atleast_3d.
@@ -1001,28 +1131,28 @@ func AtLeast3dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atan(Tensor self) -> Tensor
 func (t *Tensor) Atan() *Tensor {
-	return begin(opAtan).tensor(t).one()
+	return begin(opAtan).tensor(t).one(t)
 }
 
 // Atan2 is torch.Tensor.atan2.
 //
 //	atan2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Atan2(other *Tensor) *Tensor {
-	return begin(opAtan2).tensor(t).tensor(other).one()
+	return begin(opAtan2).tensor(t).tensor(other).one(t, other)
 }
 
 // Atan2I is torch.Tensor.atan2_: it overwrites t, and returns it.
 //
 //	atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) Atan2I(other *Tensor) *Tensor {
-	return begin(opAtan2I).tensor(t).tensor(other).into(t)
+	return begin(opAtan2I).tensor(t).tensor(other).into(t, other)
 }
 
 // Atan2Out is [Tensor.Atan2] whose result is written to out.
 //
 //	atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Atan2Out(other, out *Tensor) *Tensor {
-	return begin(opAtan2Out).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opAtan2Out).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // AtanI is torch.Tensor.atan_: it overwrites t, and returns it.
@@ -1036,14 +1166,14 @@ func (t *Tensor) AtanI() *Tensor {
 //
 //	atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AtanOut(out *Tensor) *Tensor {
-	return begin(opAtanOut).tensor(t).tensor(out).into(out)
+	return begin(opAtanOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Atanh is torch.Tensor.atanh.
 //
 //	atanh(Tensor self) -> Tensor
 func (t *Tensor) Atanh() *Tensor {
-	return begin(opAtanh).tensor(t).one()
+	return begin(opAtanh).tensor(t).one(t)
 }
 
 // AtanhI is torch.Tensor.atanh_: it overwrites t, and returns it.
@@ -1057,7 +1187,7 @@ func (t *Tensor) AtanhI() *Tensor {
 //
 //	atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AtanhOut(out *Tensor) *Tensor {
-	return begin(opAtanhOut).tensor(t).tensor(out).into(out)
+	return begin(opAtanhOut).tensor(t).tensor(out).into(out, t)
 }
 
 var (

@@ -14,8 +14,12 @@ type BAddBMMOptions struct {
 //
 //	baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) BAddBMM(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Tensor {
-	o := first(options)
-	return begin(opBAddBMM).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opBAddBMM).tensor(t).tensor(batch1).tensor(batch2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, batch1, batch2)
 }
 
 // BAddBMMDTypeOptions of [BAddBMMDType].
@@ -29,9 +33,12 @@ type BAddBMMDTypeOptions struct {
 //	baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar
 //	    alpha=1) -> Tensor
 func BAddBMMDType(self, batch1, batch2 *Tensor, outDType DType, options ...BAddBMMDTypeOptions) *Tensor {
-	o := first(options)
-	return begin(opBAddBMMDType).tensor(self).tensor(batch1).tensor(batch2).dtype(outDType).optScalar(o.Beta).
-		optScalar(o.Alpha).one()
+	args := begin(opBAddBMMDType).tensor(self).tensor(batch1).tensor(batch2).dtype(outDType)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(self, batch1, batch2)
 }
 
 // BAddBMMDTypeOut is [BAddBMMDType] whose result is written to out.
@@ -41,15 +48,19 @@ func BAddBMMDType(self, batch1, batch2 *Tensor, outDType DType, options ...BAddB
 func BAddBMMDTypeOut(self, batch1, batch2 *Tensor, outDType DType, out *Tensor, options ...BAddBMMDTypeOptions) *Tensor {
 	o := first(options)
 	return begin(opBAddBMMDTypeOut).tensor(self).tensor(batch1).tensor(batch2).dtype(outDType).optScalar(o.Beta).
-		optScalar(o.Alpha).tensor(out).into(out)
+		optScalar(o.Alpha).tensor(out).into(out, self, batch1, batch2)
 }
 
 // BAddBMMI is torch.Tensor.baddbmm_: it overwrites t, and returns it.
 //
 //	baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) BAddBMMI(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Tensor {
-	o := first(options)
-	return begin(opBAddBMMI).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).into(t)
+	args := begin(opBAddBMMI).tensor(t).tensor(batch1).tensor(batch2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.into(t, batch1, batch2)
 }
 
 // BAddBMMOut is [Tensor.BAddBMM] whose result is written to out.
@@ -59,35 +70,35 @@ func (t *Tensor) BAddBMMI(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Te
 func (t *Tensor) BAddBMMOut(batch1, batch2, out *Tensor, options ...BAddBMMOptions) *Tensor {
 	o := first(options)
 	return begin(opBAddBMMOut).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).
-		tensor(out).into(out)
+		tensor(out).into(out, t, batch1, batch2)
 }
 
 // BMM is the matrix product of two batches of matrices.
 //
 //	bmm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) BMM(mat2 *Tensor) *Tensor {
-	return begin(opBMM).tensor(t).tensor(mat2).one()
+	return begin(opBMM).tensor(t).tensor(mat2).one(t, mat2)
 }
 
 // BMMDType is torch.bmm.
 //
 //	bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor
 func BMMDType(self, mat2 *Tensor, outDType DType) *Tensor {
-	return begin(opBMMDType).tensor(self).tensor(mat2).dtype(outDType).one()
+	return begin(opBMMDType).tensor(self).tensor(mat2).dtype(outDType).one(self, mat2)
 }
 
 // BMMDTypeOut is [BMMDType] whose result is written to out.
 //
 //	bmm.dtype_out(Tensor self, Tensor mat2, ScalarType out_dtype, *, Tensor(a!) out) -> Tensor(a!)
 func BMMDTypeOut(self, mat2 *Tensor, outDType DType, out *Tensor) *Tensor {
-	return begin(opBMMDTypeOut).tensor(self).tensor(mat2).dtype(outDType).tensor(out).into(out)
+	return begin(opBMMDTypeOut).tensor(self).tensor(mat2).dtype(outDType).tensor(out).into(out, self, mat2)
 }
 
 // BMMOut is [Tensor.BMM] whose result is written to out.
 //
 //	bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BMMOut(mat2, out *Tensor) *Tensor {
-	return begin(opBMMOut).tensor(t).tensor(mat2).tensor(out).into(out)
+	return begin(opBMMOut).tensor(t).tensor(mat2).tensor(out).into(out, t, mat2)
 }
 
 // BartlettWindow is torch.bartlett_window.
@@ -95,7 +106,11 @@ func (t *Tensor) BMMOut(mat2, out *Tensor) *Tensor {
 //	bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func BartlettWindow(windowLength int, options ...TensorOptions) *Tensor {
-	return begin(opBartlettWindow).int(windowLength).factory(first(options)).one()
+	args := begin(opBartlettWindow).int(windowLength)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // BartlettWindowPeriodic is torch.bartlett_window.
@@ -103,14 +118,18 @@ func BartlettWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func BartlettWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
-	return begin(opBartlettWindowPeriodic).int(windowLength).bool(periodic).factory(first(options)).one()
+	args := begin(opBartlettWindowPeriodic).int(windowLength).bool(periodic)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // Bernoulli is torch.Tensor.bernoulli.
 //
 //	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 func (t *Tensor) Bernoulli() *Tensor {
-	return begin(opBernoulli).tensor(t).one()
+	return begin(opBernoulli).tensor(t).one(t)
 }
 
 // BernoulliFloatIOptions of [Tensor.BernoulliFloatI].
@@ -122,29 +141,32 @@ type BernoulliFloatIOptions struct {
 //
 //	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) BernoulliFloatI(options ...BernoulliFloatIOptions) *Tensor {
-	o := first(options)
-	return begin(opBernoulliFloatI).tensor(t).optDouble(o.P).into(t)
+	args := begin(opBernoulliFloatI).tensor(t)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].P)
+	}
+	return args.into(t)
 }
 
 // BernoulliI is torch.Tensor.bernoulli_: it overwrites t, and returns it.
 //
 //	bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) BernoulliI(p *Tensor) *Tensor {
-	return begin(opBernoulliI).tensor(t).tensor(p).into(t)
+	return begin(opBernoulliI).tensor(t).tensor(p).into(t, p)
 }
 
 // BernoulliOut is [Tensor.Bernoulli] whose result is written to out.
 //
 //	bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BernoulliOut(out *Tensor) *Tensor {
-	return begin(opBernoulliOut).tensor(t).unset().tensor(out).into(out)
+	return begin(opBernoulliOut).tensor(t).unset().tensor(out).into(out, t)
 }
 
 // BernoulliP is torch.Tensor.bernoulli.
 //
 //	bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 func (t *Tensor) BernoulliP(p float64) *Tensor {
-	return begin(opBernoulliP).tensor(t).double(p).one()
+	return begin(opBernoulliP).tensor(t).double(p).one(t)
 }
 
 // BinCountOptions of [Tensor.BinCount].
@@ -157,43 +179,47 @@ type BinCountOptions struct {
 //
 //	bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
 func (t *Tensor) BinCount(options ...BinCountOptions) *Tensor {
-	o := first(options)
-	return begin(opBinCount).tensor(t).optTensor(o.Weights).optInt(o.Minlength).one()
+	args := begin(opBinCount).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Weights).optInt(o.Minlength)
+	}
+	return args.one(t)
 }
 
 // Binomial is torch.binomial.
 //
 //	binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
 func Binomial(count, prob *Tensor) *Tensor {
-	return begin(opBinomial).tensor(count).tensor(prob).one()
+	return begin(opBinomial).tensor(count).tensor(prob).one(count, prob)
 }
 
 // BitwiseAnd is torch.Tensor.bitwise_and.
 //
 //	bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseAnd(other *Tensor) *Tensor {
-	return begin(opBitwiseAnd).tensor(t).tensor(other).one()
+	return begin(opBitwiseAnd).tensor(t).tensor(other).one(t, other)
 }
 
 // BitwiseAndI is torch.Tensor.bitwise_and_: it overwrites t, and returns it.
 //
 //	bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) BitwiseAndI(other *Tensor) *Tensor {
-	return begin(opBitwiseAndI).tensor(t).tensor(other).into(t)
+	return begin(opBitwiseAndI).tensor(t).tensor(other).into(t, other)
 }
 
 // BitwiseAndOut is [Tensor.BitwiseAnd] whose result is written to out.
 //
 //	bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseAndOut(other, out *Tensor) *Tensor {
-	return begin(opBitwiseAndOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opBitwiseAndOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // BitwiseAndScalar is torch.Tensor.bitwise_and.
 //
 //	bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) BitwiseAndScalar(other Scalar) *Tensor {
-	return begin(opBitwiseAndScalar).tensor(t).scalar(other).one()
+	return begin(opBitwiseAndScalar).tensor(t).scalar(other).one(t)
 }
 
 // BitwiseAndScalarI is torch.Tensor.bitwise_and_: it overwrites t, and returns it.
@@ -207,42 +233,42 @@ func (t *Tensor) BitwiseAndScalarI(other Scalar) *Tensor {
 //
 //	bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseAndScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opBitwiseAndScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opBitwiseAndScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // BitwiseAndScalarTensor is torch.bitwise_and.
 //
 //	bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func BitwiseAndScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opBitwiseAndScalarTensor).scalar(self).tensor(other).one()
+	return begin(opBitwiseAndScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // BitwiseLeftShift is torch.Tensor.bitwise_left_shift.
 //
 //	bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseLeftShift(other *Tensor) *Tensor {
-	return begin(opBitwiseLeftShift).tensor(t).tensor(other).one()
+	return begin(opBitwiseLeftShift).tensor(t).tensor(other).one(t, other)
 }
 
 // BitwiseLeftShiftI is torch.Tensor.bitwise_left_shift_: it overwrites t, and returns it.
 //
 //	bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) BitwiseLeftShiftI(other *Tensor) *Tensor {
-	return begin(opBitwiseLeftShiftI).tensor(t).tensor(other).into(t)
+	return begin(opBitwiseLeftShiftI).tensor(t).tensor(other).into(t, other)
 }
 
 // BitwiseLeftShiftOut is [Tensor.BitwiseLeftShift] whose result is written to out.
 //
 //	bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseLeftShiftOut(other, out *Tensor) *Tensor {
-	return begin(opBitwiseLeftShiftOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opBitwiseLeftShiftOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // BitwiseLeftShiftScalar is torch.Tensor.bitwise_left_shift.
 //
 //	bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) BitwiseLeftShiftScalar(other Scalar) *Tensor {
-	return begin(opBitwiseLeftShiftScalar).tensor(t).scalar(other).one()
+	return begin(opBitwiseLeftShiftScalar).tensor(t).scalar(other).one(t)
 }
 
 // BitwiseLeftShiftScalarI is torch.Tensor.bitwise_left_shift_: it overwrites t, and returns it.
@@ -256,21 +282,21 @@ func (t *Tensor) BitwiseLeftShiftScalarI(other Scalar) *Tensor {
 //
 //	bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseLeftShiftScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opBitwiseLeftShiftScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opBitwiseLeftShiftScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // BitwiseLeftShiftScalarTensor is torch.bitwise_left_shift.
 //
 //	bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func BitwiseLeftShiftScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opBitwiseLeftShiftScalarTensor).scalar(self).tensor(other).one()
+	return begin(opBitwiseLeftShiftScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // BitwiseNot is torch.Tensor.bitwise_not.
 //
 //	bitwise_not(Tensor self) -> Tensor
 func (t *Tensor) BitwiseNot() *Tensor {
-	return begin(opBitwiseNot).tensor(t).one()
+	return begin(opBitwiseNot).tensor(t).one(t)
 }
 
 // BitwiseNotI is torch.Tensor.bitwise_not_: it overwrites t, and returns it.
@@ -284,35 +310,35 @@ func (t *Tensor) BitwiseNotI() *Tensor {
 //
 //	bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseNotOut(out *Tensor) *Tensor {
-	return begin(opBitwiseNotOut).tensor(t).tensor(out).into(out)
+	return begin(opBitwiseNotOut).tensor(t).tensor(out).into(out, t)
 }
 
 // BitwiseOr is torch.Tensor.bitwise_or.
 //
 //	bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseOr(other *Tensor) *Tensor {
-	return begin(opBitwiseOr).tensor(t).tensor(other).one()
+	return begin(opBitwiseOr).tensor(t).tensor(other).one(t, other)
 }
 
 // BitwiseOrI is torch.Tensor.bitwise_or_: it overwrites t, and returns it.
 //
 //	bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) BitwiseOrI(other *Tensor) *Tensor {
-	return begin(opBitwiseOrI).tensor(t).tensor(other).into(t)
+	return begin(opBitwiseOrI).tensor(t).tensor(other).into(t, other)
 }
 
 // BitwiseOrOut is [Tensor.BitwiseOr] whose result is written to out.
 //
 //	bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseOrOut(other, out *Tensor) *Tensor {
-	return begin(opBitwiseOrOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opBitwiseOrOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // BitwiseOrScalar is torch.Tensor.bitwise_or.
 //
 //	bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) BitwiseOrScalar(other Scalar) *Tensor {
-	return begin(opBitwiseOrScalar).tensor(t).scalar(other).one()
+	return begin(opBitwiseOrScalar).tensor(t).scalar(other).one(t)
 }
 
 // BitwiseOrScalarI is torch.Tensor.bitwise_or_: it overwrites t, and returns it.
@@ -326,42 +352,42 @@ func (t *Tensor) BitwiseOrScalarI(other Scalar) *Tensor {
 //
 //	bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseOrScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opBitwiseOrScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opBitwiseOrScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // BitwiseOrScalarTensor is torch.bitwise_or.
 //
 //	bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func BitwiseOrScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opBitwiseOrScalarTensor).scalar(self).tensor(other).one()
+	return begin(opBitwiseOrScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // BitwiseRightShift is torch.Tensor.bitwise_right_shift.
 //
 //	bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseRightShift(other *Tensor) *Tensor {
-	return begin(opBitwiseRightShift).tensor(t).tensor(other).one()
+	return begin(opBitwiseRightShift).tensor(t).tensor(other).one(t, other)
 }
 
 // BitwiseRightShiftI is torch.Tensor.bitwise_right_shift_: it overwrites t, and returns it.
 //
 //	bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) BitwiseRightShiftI(other *Tensor) *Tensor {
-	return begin(opBitwiseRightShiftI).tensor(t).tensor(other).into(t)
+	return begin(opBitwiseRightShiftI).tensor(t).tensor(other).into(t, other)
 }
 
 // BitwiseRightShiftOut is [Tensor.BitwiseRightShift] whose result is written to out.
 //
 //	bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseRightShiftOut(other, out *Tensor) *Tensor {
-	return begin(opBitwiseRightShiftOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opBitwiseRightShiftOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // BitwiseRightShiftScalar is torch.Tensor.bitwise_right_shift.
 //
 //	bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) BitwiseRightShiftScalar(other Scalar) *Tensor {
-	return begin(opBitwiseRightShiftScalar).tensor(t).scalar(other).one()
+	return begin(opBitwiseRightShiftScalar).tensor(t).scalar(other).one(t)
 }
 
 // BitwiseRightShiftScalarI is torch.Tensor.bitwise_right_shift_: it overwrites t, and returns it.
@@ -375,42 +401,42 @@ func (t *Tensor) BitwiseRightShiftScalarI(other Scalar) *Tensor {
 //
 //	bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseRightShiftScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opBitwiseRightShiftScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opBitwiseRightShiftScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // BitwiseRightShiftScalarTensor is torch.bitwise_right_shift.
 //
 //	bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func BitwiseRightShiftScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opBitwiseRightShiftScalarTensor).scalar(self).tensor(other).one()
+	return begin(opBitwiseRightShiftScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // BitwiseXor is torch.Tensor.bitwise_xor.
 //
 //	bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseXor(other *Tensor) *Tensor {
-	return begin(opBitwiseXor).tensor(t).tensor(other).one()
+	return begin(opBitwiseXor).tensor(t).tensor(other).one(t, other)
 }
 
 // BitwiseXorI is torch.Tensor.bitwise_xor_: it overwrites t, and returns it.
 //
 //	bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) BitwiseXorI(other *Tensor) *Tensor {
-	return begin(opBitwiseXorI).tensor(t).tensor(other).into(t)
+	return begin(opBitwiseXorI).tensor(t).tensor(other).into(t, other)
 }
 
 // BitwiseXorOut is [Tensor.BitwiseXor] whose result is written to out.
 //
 //	bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseXorOut(other, out *Tensor) *Tensor {
-	return begin(opBitwiseXorOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opBitwiseXorOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // BitwiseXorScalar is torch.Tensor.bitwise_xor.
 //
 //	bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) BitwiseXorScalar(other Scalar) *Tensor {
-	return begin(opBitwiseXorScalar).tensor(t).scalar(other).one()
+	return begin(opBitwiseXorScalar).tensor(t).scalar(other).one(t)
 }
 
 // BitwiseXorScalarI is torch.Tensor.bitwise_xor_: it overwrites t, and returns it.
@@ -424,14 +450,14 @@ func (t *Tensor) BitwiseXorScalarI(other Scalar) *Tensor {
 //
 //	bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) BitwiseXorScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opBitwiseXorScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opBitwiseXorScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // BitwiseXorScalarTensor is torch.bitwise_xor.
 //
 //	bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func BitwiseXorScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opBitwiseXorScalarTensor).scalar(self).tensor(other).one()
+	return begin(opBitwiseXorScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // BlackmanWindow is torch.blackman_window.
@@ -439,7 +465,11 @@ func BitwiseXorScalarTensor(self Scalar, other *Tensor) *Tensor {
 //	blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func BlackmanWindow(windowLength int, options ...TensorOptions) *Tensor {
-	return begin(opBlackmanWindow).int(windowLength).factory(first(options)).one()
+	args := begin(opBlackmanWindow).int(windowLength)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // BlackmanWindowPeriodic is torch.blackman_window.
@@ -447,7 +477,11 @@ func BlackmanWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func BlackmanWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
-	return begin(opBlackmanWindowPeriodic).int(windowLength).bool(periodic).factory(first(options)).one()
+	args := begin(opBlackmanWindowPeriodic).int(windowLength).bool(periodic)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // BlockDiag is torch.block_diag.
@@ -468,7 +502,7 @@ func BroadcastTensors(tensors ...*Tensor) []*Tensor {
 //
 //	broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)
 func (t *Tensor) BroadcastTo(size ...int) *Tensor {
-	return begin(opBroadcastTo).tensor(t).ints(size).one()
+	return begin(opBroadcastTo).tensor(t).ints(size).one(t)
 }
 
 // BucketizeOptions of [Bucketize].
@@ -481,8 +515,12 @@ type BucketizeOptions struct {
 //
 //	bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
-	o := first(options)
-	return begin(opBucketize).tensor(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).one()
+	args := begin(opBucketize).tensor(self).tensor(boundaries)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.OutInt32).optBool(o.Right)
+	}
+	return args.one(self, boundaries)
 }
 
 // BucketizeOut is [Bucketize] whose result is written to out.
@@ -492,7 +530,7 @@ func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
 func BucketizeOut(self, boundaries, out *Tensor, options ...BucketizeOptions) *Tensor {
 	o := first(options)
 	return begin(opBucketizeOut).tensor(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).tensor(out).
-		into(out)
+		into(out, self, boundaries)
 }
 
 // BucketizeScalarOptions of [BucketizeScalar].
@@ -505,8 +543,12 @@ type BucketizeScalarOptions struct {
 //
 //	bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 func BucketizeScalar(self Scalar, boundaries *Tensor, options ...BucketizeScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opBucketizeScalar).scalar(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).one()
+	args := begin(opBucketizeScalar).scalar(self).tensor(boundaries)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.OutInt32).optBool(o.Right)
+	}
+	return args.one(boundaries)
 }
 
 var (

@@ -14,8 +14,12 @@ type CDistOptions struct {
 //
 //	cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
 func CDist(x1, x2 *Tensor, options ...CDistOptions) *Tensor {
-	o := first(options)
-	return begin(opCDist).tensor(x1).tensor(x2).optDouble(o.P).optInt(o.ComputeMode).one()
+	args := begin(opCDist).tensor(x1).tensor(x2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.P).optInt(o.ComputeMode)
+	}
+	return args.one(x1, x2)
 }
 
 // CanCast is torch.can_cast.
@@ -62,29 +66,33 @@ type CauchyIOptions struct {
 //
 //	cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) CauchyI(options ...CauchyIOptions) *Tensor {
-	o := first(options)
-	return begin(opCauchyI).tensor(t).optDouble(o.Median).optDouble(o.Sigma).into(t)
+	args := begin(opCauchyI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Median).optDouble(o.Sigma)
+	}
+	return args.into(t)
 }
 
 // CcolIndices is torch.Tensor.ccol_indices.
 //
 //	ccol_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) CcolIndices() *Tensor {
-	return begin(opCcolIndices).tensor(t).one()
+	return begin(opCcolIndices).tensor(t).one(t)
 }
 
 // CcolIndicesCopy is torch.ccol_indices_copy.
 //
 //	ccol_indices_copy(Tensor self) -> Tensor
 func CcolIndicesCopy(self *Tensor) *Tensor {
-	return begin(opCcolIndicesCopy).tensor(self).one()
+	return begin(opCcolIndicesCopy).tensor(self).one(self)
 }
 
 // Ceil is torch.Tensor.ceil.
 //
 //	ceil(Tensor self) -> Tensor
 func (t *Tensor) Ceil() *Tensor {
-	return begin(opCeil).tensor(t).one()
+	return begin(opCeil).tensor(t).one(t)
 }
 
 // CeilI is torch.Tensor.ceil_: it overwrites t, and returns it.
@@ -98,7 +106,7 @@ func (t *Tensor) CeilI() *Tensor {
 //
 //	ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CeilOut(out *Tensor) *Tensor {
-	return begin(opCeilOut).tensor(t).tensor(out).into(out)
+	return begin(opCeilOut).tensor(t).tensor(out).into(out, t)
 }
 
 // ChainMatMul is torch.chain_matmul.
@@ -124,8 +132,11 @@ type ChalfOptions struct {
 //
 //	chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Chalf(options ...ChalfOptions) *Tensor {
-	o := first(options)
-	return begin(opChalf).tensor(t).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opChalf).tensor(t)
+	if len(options) > 0 {
+		args = args.optMemoryFormat(options[0].MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // CholeskyOptions of [Tensor.Cholesky].
@@ -137,8 +148,11 @@ type CholeskyOptions struct {
 //
 //	cholesky(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) Cholesky(options ...CholeskyOptions) *Tensor {
-	o := first(options)
-	return begin(opCholesky).tensor(t).optBool(o.Upper).one()
+	args := begin(opCholesky).tensor(t)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Upper)
+	}
+	return args.one(t)
 }
 
 // CholeskyInverseOptions of [Tensor.CholeskyInverse].
@@ -150,8 +164,11 @@ type CholeskyInverseOptions struct {
 //
 //	cholesky_inverse(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
-	o := first(options)
-	return begin(opCholeskyInverse).tensor(t).optBool(o.Upper).one()
+	args := begin(opCholeskyInverse).tensor(t)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Upper)
+	}
+	return args.one(t)
 }
 
 // CholeskyInverseOut is [Tensor.CholeskyInverse] whose result is written to out.
@@ -159,7 +176,7 @@ func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
 //	cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskyInverseOut(out *Tensor, options ...CholeskyInverseOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskyInverseOut).tensor(t).optBool(o.Upper).tensor(out).into(out)
+	return begin(opCholeskyInverseOut).tensor(t).optBool(o.Upper).tensor(out).into(out, t)
 }
 
 // CholeskyOut is [Tensor.Cholesky] whose result is written to out.
@@ -167,7 +184,7 @@ func (t *Tensor) CholeskyInverseOut(out *Tensor, options ...CholeskyInverseOptio
 //	cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskyOut(out *Tensor, options ...CholeskyOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskyOut).tensor(t).optBool(o.Upper).tensor(out).into(out)
+	return begin(opCholeskyOut).tensor(t).optBool(o.Upper).tensor(out).into(out, t)
 }
 
 // CholeskySolveOptions of [Tensor.CholeskySolve].
@@ -179,8 +196,11 @@ type CholeskySolveOptions struct {
 //
 //	cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
 func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) *Tensor {
-	o := first(options)
-	return begin(opCholeskySolve).tensor(t).tensor(input2).optBool(o.Upper).one()
+	args := begin(opCholeskySolve).tensor(t).tensor(input2)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Upper)
+	}
+	return args.one(t, input2)
 }
 
 // CholeskySolveOut is [Tensor.CholeskySolve] whose result is written to out.
@@ -188,14 +208,14 @@ func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) 
 //	cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskySolveOut(input2, out *Tensor, options ...CholeskySolveOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskySolveOut).tensor(t).tensor(input2).optBool(o.Upper).tensor(out).into(out)
+	return begin(opCholeskySolveOut).tensor(t).tensor(input2).optBool(o.Upper).tensor(out).into(out, t, input2)
 }
 
 // Chunk gives that many views, of about equally many elements of dim.
 //
 //	chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
 func (t *Tensor) Chunk(chunks, dim int) []*Tensor {
-	return begin(opChunk).tensor(t).int(chunks).int(dim).list()
+	return begin(opChunk).tensor(t).int(chunks).int(dim).list(t)
 }
 
 // ClampOptions of [Tensor.Clamp].
@@ -208,23 +228,31 @@ type ClampOptions struct {
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clamp(options ...ClampOptions) *Tensor {
-	o := first(options)
-	return begin(opClamp).tensor(t).optScalar(o.Min).optScalar(o.Max).one()
+	args := begin(opClamp).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Min).optScalar(o.Max)
+	}
+	return args.one(t)
 }
 
 // ClampI is torch.Tensor.clamp_: it overwrites t, and returns it.
 //
 //	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func (t *Tensor) ClampI(options ...ClampOptions) *Tensor {
-	o := first(options)
-	return begin(opClampI).tensor(t).optScalar(o.Min).optScalar(o.Max).into(t)
+	args := begin(opClampI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Min).optScalar(o.Max)
+	}
+	return args.into(t)
 }
 
 // ClampMax is torch.Tensor.clamp_max.
 //
 //	clamp_max(Tensor self, Scalar max) -> Tensor
 func (t *Tensor) ClampMax(max Scalar) *Tensor {
-	return begin(opClampMax).tensor(t).scalar(max).one()
+	return begin(opClampMax).tensor(t).scalar(max).one(t)
 }
 
 // ClampMaxI is torch.Tensor.clamp_max_: it overwrites t, and returns it.
@@ -238,35 +266,35 @@ func (t *Tensor) ClampMaxI(max Scalar) *Tensor {
 //
 //	clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampMaxOut(max Scalar, out *Tensor) *Tensor {
-	return begin(opClampMaxOut).tensor(t).scalar(max).tensor(out).into(out)
+	return begin(opClampMaxOut).tensor(t).scalar(max).tensor(out).into(out, t)
 }
 
 // ClampMaxTensor is torch.Tensor.clamp_max.
 //
 //	clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
 func (t *Tensor) ClampMaxTensor(max *Tensor) *Tensor {
-	return begin(opClampMaxTensor).tensor(t).tensor(max).one()
+	return begin(opClampMaxTensor).tensor(t).tensor(max).one(t, max)
 }
 
 // ClampMaxTensorI is torch.Tensor.clamp_max_: it overwrites t, and returns it.
 //
 //	clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
 func (t *Tensor) ClampMaxTensorI(max *Tensor) *Tensor {
-	return begin(opClampMaxTensorI).tensor(t).tensor(max).into(t)
+	return begin(opClampMaxTensorI).tensor(t).tensor(max).into(t, max)
 }
 
 // ClampMaxTensorOut is [Tensor.ClampMaxTensor] whose result is written to out.
 //
 //	clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampMaxTensorOut(max, out *Tensor) *Tensor {
-	return begin(opClampMaxTensorOut).tensor(t).tensor(max).tensor(out).into(out)
+	return begin(opClampMaxTensorOut).tensor(t).tensor(max).tensor(out).into(out, t, max)
 }
 
 // ClampMin is torch.Tensor.clamp_min.
 //
 //	clamp_min(Tensor self, Scalar min) -> Tensor
 func (t *Tensor) ClampMin(min Scalar) *Tensor {
-	return begin(opClampMin).tensor(t).scalar(min).one()
+	return begin(opClampMin).tensor(t).scalar(min).one(t)
 }
 
 // ClampMinI is torch.Tensor.clamp_min_: it overwrites t, and returns it.
@@ -280,28 +308,28 @@ func (t *Tensor) ClampMinI(min Scalar) *Tensor {
 //
 //	clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampMinOut(min Scalar, out *Tensor) *Tensor {
-	return begin(opClampMinOut).tensor(t).scalar(min).tensor(out).into(out)
+	return begin(opClampMinOut).tensor(t).scalar(min).tensor(out).into(out, t)
 }
 
 // ClampMinTensor is torch.Tensor.clamp_min.
 //
 //	clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
 func (t *Tensor) ClampMinTensor(min *Tensor) *Tensor {
-	return begin(opClampMinTensor).tensor(t).tensor(min).one()
+	return begin(opClampMinTensor).tensor(t).tensor(min).one(t, min)
 }
 
 // ClampMinTensorI is torch.Tensor.clamp_min_: it overwrites t, and returns it.
 //
 //	clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
 func (t *Tensor) ClampMinTensorI(min *Tensor) *Tensor {
-	return begin(opClampMinTensorI).tensor(t).tensor(min).into(t)
+	return begin(opClampMinTensorI).tensor(t).tensor(min).into(t, min)
 }
 
 // ClampMinTensorOut is [Tensor.ClampMinTensor] whose result is written to out.
 //
 //	clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampMinTensorOut(min, out *Tensor) *Tensor {
-	return begin(opClampMinTensorOut).tensor(t).tensor(min).tensor(out).into(out)
+	return begin(opClampMinTensorOut).tensor(t).tensor(min).tensor(out).into(out, t, min)
 }
 
 // ClampOut is [Tensor.Clamp] whose result is written to out.
@@ -309,7 +337,7 @@ func (t *Tensor) ClampMinTensorOut(min, out *Tensor) *Tensor {
 //	clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampOut(out *Tensor, options ...ClampOptions) *Tensor {
 	o := first(options)
-	return begin(opClampOut).tensor(t).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out)
+	return begin(opClampOut).tensor(t).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out, t)
 }
 
 // ClampTensorOptions of [Tensor.ClampTensor].
@@ -322,16 +350,24 @@ type ClampTensorOptions struct {
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClampTensor(options ...ClampTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opClampTensor).tensor(t).optTensor(o.Min).optTensor(o.Max).one()
+	args := begin(opClampTensor).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Min).optTensor(o.Max)
+	}
+	return args.one(t)
 }
 
 // ClampTensorI is torch.Tensor.clamp_: it overwrites t, and returns it.
 //
 //	clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
 func (t *Tensor) ClampTensorI(options ...ClampTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opClampTensorI).tensor(t).optTensor(o.Min).optTensor(o.Max).into(t)
+	args := begin(opClampTensorI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Min).optTensor(o.Max)
+	}
+	return args.into(t)
 }
 
 // ClampTensorOut is [Tensor.ClampTensor] whose result is written to out.
@@ -339,7 +375,7 @@ func (t *Tensor) ClampTensorI(options ...ClampTensorOptions) *Tensor {
 //	clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClampTensorOut(out *Tensor, options ...ClampTensorOptions) *Tensor {
 	o := first(options)
-	return begin(opClampTensorOut).tensor(t).optTensor(o.Min).optTensor(o.Max).tensor(out).into(out)
+	return begin(opClampTensorOut).tensor(t).optTensor(o.Min).optTensor(o.Max).tensor(out).into(out, t)
 }
 
 // ClipOptions of [Tensor.Clip].
@@ -352,16 +388,24 @@ type ClipOptions struct {
 //
 //	clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clip(options ...ClipOptions) *Tensor {
-	o := first(options)
-	return begin(opClip).tensor(t).optScalar(o.Min).optScalar(o.Max).one()
+	args := begin(opClip).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Min).optScalar(o.Max)
+	}
+	return args.one(t)
 }
 
 // ClipI is torch.Tensor.clip_: it overwrites t, and returns it.
 //
 //	clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func (t *Tensor) ClipI(options ...ClipOptions) *Tensor {
-	o := first(options)
-	return begin(opClipI).tensor(t).optScalar(o.Min).optScalar(o.Max).into(t)
+	args := begin(opClipI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Min).optScalar(o.Max)
+	}
+	return args.into(t)
 }
 
 // ClipOut is [Tensor.Clip] whose result is written to out.
@@ -369,7 +413,7 @@ func (t *Tensor) ClipI(options ...ClipOptions) *Tensor {
 //	clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClipOut(out *Tensor, options ...ClipOptions) *Tensor {
 	o := first(options)
-	return begin(opClipOut).tensor(t).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out)
+	return begin(opClipOut).tensor(t).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out, t)
 }
 
 // ClipTensorOptions of [Tensor.ClipTensor].
@@ -382,16 +426,24 @@ type ClipTensorOptions struct {
 //
 //	clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClipTensor(options ...ClipTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opClipTensor).tensor(t).optTensor(o.Min).optTensor(o.Max).one()
+	args := begin(opClipTensor).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Min).optTensor(o.Max)
+	}
+	return args.one(t)
 }
 
 // ClipTensorI is torch.Tensor.clip_: it overwrites t, and returns it.
 //
 //	clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
 func (t *Tensor) ClipTensorI(options ...ClipTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opClipTensorI).tensor(t).optTensor(o.Min).optTensor(o.Max).into(t)
+	args := begin(opClipTensorI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Min).optTensor(o.Max)
+	}
+	return args.into(t)
 }
 
 // ClipTensorOut is [Tensor.ClipTensor] whose result is written to out.
@@ -399,7 +451,7 @@ func (t *Tensor) ClipTensorI(options ...ClipTensorOptions) *Tensor {
 //	clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ClipTensorOut(out *Tensor, options ...ClipTensorOptions) *Tensor {
 	o := first(options)
-	return begin(opClipTensorOut).tensor(t).optTensor(o.Min).optTensor(o.Max).tensor(out).into(out)
+	return begin(opClipTensorOut).tensor(t).optTensor(o.Min).optTensor(o.Max).tensor(out).into(out, t)
 }
 
 // CloneOptions of [Tensor.Clone].
@@ -411,29 +463,32 @@ type CloneOptions struct {
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Clone(options ...CloneOptions) *Tensor {
-	o := first(options)
-	return begin(opClone).tensor(t).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opClone).tensor(t)
+	if len(options) > 0 {
+		args = args.optMemoryFormat(options[0].MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // Coalesce is torch.Tensor.coalesce.
 //
 //	coalesce(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Coalesce() *Tensor {
-	return begin(opCoalesce).tensor(t).one()
+	return begin(opCoalesce).tensor(t).one(t)
 }
 
 // ColIndices is torch.Tensor.col_indices.
 //
 //	col_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ColIndices() *Tensor {
-	return begin(opColIndices).tensor(t).one()
+	return begin(opColIndices).tensor(t).one(t)
 }
 
 // ColIndicesCopy is torch.col_indices_copy.
 //
 //	col_indices_copy(Tensor self) -> Tensor
 func ColIndicesCopy(self *Tensor) *Tensor {
-	return begin(opColIndicesCopy).tensor(self).one()
+	return begin(opColIndicesCopy).tensor(self).one(self)
 }
 
 // ColumnStack is torch.column_stack.
@@ -460,22 +515,26 @@ type CombinationsOptions struct {
 //
 //	combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor
 func Combinations(self *Tensor, options ...CombinationsOptions) *Tensor {
-	o := first(options)
-	return begin(opCombinations).tensor(self).optInt(o.R).optBool(o.WithReplacement).one()
+	args := begin(opCombinations).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.R).optBool(o.WithReplacement)
+	}
+	return args.one(self)
 }
 
 // Complex is torch.complex.
 //
 //	complex(Tensor real, Tensor imag) -> Tensor
 func Complex(real, imag *Tensor) *Tensor {
-	return begin(opComplex).tensor(real).tensor(imag).one()
+	return begin(opComplex).tensor(real).tensor(imag).one(real, imag)
 }
 
 // ComplexOut is [Complex] whose result is written to out.
 //
 //	complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)
 func ComplexOut(real, imag, out *Tensor) *Tensor {
-	return begin(opComplexOut).tensor(real).tensor(imag).tensor(out).into(out)
+	return begin(opComplexOut).tensor(real).tensor(imag).tensor(out).into(out, real, imag)
 }
 
 // Concat is torch.concat.
@@ -522,14 +581,14 @@ func ConcatenateOut(tensors []*Tensor, out *Tensor, options ...ConcatenateOutOpt
 //
 //	conj(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Conj() *Tensor {
-	return begin(opConj).tensor(t).one()
+	return begin(opConj).tensor(t).one(t)
 }
 
 // ConjPhysical is torch.Tensor.conj_physical.
 //
 //	conj_physical(Tensor self) -> Tensor
 func (t *Tensor) ConjPhysical() *Tensor {
-	return begin(opConjPhysical).tensor(t).one()
+	return begin(opConjPhysical).tensor(t).one(t)
 }
 
 // ConjPhysicalI is torch.Tensor.conj_physical_: it overwrites t, and returns it.
@@ -543,7 +602,7 @@ func (t *Tensor) ConjPhysicalI() *Tensor {
 //
 //	conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ConjPhysicalOut(out *Tensor) *Tensor {
-	return begin(opConjPhysicalOut).tensor(t).tensor(out).into(out)
+	return begin(opConjPhysicalOut).tensor(t).tensor(out).into(out, t)
 }
 
 // ContiguousOptions of [Tensor.Contiguous].
@@ -555,8 +614,11 @@ type ContiguousOptions struct {
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)
 func (t *Tensor) Contiguous(options ...ContiguousOptions) *Tensor {
-	o := first(options)
-	return begin(opContiguous).tensor(t).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opContiguous).tensor(t)
+	if len(options) > 0 {
+		args = args.optMemoryFormat(options[0].MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // CopyIOptions of [Tensor.CopyI].
@@ -568,36 +630,39 @@ type CopyIOptions struct {
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func (t *Tensor) CopyI(src *Tensor, options ...CopyIOptions) *Tensor {
-	o := first(options)
-	return begin(opCopyI).tensor(t).tensor(src).optBool(o.NonBlocking).into(t)
+	args := begin(opCopyI).tensor(t).tensor(src)
+	if len(options) > 0 {
+		args = args.optBool(options[0].NonBlocking)
+	}
+	return args.into(t, src)
 }
 
 // Copysign is torch.Tensor.copysign.
 //
 //	copysign.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Copysign(other *Tensor) *Tensor {
-	return begin(opCopysign).tensor(t).tensor(other).one()
+	return begin(opCopysign).tensor(t).tensor(other).one(t, other)
 }
 
 // CopysignI is torch.Tensor.copysign_: it overwrites t, and returns it.
 //
 //	copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) CopysignI(other *Tensor) *Tensor {
-	return begin(opCopysignI).tensor(t).tensor(other).into(t)
+	return begin(opCopysignI).tensor(t).tensor(other).into(t, other)
 }
 
 // CopysignOut is [Tensor.Copysign] whose result is written to out.
 //
 //	copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CopysignOut(other, out *Tensor) *Tensor {
-	return begin(opCopysignOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opCopysignOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // CopysignScalar is torch.Tensor.copysign.
 //
 //	copysign.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) CopysignScalar(other Scalar) *Tensor {
-	return begin(opCopysignScalar).tensor(t).scalar(other).one()
+	return begin(opCopysignScalar).tensor(t).scalar(other).one(t)
 }
 
 // CopysignScalarI is torch.Tensor.copysign_: it overwrites t, and returns it.
@@ -611,21 +676,21 @@ func (t *Tensor) CopysignScalarI(other Scalar) *Tensor {
 //
 //	copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CopysignScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opCopysignScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opCopysignScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // CorrCoef is torch.Tensor.corrcoef.
 //
 //	corrcoef(Tensor self) -> Tensor
 func (t *Tensor) CorrCoef() *Tensor {
-	return begin(opCorrCoef).tensor(t).one()
+	return begin(opCorrCoef).tensor(t).one(t)
 }
 
 // Cos is torch.Tensor.cos.
 //
 //	cos(Tensor self) -> Tensor
 func (t *Tensor) Cos() *Tensor {
-	return begin(opCos).tensor(t).one()
+	return begin(opCos).tensor(t).one(t)
 }
 
 // CosI is torch.Tensor.cos_: it overwrites t, and returns it.
@@ -639,14 +704,14 @@ func (t *Tensor) CosI() *Tensor {
 //
 //	cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CosOut(out *Tensor) *Tensor {
-	return begin(opCosOut).tensor(t).tensor(out).into(out)
+	return begin(opCosOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Cosh is torch.Tensor.cosh.
 //
 //	cosh(Tensor self) -> Tensor
 func (t *Tensor) Cosh() *Tensor {
-	return begin(opCosh).tensor(t).one()
+	return begin(opCosh).tensor(t).one(t)
 }
 
 // CoshI is torch.Tensor.cosh_: it overwrites t, and returns it.
@@ -660,7 +725,7 @@ func (t *Tensor) CoshI() *Tensor {
 //
 //	cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CoshOut(out *Tensor) *Tensor {
-	return begin(opCoshOut).tensor(t).tensor(out).into(out)
+	return begin(opCoshOut).tensor(t).tensor(out).into(out, t)
 }
 
 // CountNonzeroOptions of [Tensor.CountNonzero].
@@ -672,15 +737,18 @@ type CountNonzeroOptions struct {
 //
 //	count_nonzero(Tensor self, int? dim=None) -> Tensor
 func (t *Tensor) CountNonzero(options ...CountNonzeroOptions) *Tensor {
-	o := first(options)
-	return begin(opCountNonzero).tensor(t).optInt(o.Dim).one()
+	args := begin(opCountNonzero).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(t)
 }
 
 // CountNonzeroDim is torch.Tensor.count_nonzero.
 //
 //	count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor
 func (t *Tensor) CountNonzeroDim(dim ...int) *Tensor {
-	return begin(opCountNonzeroDim).tensor(t).ints(dim).one()
+	return begin(opCountNonzeroDim).tensor(t).ints(dim).one(t)
 }
 
 // CovOptions of [Tensor.Cov].
@@ -694,8 +762,12 @@ type CovOptions struct {
 //
 //	cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
 func (t *Tensor) Cov(options ...CovOptions) *Tensor {
-	o := first(options)
-	return begin(opCov).tensor(t).optInt(o.Correction).optTensor(o.Fweights).optTensor(o.Aweights).one()
+	args := begin(opCov).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Correction).optTensor(o.Fweights).optTensor(o.Aweights)
+	}
+	return args.one(t)
 }
 
 // CrossOptions of [Tensor.Cross].
@@ -707,8 +779,11 @@ type CrossOptions struct {
 //
 //	cross(Tensor self, Tensor other, int? dim=None) -> Tensor
 func (t *Tensor) Cross(other *Tensor, options ...CrossOptions) *Tensor {
-	o := first(options)
-	return begin(opCross).tensor(t).tensor(other).optInt(o.Dim).one()
+	args := begin(opCross).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(t, other)
 }
 
 // CrossOut is [Tensor.Cross] whose result is written to out.
@@ -716,28 +791,28 @@ func (t *Tensor) Cross(other *Tensor, options ...CrossOptions) *Tensor {
 //	cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CrossOut(other, out *Tensor, options ...CrossOptions) *Tensor {
 	o := first(options)
-	return begin(opCrossOut).tensor(t).tensor(other).optInt(o.Dim).tensor(out).into(out)
+	return begin(opCrossOut).tensor(t).tensor(other).optInt(o.Dim).tensor(out).into(out, t, other)
 }
 
 // CrowIndices is torch.Tensor.crow_indices.
 //
 //	crow_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) CrowIndices() *Tensor {
-	return begin(opCrowIndices).tensor(t).one()
+	return begin(opCrowIndices).tensor(t).one(t)
 }
 
 // CrowIndicesCopy is torch.crow_indices_copy.
 //
 //	crow_indices_copy(Tensor self) -> Tensor
 func CrowIndicesCopy(self *Tensor) *Tensor {
-	return begin(opCrowIndicesCopy).tensor(self).one()
+	return begin(opCrowIndicesCopy).tensor(self).one(self)
 }
 
 // CumMax is torch.Tensor.cummax.
 //
 //	cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
 func (t *Tensor) CumMax(dim int) (values, indices *Tensor) {
-	return begin(opCumMax).tensor(t).int(dim).two()
+	return begin(opCumMax).tensor(t).int(dim).two(t)
 }
 
 // CumMaxOut is [Tensor.CumMax] whose results are written to values and indices.
@@ -745,7 +820,7 @@ func (t *Tensor) CumMax(dim int) (values, indices *Tensor) {
 //	cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!)
 //	    indices)
 func (t *Tensor) CumMaxOut(dim int, values, indices *Tensor) (*Tensor, *Tensor) {
-	begin(opCumMaxOut).tensor(t).int(dim).tensor(values).tensor(indices).done()
+	begin(opCumMaxOut).tensor(t).int(dim).tensor(values).tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -753,7 +828,7 @@ func (t *Tensor) CumMaxOut(dim int, values, indices *Tensor) (*Tensor, *Tensor) 
 //
 //	cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
 func (t *Tensor) CumMin(dim int) (values, indices *Tensor) {
-	return begin(opCumMin).tensor(t).int(dim).two()
+	return begin(opCumMin).tensor(t).int(dim).two(t)
 }
 
 // CumMinOut is [Tensor.CumMin] whose results are written to values and indices.
@@ -761,7 +836,7 @@ func (t *Tensor) CumMin(dim int) (values, indices *Tensor) {
 //	cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!)
 //	    indices)
 func (t *Tensor) CumMinOut(dim int, values, indices *Tensor) (*Tensor, *Tensor) {
-	begin(opCumMinOut).tensor(t).int(dim).tensor(values).tensor(indices).done()
+	begin(opCumMinOut).tensor(t).int(dim).tensor(values).tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -774,16 +849,22 @@ type CumProdOptions struct {
 //
 //	cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) CumProd(dim int, options ...CumProdOptions) *Tensor {
-	o := first(options)
-	return begin(opCumProd).tensor(t).int(dim).optDType(o.DType).one()
+	args := begin(opCumProd).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // CumProdI is torch.Tensor.cumprod_: it overwrites t, and returns it.
 //
 //	cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 func (t *Tensor) CumProdI(dim int, options ...CumProdOptions) *Tensor {
-	o := first(options)
-	return begin(opCumProdI).tensor(t).int(dim).optDType(o.DType).into(t)
+	args := begin(opCumProdI).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.into(t)
 }
 
 // CumProdOut is [Tensor.CumProd] whose result is written to out.
@@ -791,7 +872,7 @@ func (t *Tensor) CumProdI(dim int, options ...CumProdOptions) *Tensor {
 //	cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CumProdOut(dim int, out *Tensor, options ...CumProdOptions) *Tensor {
 	o := first(options)
-	return begin(opCumProdOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out)
+	return begin(opCumProdOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // CumSumOptions of [Tensor.CumSum].
@@ -803,16 +884,22 @@ type CumSumOptions struct {
 //
 //	cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) CumSum(dim int, options ...CumSumOptions) *Tensor {
-	o := first(options)
-	return begin(opCumSum).tensor(t).int(dim).optDType(o.DType).one()
+	args := begin(opCumSum).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // CumSumI is torch.Tensor.cumsum_: it overwrites t, and returns it.
 //
 //	cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 func (t *Tensor) CumSumI(dim int, options ...CumSumOptions) *Tensor {
-	o := first(options)
-	return begin(opCumSumI).tensor(t).int(dim).optDType(o.DType).into(t)
+	args := begin(opCumSumI).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.into(t)
 }
 
 // CumSumOut is [Tensor.CumSum] whose result is written to out.
@@ -820,7 +907,7 @@ func (t *Tensor) CumSumI(dim int, options ...CumSumOptions) *Tensor {
 //	cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CumSumOut(dim int, out *Tensor, options ...CumSumOptions) *Tensor {
 	o := first(options)
-	return begin(opCumSumOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out)
+	return begin(opCumSumOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // CumulativeTrapezoidDxOptions of [CumulativeTrapezoidDx].
@@ -833,8 +920,12 @@ type CumulativeTrapezoidDxOptions struct {
 //
 //	cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func CumulativeTrapezoidDx(y *Tensor, options ...CumulativeTrapezoidDxOptions) *Tensor {
-	o := first(options)
-	return begin(opCumulativeTrapezoidDx).tensor(y).optScalar(o.Dx).optInt(o.Dim).one()
+	args := begin(opCumulativeTrapezoidDx).tensor(y)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Dx).optInt(o.Dim)
+	}
+	return args.one(y)
 }
 
 // CumulativeTrapezoidXOptions of [CumulativeTrapezoidX].
@@ -846,8 +937,11 @@ type CumulativeTrapezoidXOptions struct {
 //
 //	cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func CumulativeTrapezoidX(y, x *Tensor, options ...CumulativeTrapezoidXOptions) *Tensor {
-	o := first(options)
-	return begin(opCumulativeTrapezoidX).tensor(y).tensor(x).optInt(o.Dim).one()
+	args := begin(opCumulativeTrapezoidX).tensor(y).tensor(x)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(y, x)
 }
 
 var (

@@ -8,14 +8,14 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
 func (t *Tensor) DSplit(sections int) []*Tensor {
-	return begin(opDSplit).tensor(t).int(sections).list()
+	return begin(opDSplit).tensor(t).int(sections).list(t)
 }
 
 // DSplitArray is torch.Tensor.dsplit.
 //
 //	dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
 func (t *Tensor) DSplitArray(indices ...int) []*Tensor {
-	return begin(opDSplitArray).tensor(t).ints(indices).list()
+	return begin(opDSplitArray).tensor(t).ints(indices).list(t)
 }
 
 // DStack is torch.dstack.
@@ -36,7 +36,7 @@ func DStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	deg2rad(Tensor self) -> Tensor
 func (t *Tensor) Deg2Rad() *Tensor {
-	return begin(opDeg2Rad).tensor(t).one()
+	return begin(opDeg2Rad).tensor(t).one(t)
 }
 
 // Deg2RadI is torch.Tensor.deg2rad_: it overwrites t, and returns it.
@@ -50,35 +50,35 @@ func (t *Tensor) Deg2RadI() *Tensor {
 //
 //	deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Deg2RadOut(out *Tensor) *Tensor {
-	return begin(opDeg2RadOut).tensor(t).tensor(out).into(out)
+	return begin(opDeg2RadOut).tensor(t).tensor(out).into(out, t)
 }
 
 // DenseDim is torch.Tensor.dense_dim.
 //
 //	dense_dim(Tensor self) -> int
 func (t *Tensor) DenseDim() int {
-	return begin(opDenseDim).tensor(t).number()
+	return begin(opDenseDim).tensor(t).number(t)
 }
 
 // Det is torch.Tensor.det.
 //
 //	det(Tensor self) -> Tensor
 func (t *Tensor) Det() *Tensor {
-	return begin(opDet).tensor(t).one()
+	return begin(opDet).tensor(t).one(t)
 }
 
 // Detach is the same elements, without their history.
 //
 //	detach(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Detach() *Tensor {
-	return begin(opDetach).tensor(t).one()
+	return begin(opDetach).tensor(t).one(t)
 }
 
 // DetachCopy is torch.detach_copy.
 //
 //	detach_copy(Tensor self) -> Tensor
 func DetachCopy(self *Tensor) *Tensor {
-	return begin(opDetachCopy).tensor(self).one()
+	return begin(opDetachCopy).tensor(self).one(self)
 }
 
 // DetachI is torch.Tensor.detach_: it overwrites t, and returns it.
@@ -97,8 +97,11 @@ type DiagOptions struct {
 //
 //	diag(Tensor self, int diagonal=0) -> Tensor
 func (t *Tensor) Diag(options ...DiagOptions) *Tensor {
-	o := first(options)
-	return begin(opDiag).tensor(t).optInt(o.Diagonal).one()
+	args := begin(opDiag).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Diagonal)
+	}
+	return args.one(t)
 }
 
 // DiagEmbedOptions of [Tensor.DiagEmbed].
@@ -112,8 +115,12 @@ type DiagEmbedOptions struct {
 //
 //	diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor
 func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
-	o := first(options)
-	return begin(opDiagEmbed).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one()
+	args := begin(opDiagEmbed).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	}
+	return args.one(t)
 }
 
 // DiagOut is [Tensor.Diag] whose result is written to out.
@@ -121,7 +128,7 @@ func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
 //	diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DiagOut(out *Tensor, options ...DiagOptions) *Tensor {
 	o := first(options)
-	return begin(opDiagOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out)
+	return begin(opDiagOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
 }
 
 // DiagflatOptions of [Tensor.Diagflat].
@@ -133,8 +140,11 @@ type DiagflatOptions struct {
 //
 //	diagflat(Tensor self, int offset=0) -> Tensor
 func (t *Tensor) Diagflat(options ...DiagflatOptions) *Tensor {
-	o := first(options)
-	return begin(opDiagflat).tensor(t).optInt(o.Offset).one()
+	args := begin(opDiagflat).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Offset)
+	}
+	return args.one(t)
 }
 
 // DiagonalOptions of [Tensor.Diagonal].
@@ -148,8 +158,12 @@ type DiagonalOptions struct {
 //
 //	diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 func (t *Tensor) Diagonal(options ...DiagonalOptions) *Tensor {
-	o := first(options)
-	return begin(opDiagonal).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one()
+	args := begin(opDiagonal).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	}
+	return args.one(t)
 }
 
 // DiagonalCopyOptions of [DiagonalCopy].
@@ -163,8 +177,12 @@ type DiagonalCopyOptions struct {
 //
 //	diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func DiagonalCopy(self *Tensor, options ...DiagonalCopyOptions) *Tensor {
-	o := first(options)
-	return begin(opDiagonalCopy).tensor(self).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one()
+	args := begin(opDiagonalCopy).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	}
+	return args.one(self)
 }
 
 // DiagonalScatterOptions of [Tensor.DiagonalScatter].
@@ -178,8 +196,12 @@ type DiagonalScatterOptions struct {
 //
 //	diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func (t *Tensor) DiagonalScatter(src *Tensor, options ...DiagonalScatterOptions) *Tensor {
-	o := first(options)
-	return begin(opDiagonalScatter).tensor(t).tensor(src).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one()
+	args := begin(opDiagonalScatter).tensor(t).tensor(src)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	}
+	return args.one(t, src)
 }
 
 // DiffOptions of [Tensor.Diff].
@@ -194,8 +216,12 @@ type DiffOptions struct {
 //
 //	diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
 func (t *Tensor) Diff(options ...DiffOptions) *Tensor {
-	o := first(options)
-	return begin(opDiff).tensor(t).optInt(o.N).optInt(o.Dim).optTensor(o.Prepend).optTensor(o.Append).one()
+	args := begin(opDiff).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.N).optInt(o.Dim).optTensor(o.Prepend).optTensor(o.Append)
+	}
+	return args.one(t)
 }
 
 // DiffOut is [Tensor.Diff] whose result is written to out.
@@ -205,14 +231,14 @@ func (t *Tensor) Diff(options ...DiffOptions) *Tensor {
 func (t *Tensor) DiffOut(out *Tensor, options ...DiffOptions) *Tensor {
 	o := first(options)
 	return begin(opDiffOut).tensor(t).optInt(o.N).optInt(o.Dim).optTensor(o.Prepend).optTensor(o.Append).tensor(out).
-		into(out)
+		into(out, t)
 }
 
 // Digamma is torch.Tensor.digamma.
 //
 //	digamma(Tensor self) -> Tensor
 func (t *Tensor) Digamma() *Tensor {
-	return begin(opDigamma).tensor(t).one()
+	return begin(opDigamma).tensor(t).one(t)
 }
 
 // DigammaI is torch.Tensor.digamma_: it overwrites t, and returns it.
@@ -226,7 +252,7 @@ func (t *Tensor) DigammaI() *Tensor {
 //
 //	digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DigammaOut(out *Tensor) *Tensor {
-	return begin(opDigammaOut).tensor(t).tensor(out).into(out)
+	return begin(opDigammaOut).tensor(t).tensor(out).into(out, t)
 }
 
 // DistOptions of [Tensor.Dist].
@@ -238,57 +264,60 @@ type DistOptions struct {
 //
 //	dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
 func (t *Tensor) Dist(other *Tensor, options ...DistOptions) *Tensor {
-	o := first(options)
-	return begin(opDist).tensor(t).tensor(other).optScalar(o.P).one()
+	args := begin(opDist).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].P)
+	}
+	return args.one(t, other)
 }
 
 // Div is t / other, element by element, broadcast; of integers it is a float.
 //
 //	div.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Div(other *Tensor) *Tensor {
-	return begin(opDiv).tensor(t).tensor(other).one()
+	return begin(opDiv).tensor(t).tensor(other).one(t, other)
 }
 
 // DivI is torch.Tensor.div_: it overwrites t, and returns it.
 //
 //	div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) DivI(other *Tensor) *Tensor {
-	return begin(opDivI).tensor(t).tensor(other).into(t)
+	return begin(opDivI).tensor(t).tensor(other).into(t, other)
 }
 
 // DivMode is t / other, rounded as roundingMode says: "trunc", "floor", or "" for not at all.
 //
 //	div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 func (t *Tensor) DivMode(other *Tensor, roundingMode string) *Tensor {
-	return begin(opDivMode).tensor(t).tensor(other).emptyString(roundingMode).one()
+	return begin(opDivMode).tensor(t).tensor(other).emptyString(roundingMode).one(t, other)
 }
 
 // DivModeI is torch.Tensor.div_: it overwrites t, and returns it.
 //
 //	div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 func (t *Tensor) DivModeI(other *Tensor, roundingMode string) *Tensor {
-	return begin(opDivModeI).tensor(t).tensor(other).emptyString(roundingMode).into(t)
+	return begin(opDivModeI).tensor(t).tensor(other).emptyString(roundingMode).into(t, other)
 }
 
 // DivModeOut is [Tensor.DivMode] whose result is written to out.
 //
 //	div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DivModeOut(other *Tensor, roundingMode string, out *Tensor) *Tensor {
-	return begin(opDivModeOut).tensor(t).tensor(other).emptyString(roundingMode).tensor(out).into(out)
+	return begin(opDivModeOut).tensor(t).tensor(other).emptyString(roundingMode).tensor(out).into(out, t, other)
 }
 
 // DivOut is [Tensor.Div] whose result is written to out.
 //
 //	div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DivOut(other, out *Tensor) *Tensor {
-	return begin(opDivOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opDivOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // DivScalar is t / other; of integers it is a float.
 //
 //	div.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) DivScalar(other Scalar) *Tensor {
-	return begin(opDivScalar).tensor(t).scalar(other).one()
+	return begin(opDivScalar).tensor(t).scalar(other).one(t)
 }
 
 // DivScalarI is torch.Tensor.div_: it overwrites t, and returns it.
@@ -302,7 +331,7 @@ func (t *Tensor) DivScalarI(other Scalar) *Tensor {
 //
 //	div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 func (t *Tensor) DivScalarMode(other Scalar, roundingMode string) *Tensor {
-	return begin(opDivScalarMode).tensor(t).scalar(other).emptyString(roundingMode).one()
+	return begin(opDivScalarMode).tensor(t).scalar(other).emptyString(roundingMode).one(t)
 }
 
 // DivScalarModeI is torch.Tensor.div_: it overwrites t, and returns it.
@@ -316,49 +345,49 @@ func (t *Tensor) DivScalarModeI(other Scalar, roundingMode string) *Tensor {
 //
 //	divide.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Divide(other *Tensor) *Tensor {
-	return begin(opDivide).tensor(t).tensor(other).one()
+	return begin(opDivide).tensor(t).tensor(other).one(t, other)
 }
 
 // DivideI is torch.Tensor.divide_: it overwrites t, and returns it.
 //
 //	divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) DivideI(other *Tensor) *Tensor {
-	return begin(opDivideI).tensor(t).tensor(other).into(t)
+	return begin(opDivideI).tensor(t).tensor(other).into(t, other)
 }
 
 // DivideMode is torch.Tensor.divide.
 //
 //	divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
 func (t *Tensor) DivideMode(other *Tensor, roundingMode string) *Tensor {
-	return begin(opDivideMode).tensor(t).tensor(other).emptyString(roundingMode).one()
+	return begin(opDivideMode).tensor(t).tensor(other).emptyString(roundingMode).one(t, other)
 }
 
 // DivideModeI is torch.Tensor.divide_: it overwrites t, and returns it.
 //
 //	divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
 func (t *Tensor) DivideModeI(other *Tensor, roundingMode string) *Tensor {
-	return begin(opDivideModeI).tensor(t).tensor(other).emptyString(roundingMode).into(t)
+	return begin(opDivideModeI).tensor(t).tensor(other).emptyString(roundingMode).into(t, other)
 }
 
 // DivideModeOut is [Tensor.DivideMode] whose result is written to out.
 //
 //	divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DivideModeOut(other *Tensor, roundingMode string, out *Tensor) *Tensor {
-	return begin(opDivideModeOut).tensor(t).tensor(other).emptyString(roundingMode).tensor(out).into(out)
+	return begin(opDivideModeOut).tensor(t).tensor(other).emptyString(roundingMode).tensor(out).into(out, t, other)
 }
 
 // DivideOut is [Tensor.Divide] whose result is written to out.
 //
 //	divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DivideOut(other, out *Tensor) *Tensor {
-	return begin(opDivideOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opDivideOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // DivideScalar is torch.Tensor.divide.
 //
 //	divide.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) DivideScalar(other Scalar) *Tensor {
-	return begin(opDivideScalar).tensor(t).scalar(other).one()
+	return begin(opDivideScalar).tensor(t).scalar(other).one(t)
 }
 
 // DivideScalarI is torch.Tensor.divide_: it overwrites t, and returns it.
@@ -372,7 +401,7 @@ func (t *Tensor) DivideScalarI(other Scalar) *Tensor {
 //
 //	divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor
 func (t *Tensor) DivideScalarMode(other Scalar, roundingMode string) *Tensor {
-	return begin(opDivideScalarMode).tensor(t).scalar(other).emptyString(roundingMode).one()
+	return begin(opDivideScalarMode).tensor(t).scalar(other).emptyString(roundingMode).one(t)
 }
 
 // DivideScalarModeI is torch.Tensor.divide_: it overwrites t, and returns it.
@@ -386,14 +415,14 @@ func (t *Tensor) DivideScalarModeI(other Scalar, roundingMode string) *Tensor {
 //
 //	dot(Tensor self, Tensor tensor) -> Tensor
 func (t *Tensor) Dot(tensor *Tensor) *Tensor {
-	return begin(opDot).tensor(t).tensor(tensor).one()
+	return begin(opDot).tensor(t).tensor(tensor).one(t, tensor)
 }
 
 // DotOut is [Tensor.Dot] whose result is written to out.
 //
 //	dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DotOut(tensor, out *Tensor) *Tensor {
-	return begin(opDotOut).tensor(t).tensor(tensor).tensor(out).into(out)
+	return begin(opDotOut).tensor(t).tensor(tensor).tensor(out).into(out, t, tensor)
 }
 
 var (

@@ -13,8 +13,11 @@ type EinsumOptions struct {
 //
 //	einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
 func Einsum(equation string, tensors []*Tensor, options ...EinsumOptions) *Tensor {
-	o := first(options)
-	return begin(opEinsum).string(equation).tensors(tensors).optInts(o.Path).one()
+	args := begin(opEinsum).string(equation).tensors(tensors)
+	if len(options) > 0 {
+		args = args.optInts(options[0].Path)
+	}
+	return args.one()
 }
 
 // EmptyOptions of [Empty].
@@ -31,9 +34,13 @@ type EmptyOptions struct {
 //	empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func Empty(size []int, options ...EmptyOptions) *Tensor {
-	o := first(options)
-	return begin(opEmpty).ints(size).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-		optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opEmpty).ints(size)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one()
 }
 
 // EmptyLikeOptions of [EmptyLike].
@@ -50,9 +57,13 @@ type EmptyLikeOptions struct {
 //	empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyLike(self *Tensor, options ...EmptyLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opEmptyLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opEmptyLike).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // EmptyOutOptions of [EmptyOut].
@@ -73,7 +84,11 @@ func EmptyOut(size []int, out *Tensor, options ...EmptyOutOptions) *Tensor {
 //	empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func EmptyPermuted(size, physicalLayout []int, options ...TensorOptions) *Tensor {
-	return begin(opEmptyPermuted).ints(size).ints(physicalLayout).factory(first(options)).one()
+	args := begin(opEmptyPermuted).ints(size).ints(physicalLayout)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // EmptyStrided is torch.empty_strided.
@@ -81,35 +96,39 @@ func EmptyPermuted(size, physicalLayout []int, options ...TensorOptions) *Tensor
 //	empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func EmptyStrided(size, stride []int, options ...TensorOptions) *Tensor {
-	return begin(opEmptyStrided).ints(size).ints(stride).factory(first(options)).one()
+	args := begin(opEmptyStrided).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // Eq is t == other, element by element, of type [Bool].
 //
 //	eq.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Eq(other *Tensor) *Tensor {
-	return begin(opEq).tensor(t).tensor(other).one()
+	return begin(opEq).tensor(t).tensor(other).one(t, other)
 }
 
 // EqI is torch.Tensor.eq_: it overwrites t, and returns it.
 //
 //	eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) EqI(other *Tensor) *Tensor {
-	return begin(opEqI).tensor(t).tensor(other).into(t)
+	return begin(opEqI).tensor(t).tensor(other).into(t, other)
 }
 
 // EqOut is [Tensor.Eq] whose result is written to out.
 //
 //	eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) EqOut(other, out *Tensor) *Tensor {
-	return begin(opEqOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opEqOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // EqScalar is t == other, element by element, of type [Bool].
 //
 //	eq.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) EqScalar(other Scalar) *Tensor {
-	return begin(opEqScalar).tensor(t).scalar(other).one()
+	return begin(opEqScalar).tensor(t).scalar(other).one(t)
 }
 
 // EqScalarI is torch.Tensor.eq_: it overwrites t, and returns it.
@@ -123,21 +142,21 @@ func (t *Tensor) EqScalarI(other Scalar) *Tensor {
 //
 //	eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) EqScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opEqScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opEqScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // Equal tells whether both tensors have the same shape and elements.
 //
 //	equal(Tensor self, Tensor other) -> bool
 func (t *Tensor) Equal(other *Tensor) bool {
-	return begin(opEqual).tensor(t).tensor(other).truth()
+	return begin(opEqual).tensor(t).tensor(other).truth(t, other)
 }
 
 // Erf is torch.Tensor.erf.
 //
 //	erf(Tensor self) -> Tensor
 func (t *Tensor) Erf() *Tensor {
-	return begin(opErf).tensor(t).one()
+	return begin(opErf).tensor(t).one(t)
 }
 
 // ErfI is torch.Tensor.erf_: it overwrites t, and returns it.
@@ -151,14 +170,14 @@ func (t *Tensor) ErfI() *Tensor {
 //
 //	erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ErfOut(out *Tensor) *Tensor {
-	return begin(opErfOut).tensor(t).tensor(out).into(out)
+	return begin(opErfOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Erfc is torch.Tensor.erfc.
 //
 //	erfc(Tensor self) -> Tensor
 func (t *Tensor) Erfc() *Tensor {
-	return begin(opErfc).tensor(t).one()
+	return begin(opErfc).tensor(t).one(t)
 }
 
 // ErfcI is torch.Tensor.erfc_: it overwrites t, and returns it.
@@ -172,14 +191,14 @@ func (t *Tensor) ErfcI() *Tensor {
 //
 //	erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ErfcOut(out *Tensor) *Tensor {
-	return begin(opErfcOut).tensor(t).tensor(out).into(out)
+	return begin(opErfcOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Erfinv is torch.Tensor.erfinv.
 //
 //	erfinv(Tensor self) -> Tensor
 func (t *Tensor) Erfinv() *Tensor {
-	return begin(opErfinv).tensor(t).one()
+	return begin(opErfinv).tensor(t).one(t)
 }
 
 // ErfinvI is torch.Tensor.erfinv_: it overwrites t, and returns it.
@@ -193,21 +212,21 @@ func (t *Tensor) ErfinvI() *Tensor {
 //
 //	erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ErfinvOut(out *Tensor) *Tensor {
-	return begin(opErfinvOut).tensor(t).tensor(out).into(out)
+	return begin(opErfinvOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Exp is e to the power of t.
 //
 //	exp(Tensor self) -> Tensor
 func (t *Tensor) Exp() *Tensor {
-	return begin(opExp).tensor(t).one()
+	return begin(opExp).tensor(t).one(t)
 }
 
 // Exp2 is torch.Tensor.exp2.
 //
 //	exp2(Tensor self) -> Tensor
 func (t *Tensor) Exp2() *Tensor {
-	return begin(opExp2).tensor(t).one()
+	return begin(opExp2).tensor(t).one(t)
 }
 
 // Exp2I is torch.Tensor.exp2_: it overwrites t, and returns it.
@@ -221,7 +240,7 @@ func (t *Tensor) Exp2I() *Tensor {
 //
 //	exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Exp2Out(out *Tensor) *Tensor {
-	return begin(opExp2Out).tensor(t).tensor(out).into(out)
+	return begin(opExp2Out).tensor(t).tensor(out).into(out, t)
 }
 
 // ExpI is torch.Tensor.exp_: it overwrites t, and returns it.
@@ -235,35 +254,35 @@ func (t *Tensor) ExpI() *Tensor {
 //
 //	exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ExpOut(out *Tensor) *Tensor {
-	return begin(opExpOut).tensor(t).tensor(out).into(out)
+	return begin(opExpOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Expand repeats dimensions of size 1 without a copy; -1 leaves one as it is.
 //
 //	expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
 func (t *Tensor) Expand(size ...int) *Tensor {
-	return begin(opExpand).tensor(t).ints(size).one()
+	return begin(opExpand).tensor(t).ints(size).one(t)
 }
 
 // ExpandAs is torch.Tensor.expand_as.
 //
 //	expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ExpandAs(other *Tensor) *Tensor {
-	return begin(opExpandAs).tensor(t).tensor(other).one()
+	return begin(opExpandAs).tensor(t).tensor(other).one(t, other)
 }
 
 // ExpandCopy is torch.expand_copy.
 //
 //	expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor
 func ExpandCopy(self *Tensor, size ...int) *Tensor {
-	return begin(opExpandCopy).tensor(self).ints(size).one()
+	return begin(opExpandCopy).tensor(self).ints(size).one(self)
 }
 
 // Expm1 is torch.Tensor.expm1.
 //
 //	expm1(Tensor self) -> Tensor
 func (t *Tensor) Expm1() *Tensor {
-	return begin(opExpm1).tensor(t).one()
+	return begin(opExpm1).tensor(t).one(t)
 }
 
 // Expm1I is torch.Tensor.expm1_: it overwrites t, and returns it.
@@ -277,7 +296,7 @@ func (t *Tensor) Expm1I() *Tensor {
 //
 //	expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Expm1Out(out *Tensor) *Tensor {
-	return begin(opExpm1Out).tensor(t).tensor(out).into(out)
+	return begin(opExpm1Out).tensor(t).tensor(out).into(out, t)
 }
 
 // ExponentialIOptions of [Tensor.ExponentialI].
@@ -289,8 +308,11 @@ type ExponentialIOptions struct {
 //
 //	exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) ExponentialI(options ...ExponentialIOptions) *Tensor {
-	o := first(options)
-	return begin(opExponentialI).tensor(t).optDouble(o.Lambd).into(t)
+	args := begin(opExponentialI).tensor(t)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].Lambd)
+	}
+	return args.into(t)
 }
 
 // Eye is the n by n matrix with ones on its diagonal.
@@ -298,7 +320,11 @@ func (t *Tensor) ExponentialI(options ...ExponentialIOptions) *Tensor {
 //	eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
 //	    Tensor
 func Eye(n int, options ...TensorOptions) *Tensor {
-	return begin(opEye).int(n).factory(first(options)).one()
+	args := begin(opEye).int(n)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // EyeM is the n by m matrix with ones on its diagonal.
@@ -306,7 +332,11 @@ func Eye(n int, options ...TensorOptions) *Tensor {
 //	eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func EyeM(n, m int, options ...TensorOptions) *Tensor {
-	return begin(opEyeM).int(n).int(m).factory(first(options)).one()
+	args := begin(opEyeM).int(n).int(m)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // EyeMOut is [EyeM] whose result is written to out.

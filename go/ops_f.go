@@ -8,56 +8,56 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	fmax(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMax(other *Tensor) *Tensor {
-	return begin(opFMax).tensor(t).tensor(other).one()
+	return begin(opFMax).tensor(t).tensor(other).one(t, other)
 }
 
 // FMaxOut is [Tensor.FMax] whose result is written to out.
 //
 //	fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FMaxOut(other, out *Tensor) *Tensor {
-	return begin(opFMaxOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opFMaxOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // FMin is torch.Tensor.fmin.
 //
 //	fmin(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMin(other *Tensor) *Tensor {
-	return begin(opFMin).tensor(t).tensor(other).one()
+	return begin(opFMin).tensor(t).tensor(other).one(t, other)
 }
 
 // FMinOut is [Tensor.FMin] whose result is written to out.
 //
 //	fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FMinOut(other, out *Tensor) *Tensor {
-	return begin(opFMinOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opFMinOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // FMod is torch.Tensor.fmod.
 //
 //	fmod.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMod(other *Tensor) *Tensor {
-	return begin(opFMod).tensor(t).tensor(other).one()
+	return begin(opFMod).tensor(t).tensor(other).one(t, other)
 }
 
 // FModI is torch.Tensor.fmod_: it overwrites t, and returns it.
 //
 //	fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) FModI(other *Tensor) *Tensor {
-	return begin(opFModI).tensor(t).tensor(other).into(t)
+	return begin(opFModI).tensor(t).tensor(other).into(t, other)
 }
 
 // FModOut is [Tensor.FMod] whose result is written to out.
 //
 //	fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FModOut(other, out *Tensor) *Tensor {
-	return begin(opFModOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opFModOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // FModScalar is torch.Tensor.fmod.
 //
 //	fmod.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) FModScalar(other Scalar) *Tensor {
-	return begin(opFModScalar).tensor(t).scalar(other).one()
+	return begin(opFModScalar).tensor(t).scalar(other).one(t)
 }
 
 // FModScalarI is torch.Tensor.fmod_: it overwrites t, and returns it.
@@ -71,7 +71,7 @@ func (t *Tensor) FModScalarI(other Scalar) *Tensor {
 //
 //	fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FModScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opFModScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opFModScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // FakeQuantizePerChannelAffine is torch.fake_quantize_per_channel_affine.
@@ -80,7 +80,7 @@ func (t *Tensor) FModScalarOut(other Scalar, out *Tensor) *Tensor {
 //	    quant_max) -> Tensor
 func FakeQuantizePerChannelAffine(self, scale, zeroPoint *Tensor, axis, quantMin, quantMax int) *Tensor {
 	return begin(opFakeQuantizePerChannelAffine).tensor(self).tensor(scale).tensor(zeroPoint).int(axis).int(quantMin).
-		int(quantMax).one()
+		int(quantMax).one(self, scale, zeroPoint)
 }
 
 // FakeQuantizePerTensorAffine is torch.fake_quantize_per_tensor_affine.
@@ -89,7 +89,7 @@ func FakeQuantizePerChannelAffine(self, scale, zeroPoint *Tensor, axis, quantMin
 //	    Tensor
 func FakeQuantizePerTensorAffine(self *Tensor, scale float64, zeroPoint, quantMin, quantMax int) *Tensor {
 	return begin(opFakeQuantizePerTensorAffine).tensor(self).double(scale).int(zeroPoint).int(quantMin).int(quantMax).
-		one()
+		one(self)
 }
 
 // FakeQuantizePerTensorAffineTensorQparams is torch.fake_quantize_per_tensor_affine.
@@ -98,7 +98,7 @@ func FakeQuantizePerTensorAffine(self *Tensor, scale float64, zeroPoint, quantMi
 //	    int quant_max) -> Tensor
 func FakeQuantizePerTensorAffineTensorQparams(self, scale, zeroPoint *Tensor, quantMin, quantMax int) *Tensor {
 	return begin(opFakeQuantizePerTensorAffineTensorQparams).tensor(self).tensor(scale).tensor(zeroPoint).
-		int(quantMin).int(quantMax).one()
+		int(quantMin).int(quantMax).one(self, scale, zeroPoint)
 }
 
 // FillDiagonalIOptions of [Tensor.FillDiagonalI].
@@ -110,15 +110,18 @@ type FillDiagonalIOptions struct {
 //
 //	fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)
 func (t *Tensor) FillDiagonalI(fillValue Scalar, options ...FillDiagonalIOptions) *Tensor {
-	o := first(options)
-	return begin(opFillDiagonalI).tensor(t).scalar(fillValue).optBool(o.Wrap).into(t)
+	args := begin(opFillDiagonalI).tensor(t).scalar(fillValue)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Wrap)
+	}
+	return args.into(t)
 }
 
 // FillI overwrites all elements with value, a tensor of one element. It returns t.
 //
 //	fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
 func (t *Tensor) FillI(value *Tensor) *Tensor {
-	return begin(opFillI).tensor(t).tensor(value).into(t)
+	return begin(opFillI).tensor(t).tensor(value).into(t, value)
 }
 
 // FillScalarI overwrites all elements with value. It returns t.
@@ -132,7 +135,7 @@ func (t *Tensor) FillScalarI(value Scalar) *Tensor {
 //
 //	fix(Tensor self) -> Tensor
 func (t *Tensor) Fix() *Tensor {
-	return begin(opFix).tensor(t).one()
+	return begin(opFix).tensor(t).one(t)
 }
 
 // FixI is torch.Tensor.fix_: it overwrites t, and returns it.
@@ -146,63 +149,63 @@ func (t *Tensor) FixI() *Tensor {
 //
 //	fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FixOut(out *Tensor) *Tensor {
-	return begin(opFixOut).tensor(t).tensor(out).into(out)
+	return begin(opFixOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Flatten merges dimensions startDim to endDim, both included, into one; -1 is the last.
 //
 //	flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
 func (t *Tensor) Flatten(startDim, endDim int) *Tensor {
-	return begin(opFlatten).tensor(t).int(startDim).int(endDim).one()
+	return begin(opFlatten).tensor(t).int(startDim).int(endDim).one(t)
 }
 
 // Flip is torch.Tensor.flip.
 //
 //	flip(Tensor self, int[] dims) -> Tensor
 func (t *Tensor) Flip(dims ...int) *Tensor {
-	return begin(opFlip).tensor(t).ints(dims).one()
+	return begin(opFlip).tensor(t).ints(dims).one(t)
 }
 
 // FlipLR is torch.Tensor.fliplr.
 //
 //	fliplr(Tensor self) -> Tensor
 func (t *Tensor) FlipLR() *Tensor {
-	return begin(opFlipLR).tensor(t).one()
+	return begin(opFlipLR).tensor(t).one(t)
 }
 
 // FlipUD is torch.Tensor.flipud.
 //
 //	flipud(Tensor self) -> Tensor
 func (t *Tensor) FlipUD() *Tensor {
-	return begin(opFlipUD).tensor(t).one()
+	return begin(opFlipUD).tensor(t).one(t)
 }
 
 // FloatPower is torch.Tensor.float_power.
 //
 //	float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 func (t *Tensor) FloatPower(exponent *Tensor) *Tensor {
-	return begin(opFloatPower).tensor(t).tensor(exponent).one()
+	return begin(opFloatPower).tensor(t).tensor(exponent).one(t, exponent)
 }
 
 // FloatPowerI is torch.Tensor.float_power_: it overwrites t, and returns it.
 //
 //	float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
 func (t *Tensor) FloatPowerI(exponent *Tensor) *Tensor {
-	return begin(opFloatPowerI).tensor(t).tensor(exponent).into(t)
+	return begin(opFloatPowerI).tensor(t).tensor(exponent).into(t, exponent)
 }
 
 // FloatPowerOut is [Tensor.FloatPower] whose result is written to out.
 //
 //	float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FloatPowerOut(exponent, out *Tensor) *Tensor {
-	return begin(opFloatPowerOut).tensor(t).tensor(exponent).tensor(out).into(out)
+	return begin(opFloatPowerOut).tensor(t).tensor(exponent).tensor(out).into(out, t, exponent)
 }
 
 // FloatPowerScalar is torch.Tensor.float_power.
 //
 //	float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 func (t *Tensor) FloatPowerScalar(exponent Scalar) *Tensor {
-	return begin(opFloatPowerScalar).tensor(t).scalar(exponent).one()
+	return begin(opFloatPowerScalar).tensor(t).scalar(exponent).one(t)
 }
 
 // FloatPowerScalarI is torch.Tensor.float_power_: it overwrites t, and returns it.
@@ -216,42 +219,42 @@ func (t *Tensor) FloatPowerScalarI(exponent Scalar) *Tensor {
 //
 //	float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FloatPowerScalarOut(exponent Scalar, out *Tensor) *Tensor {
-	return begin(opFloatPowerScalarOut).tensor(t).scalar(exponent).tensor(out).into(out)
+	return begin(opFloatPowerScalarOut).tensor(t).scalar(exponent).tensor(out).into(out, t)
 }
 
 // Floor is torch.Tensor.floor.
 //
 //	floor(Tensor self) -> Tensor
 func (t *Tensor) Floor() *Tensor {
-	return begin(opFloor).tensor(t).one()
+	return begin(opFloor).tensor(t).one(t)
 }
 
 // FloorDivide is torch.Tensor.floor_divide.
 //
 //	floor_divide(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FloorDivide(other *Tensor) *Tensor {
-	return begin(opFloorDivide).tensor(t).tensor(other).one()
+	return begin(opFloorDivide).tensor(t).tensor(other).one(t, other)
 }
 
 // FloorDivideI is torch.Tensor.floor_divide_: it overwrites t, and returns it.
 //
 //	floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) FloorDivideI(other *Tensor) *Tensor {
-	return begin(opFloorDivideI).tensor(t).tensor(other).into(t)
+	return begin(opFloorDivideI).tensor(t).tensor(other).into(t, other)
 }
 
 // FloorDivideOut is [Tensor.FloorDivide] whose result is written to out.
 //
 //	floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FloorDivideOut(other, out *Tensor) *Tensor {
-	return begin(opFloorDivideOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opFloorDivideOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // FloorDivideScalar is torch.Tensor.floor_divide.
 //
 //	floor_divide.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) FloorDivideScalar(other Scalar) *Tensor {
-	return begin(opFloorDivideScalar).tensor(t).scalar(other).one()
+	return begin(opFloorDivideScalar).tensor(t).scalar(other).one(t)
 }
 
 // FloorDivideScalarI is torch.Tensor.floor_divide_: it overwrites t, and returns it.
@@ -272,14 +275,14 @@ func (t *Tensor) FloorI() *Tensor {
 //
 //	floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FloorOut(out *Tensor) *Tensor {
-	return begin(opFloorOut).tensor(t).tensor(out).into(out)
+	return begin(opFloorOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Frac is torch.Tensor.frac.
 //
 //	frac(Tensor self) -> Tensor
 func (t *Tensor) Frac() *Tensor {
-	return begin(opFrac).tensor(t).one()
+	return begin(opFrac).tensor(t).one(t)
 }
 
 // FracI is torch.Tensor.frac_: it overwrites t, and returns it.
@@ -293,14 +296,14 @@ func (t *Tensor) FracI() *Tensor {
 //
 //	frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) FracOut(out *Tensor) *Tensor {
-	return begin(opFracOut).tensor(t).tensor(out).into(out)
+	return begin(opFracOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Frexp is torch.Tensor.frexp.
 //
 //	frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)
 func (t *Tensor) Frexp() (mantissa, exponent *Tensor) {
-	return begin(opFrexp).tensor(t).two()
+	return begin(opFrexp).tensor(t).two(t)
 }
 
 // FrexpOut is [Tensor.Frexp] whose results are written to mantissa and exponent.
@@ -308,7 +311,7 @@ func (t *Tensor) Frexp() (mantissa, exponent *Tensor) {
 //	frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
 //	    Tensor(b!) exponent)
 func (t *Tensor) FrexpOut(mantissa, exponent *Tensor) (*Tensor, *Tensor) {
-	begin(opFrexpOut).tensor(t).tensor(mantissa).tensor(exponent).done()
+	begin(opFrexpOut).tensor(t).tensor(mantissa).tensor(exponent).done(t, mantissa, exponent)
 	return mantissa, exponent
 }
 
@@ -321,8 +324,11 @@ type FrobeniusNormOptions struct {
 //
 //	frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func FrobeniusNorm(self *Tensor, dim []int, options ...FrobeniusNormOptions) *Tensor {
-	o := first(options)
-	return begin(opFrobeniusNorm).tensor(self).ints(dim).optBool(o.KeepDim).one()
+	args := begin(opFrobeniusNorm).tensor(self).ints(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(self)
 }
 
 // FrobeniusNormOut is [FrobeniusNorm] whose result is written to out.
@@ -330,7 +336,7 @@ func FrobeniusNorm(self *Tensor, dim []int, options ...FrobeniusNormOptions) *Te
 //	frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func FrobeniusNormOut(self *Tensor, dim []int, out *Tensor, options ...FrobeniusNormOptions) *Tensor {
 	o := first(options)
-	return begin(opFrobeniusNormOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opFrobeniusNormOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out, self)
 }
 
 // FromFileOptions of [FromFile].
@@ -348,9 +354,13 @@ type FromFileOptions struct {
 //	from_file(str filename, bool? shared=None, int? size=0, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func FromFile(filename string, options ...FromFileOptions) *Tensor {
-	o := first(options)
-	return begin(opFromFile).string(filename).optBool(o.Shared).optInt(o.Size).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opFromFile).string(filename)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Shared).optInt(o.Size).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+			optBool(o.PinMemory)
+	}
+	return args.one()
 }
 
 // Full is a tensor of that value throughout.
@@ -358,7 +368,11 @@ func FromFile(filename string, options ...FromFileOptions) *Tensor {
 //	full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func Full(size []int, fillValue Scalar, options ...TensorOptions) *Tensor {
-	return begin(opFull).ints(size).scalar(fillValue).factory(first(options)).one()
+	args := begin(opFull).ints(size).scalar(fillValue)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // FullLikeOptions of [FullLike].
@@ -375,9 +389,13 @@ type FullLikeOptions struct {
 //	full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func FullLike(self *Tensor, fillValue Scalar, options ...FullLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opFullLike).tensor(self).scalar(fillValue).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opFullLike).tensor(self).scalar(fillValue)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // FullOut is [Full] whose result is written to out.

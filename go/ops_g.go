@@ -8,21 +8,21 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	gcd(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) GCD(other *Tensor) *Tensor {
-	return begin(opGCD).tensor(t).tensor(other).one()
+	return begin(opGCD).tensor(t).tensor(other).one(t, other)
 }
 
 // GCDI is torch.Tensor.gcd_: it overwrites t, and returns it.
 //
 //	gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) GCDI(other *Tensor) *Tensor {
-	return begin(opGCDI).tensor(t).tensor(other).into(t)
+	return begin(opGCDI).tensor(t).tensor(other).into(t, other)
 }
 
 // GCDOut is [Tensor.GCD] whose result is written to out.
 //
 //	gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GCDOut(other, out *Tensor) *Tensor {
-	return begin(opGCDOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opGCDOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // GRU is torch.gru.
@@ -31,7 +31,7 @@ func (t *Tensor) GCDOut(other, out *Tensor) *Tensor {
 //	    train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
 func GRU(input, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional, batchFirst bool) (*Tensor, *Tensor) {
 	return begin(opGRU).tensor(input).tensor(hx).tensors(params).bool(hasBiases).int(numLayers).double(dropout).
-		bool(train).bool(bidirectional).bool(batchFirst).two()
+		bool(train).bool(bidirectional).bool(batchFirst).two(input, hx)
 }
 
 // GRUCellOptions of [GRUCell].
@@ -44,8 +44,12 @@ type GRUCellOptions struct {
 //
 //	gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor
 func GRUCell(input, hx, wIh, wHh *Tensor, options ...GRUCellOptions) *Tensor {
-	o := first(options)
-	return begin(opGRUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh).optTensor(o.BIh).optTensor(o.BHh).one()
+	args := begin(opGRUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.BIh).optTensor(o.BHh)
+	}
+	return args.one(input, hx, wIh, wHh)
 }
 
 // GRUPacked is torch.gru.
@@ -54,7 +58,7 @@ func GRUCell(input, hx, wIh, wHh *Tensor, options ...GRUCellOptions) *Tensor {
 //	    dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
 func GRUPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional bool) (*Tensor, *Tensor) {
 	return begin(opGRUPacked).tensor(data).tensor(batchSizes).tensor(hx).tensors(params).bool(hasBiases).
-		int(numLayers).double(dropout).bool(train).bool(bidirectional).two()
+		int(numLayers).double(dropout).bool(train).bool(bidirectional).two(data, batchSizes, hx)
 }
 
 // GatherOptions of [Tensor.Gather].
@@ -66,8 +70,11 @@ type GatherOptions struct {
 //
 //	gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 func (t *Tensor) Gather(dim int, index *Tensor, options ...GatherOptions) *Tensor {
-	o := first(options)
-	return begin(opGather).tensor(t).int(dim).tensor(index).optBool(o.SparseGrad).one()
+	args := begin(opGather).tensor(t).int(dim).tensor(index)
+	if len(options) > 0 {
+		args = args.optBool(options[0].SparseGrad)
+	}
+	return args.one(t, index)
 }
 
 // GatherOut is [Tensor.Gather] whose result is written to out.
@@ -75,35 +82,35 @@ func (t *Tensor) Gather(dim int, index *Tensor, options ...GatherOptions) *Tenso
 //	gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GatherOut(dim int, index, out *Tensor, options ...GatherOptions) *Tensor {
 	o := first(options)
-	return begin(opGatherOut).tensor(t).int(dim).tensor(index).optBool(o.SparseGrad).tensor(out).into(out)
+	return begin(opGatherOut).tensor(t).int(dim).tensor(index).optBool(o.SparseGrad).tensor(out).into(out, t, index)
 }
 
 // Ge is t >= other, element by element, of type [Bool].
 //
 //	ge.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ge(other *Tensor) *Tensor {
-	return begin(opGe).tensor(t).tensor(other).one()
+	return begin(opGe).tensor(t).tensor(other).one(t, other)
 }
 
 // GeI is torch.Tensor.ge_: it overwrites t, and returns it.
 //
 //	ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) GeI(other *Tensor) *Tensor {
-	return begin(opGeI).tensor(t).tensor(other).into(t)
+	return begin(opGeI).tensor(t).tensor(other).into(t, other)
 }
 
 // GeOut is [Tensor.Ge] whose result is written to out.
 //
 //	ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GeOut(other, out *Tensor) *Tensor {
-	return begin(opGeOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opGeOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // GeScalar is t >= other, element by element, of type [Bool].
 //
 //	ge.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) GeScalar(other Scalar) *Tensor {
-	return begin(opGeScalar).tensor(t).scalar(other).one()
+	return begin(opGeScalar).tensor(t).scalar(other).one(t)
 }
 
 // GeScalarI is torch.Tensor.ge_: it overwrites t, and returns it.
@@ -117,7 +124,7 @@ func (t *Tensor) GeScalarI(other Scalar) *Tensor {
 //
 //	ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GeScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opGeScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opGeScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // GeometricI is torch.Tensor.geometric_: it overwrites t, and returns it.
@@ -131,14 +138,14 @@ func (t *Tensor) GeometricI(p float64) *Tensor {
 //
 //	geqrf(Tensor self) -> (Tensor a, Tensor tau)
 func (t *Tensor) Geqrf() (a, tau *Tensor) {
-	return begin(opGeqrf).tensor(t).two()
+	return begin(opGeqrf).tensor(t).two(t)
 }
 
 // GeqrfOut is [Tensor.Geqrf] whose results are written to a and tau.
 //
 //	geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)
 func (t *Tensor) GeqrfOut(a, tau *Tensor) (*Tensor, *Tensor) {
-	begin(opGeqrfOut).tensor(t).tensor(a).tensor(tau).done()
+	begin(opGeqrfOut).tensor(t).tensor(a).tensor(tau).done(t, a, tau)
 	return a, tau
 }
 
@@ -146,14 +153,14 @@ func (t *Tensor) GeqrfOut(a, tau *Tensor) (*Tensor, *Tensor) {
 //
 //	ger(Tensor self, Tensor vec2) -> Tensor
 func (t *Tensor) Ger(vec2 *Tensor) *Tensor {
-	return begin(opGer).tensor(t).tensor(vec2).one()
+	return begin(opGer).tensor(t).tensor(vec2).one(t, vec2)
 }
 
 // GerOut is [Tensor.Ger] whose result is written to out.
 //
 //	ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GerOut(vec2, out *Tensor) *Tensor {
-	return begin(opGerOut).tensor(t).tensor(vec2).tensor(out).into(out)
+	return begin(opGerOut).tensor(t).tensor(vec2).tensor(out).into(out, t, vec2)
 }
 
 // GradientArrayOptions of [GradientArray].
@@ -165,8 +172,11 @@ type GradientArrayOptions struct {
 //
 //	gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]
 func GradientArray(self *Tensor, dim []int, options ...GradientArrayOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientArray).tensor(self).ints(dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientArray).tensor(self).ints(dim)
+	if len(options) > 0 {
+		args = args.optInt(options[0].EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientScalarArrayOptions of [GradientScalarArray].
@@ -178,8 +188,11 @@ type GradientScalarArrayOptions struct {
 //
 //	gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientScalarArray(self *Tensor, spacing Scalar, dim []int, options ...GradientScalarArrayOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientScalarArray).tensor(self).scalar(spacing).ints(dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientScalarArray).tensor(self).scalar(spacing).ints(dim)
+	if len(options) > 0 {
+		args = args.optInt(options[0].EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientScalarArrayArrayOptions of [GradientScalarArrayArray].
@@ -191,8 +204,11 @@ type GradientScalarArrayArrayOptions struct {
 //
 //	gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientScalarArrayArray(self *Tensor, spacing []Scalar, dim []int, options ...GradientScalarArrayArrayOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientScalarArrayArray).tensor(self).scalars(spacing).ints(dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientScalarArrayArray).tensor(self).scalars(spacing).ints(dim)
+	if len(options) > 0 {
+		args = args.optInt(options[0].EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientScalarArrayIntOptions of [GradientScalarArrayInt].
@@ -205,8 +221,12 @@ type GradientScalarArrayIntOptions struct {
 //
 //	gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientScalarArrayInt(self *Tensor, spacing []Scalar, options ...GradientScalarArrayIntOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientScalarArrayInt).tensor(self).scalars(spacing).optInt(o.Dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientScalarArrayInt).tensor(self).scalars(spacing)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientScalarIntOptions of [GradientScalarInt].
@@ -220,8 +240,12 @@ type GradientScalarIntOptions struct {
 //
 //	gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientScalarInt(self *Tensor, options ...GradientScalarIntOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientScalarInt).tensor(self).optScalar(o.Spacing).optInt(o.Dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientScalarInt).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Spacing).optInt(o.Dim).optInt(o.EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientTensorArrayOptions of [GradientTensorArray].
@@ -233,8 +257,11 @@ type GradientTensorArrayOptions struct {
 //
 //	gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientTensorArray(self *Tensor, spacing []*Tensor, dim []int, options ...GradientTensorArrayOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientTensorArray).tensor(self).tensors(spacing).ints(dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientTensorArray).tensor(self).tensors(spacing).ints(dim)
+	if len(options) > 0 {
+		args = args.optInt(options[0].EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // GradientTensorArrayIntOptions of [GradientTensorArrayInt].
@@ -247,43 +274,47 @@ type GradientTensorArrayIntOptions struct {
 //
 //	gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientTensorArrayInt(self *Tensor, spacing []*Tensor, options ...GradientTensorArrayIntOptions) []*Tensor {
-	o := first(options)
-	return begin(opGradientTensorArrayInt).tensor(self).tensors(spacing).optInt(o.Dim).optInt(o.EdgeOrder).list()
+	args := begin(opGradientTensorArrayInt).tensor(self).tensors(spacing)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.EdgeOrder)
+	}
+	return args.list(self)
 }
 
 // Greater is torch.Tensor.greater.
 //
 //	greater.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Greater(other *Tensor) *Tensor {
-	return begin(opGreater).tensor(t).tensor(other).one()
+	return begin(opGreater).tensor(t).tensor(other).one(t, other)
 }
 
 // GreaterEqual is torch.Tensor.greater_equal.
 //
 //	greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) GreaterEqual(other *Tensor) *Tensor {
-	return begin(opGreaterEqual).tensor(t).tensor(other).one()
+	return begin(opGreaterEqual).tensor(t).tensor(other).one(t, other)
 }
 
 // GreaterEqualI is torch.Tensor.greater_equal_: it overwrites t, and returns it.
 //
 //	greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) GreaterEqualI(other *Tensor) *Tensor {
-	return begin(opGreaterEqualI).tensor(t).tensor(other).into(t)
+	return begin(opGreaterEqualI).tensor(t).tensor(other).into(t, other)
 }
 
 // GreaterEqualOut is [Tensor.GreaterEqual] whose result is written to out.
 //
 //	greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GreaterEqualOut(other, out *Tensor) *Tensor {
-	return begin(opGreaterEqualOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opGreaterEqualOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // GreaterEqualScalar is torch.Tensor.greater_equal.
 //
 //	greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) GreaterEqualScalar(other Scalar) *Tensor {
-	return begin(opGreaterEqualScalar).tensor(t).scalar(other).one()
+	return begin(opGreaterEqualScalar).tensor(t).scalar(other).one(t)
 }
 
 // GreaterEqualScalarI is torch.Tensor.greater_equal_: it overwrites t, and returns it.
@@ -297,28 +328,28 @@ func (t *Tensor) GreaterEqualScalarI(other Scalar) *Tensor {
 //
 //	greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GreaterEqualScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opGreaterEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opGreaterEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // GreaterI is torch.Tensor.greater_: it overwrites t, and returns it.
 //
 //	greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) GreaterI(other *Tensor) *Tensor {
-	return begin(opGreaterI).tensor(t).tensor(other).into(t)
+	return begin(opGreaterI).tensor(t).tensor(other).into(t, other)
 }
 
 // GreaterOut is [Tensor.Greater] whose result is written to out.
 //
 //	greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GreaterOut(other, out *Tensor) *Tensor {
-	return begin(opGreaterOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opGreaterOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // GreaterScalar is torch.Tensor.greater.
 //
 //	greater.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) GreaterScalar(other Scalar) *Tensor {
-	return begin(opGreaterScalar).tensor(t).scalar(other).one()
+	return begin(opGreaterScalar).tensor(t).scalar(other).one(t)
 }
 
 // GreaterScalarI is torch.Tensor.greater_: it overwrites t, and returns it.
@@ -332,35 +363,35 @@ func (t *Tensor) GreaterScalarI(other Scalar) *Tensor {
 //
 //	greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GreaterScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opGreaterScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opGreaterScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // Gt is t > other, element by element, of type [Bool].
 //
 //	gt.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Gt(other *Tensor) *Tensor {
-	return begin(opGt).tensor(t).tensor(other).one()
+	return begin(opGt).tensor(t).tensor(other).one(t, other)
 }
 
 // GtI is torch.Tensor.gt_: it overwrites t, and returns it.
 //
 //	gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) GtI(other *Tensor) *Tensor {
-	return begin(opGtI).tensor(t).tensor(other).into(t)
+	return begin(opGtI).tensor(t).tensor(other).into(t, other)
 }
 
 // GtOut is [Tensor.Gt] whose result is written to out.
 //
 //	gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GtOut(other, out *Tensor) *Tensor {
-	return begin(opGtOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opGtOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // GtScalar is t > other, element by element, of type [Bool].
 //
 //	gt.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) GtScalar(other Scalar) *Tensor {
-	return begin(opGtScalar).tensor(t).scalar(other).one()
+	return begin(opGtScalar).tensor(t).scalar(other).one(t)
 }
 
 // GtScalarI is torch.Tensor.gt_: it overwrites t, and returns it.
@@ -374,7 +405,7 @@ func (t *Tensor) GtScalarI(other Scalar) *Tensor {
 //
 //	gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GtScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opGtScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opGtScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 var (

@@ -8,14 +8,14 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
 func (t *Tensor) HSplit(sections int) []*Tensor {
-	return begin(opHSplit).tensor(t).int(sections).list()
+	return begin(opHSplit).tensor(t).int(sections).list(t)
 }
 
 // HSplitArray is torch.Tensor.hsplit.
 //
 //	hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
 func (t *Tensor) HSplitArray(indices ...int) []*Tensor {
-	return begin(opHSplitArray).tensor(t).ints(indices).list()
+	return begin(opHSplitArray).tensor(t).ints(indices).list(t)
 }
 
 // HStack is torch.hstack.
@@ -37,7 +37,11 @@ func HStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //	hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func HammingWindow(windowLength int, options ...TensorOptions) *Tensor {
-	return begin(opHammingWindow).int(windowLength).factory(first(options)).one()
+	args := begin(opHammingWindow).int(windowLength)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HammingWindowPeriodic is torch.hamming_window.
@@ -45,7 +49,11 @@ func HammingWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
-	return begin(opHammingWindowPeriodic).int(windowLength).bool(periodic).factory(first(options)).one()
+	args := begin(opHammingWindowPeriodic).int(windowLength).bool(periodic)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HammingWindowPeriodicAlpha is torch.hamming_window.
@@ -53,8 +61,11 @@ func HammingWindowPeriodic(windowLength int, periodic bool, options ...TensorOpt
 //	hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None,
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodicAlpha(windowLength int, periodic bool, alpha float64, options ...TensorOptions) *Tensor {
-	return begin(opHammingWindowPeriodicAlpha).int(windowLength).bool(periodic).double(alpha).factory(first(options)).
-		one()
+	args := begin(opHammingWindowPeriodicAlpha).int(windowLength).bool(periodic).double(alpha)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HammingWindowPeriodicAlphaBeta is torch.hamming_window.
@@ -62,8 +73,11 @@ func HammingWindowPeriodicAlpha(windowLength int, periodic bool, alpha float64, 
 //	hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodicAlphaBeta(windowLength int, periodic bool, alpha, beta float64, options ...TensorOptions) *Tensor {
-	return begin(opHammingWindowPeriodicAlphaBeta).int(windowLength).bool(periodic).double(alpha).double(beta).
-		factory(first(options)).one()
+	args := begin(opHammingWindowPeriodicAlphaBeta).int(windowLength).bool(periodic).double(alpha).double(beta)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HannWindow is torch.hann_window.
@@ -71,7 +85,11 @@ func HammingWindowPeriodicAlphaBeta(windowLength int, periodic bool, alpha, beta
 //	hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func HannWindow(windowLength int, options ...TensorOptions) *Tensor {
-	return begin(opHannWindow).int(windowLength).factory(first(options)).one()
+	args := begin(opHannWindow).int(windowLength)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HannWindowPeriodic is torch.hann_window.
@@ -79,7 +97,11 @@ func HannWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func HannWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
-	return begin(opHannWindowPeriodic).int(windowLength).bool(periodic).factory(first(options)).one()
+	args := begin(opHannWindowPeriodic).int(windowLength).bool(periodic)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // HardshrinkOptions of [Tensor.Hardshrink].
@@ -91,8 +113,11 @@ type HardshrinkOptions struct {
 //
 //	hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 func (t *Tensor) Hardshrink(options ...HardshrinkOptions) *Tensor {
-	o := first(options)
-	return begin(opHardshrink).tensor(t).optScalar(o.Lambd).one()
+	args := begin(opHardshrink).tensor(t)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Lambd)
+	}
+	return args.one(t)
 }
 
 // HardshrinkOut is [Tensor.Hardshrink] whose result is written to out.
@@ -100,7 +125,7 @@ func (t *Tensor) Hardshrink(options ...HardshrinkOptions) *Tensor {
 //	hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HardshrinkOut(out *Tensor, options ...HardshrinkOptions) *Tensor {
 	o := first(options)
-	return begin(opHardshrinkOut).tensor(t).optScalar(o.Lambd).tensor(out).into(out)
+	return begin(opHardshrinkOut).tensor(t).optScalar(o.Lambd).tensor(out).into(out, t)
 }
 
 // HashTensorOptions of [Tensor.HashTensor].
@@ -114,8 +139,12 @@ type HashTensorOptions struct {
 //
 //	hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor
 func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opHashTensor).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).one()
+	args := begin(opHashTensor).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode)
+	}
+	return args.one(t)
 }
 
 // HashTensorOut is [Tensor.HashTensor] whose result is written to out.
@@ -123,28 +152,28 @@ func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
 //	hash_tensor.out(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HashTensorOut(out *Tensor, options ...HashTensorOptions) *Tensor {
 	o := first(options)
-	return begin(opHashTensorOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).tensor(out).into(out)
+	return begin(opHashTensorOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).tensor(out).into(out, t)
 }
 
 // Heaviside is torch.Tensor.heaviside.
 //
 //	heaviside(Tensor self, Tensor values) -> Tensor
 func (t *Tensor) Heaviside(values *Tensor) *Tensor {
-	return begin(opHeaviside).tensor(t).tensor(values).one()
+	return begin(opHeaviside).tensor(t).tensor(values).one(t, values)
 }
 
 // HeavisideI is torch.Tensor.heaviside_: it overwrites t, and returns it.
 //
 //	heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
 func (t *Tensor) HeavisideI(values *Tensor) *Tensor {
-	return begin(opHeavisideI).tensor(t).tensor(values).into(t)
+	return begin(opHeavisideI).tensor(t).tensor(values).into(t, values)
 }
 
 // HeavisideOut is [Tensor.Heaviside] whose result is written to out.
 //
 //	heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HeavisideOut(values, out *Tensor) *Tensor {
-	return begin(opHeavisideOut).tensor(t).tensor(values).tensor(out).into(out)
+	return begin(opHeavisideOut).tensor(t).tensor(values).tensor(out).into(out, t, values)
 }
 
 // HistcOptions of [Tensor.Histc].
@@ -158,8 +187,12 @@ type HistcOptions struct {
 //
 //	histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
 func (t *Tensor) Histc(options ...HistcOptions) *Tensor {
-	o := first(options)
-	return begin(opHistc).tensor(t).optInt(o.Bins).optScalar(o.Min).optScalar(o.Max).one()
+	args := begin(opHistc).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Bins).optScalar(o.Min).optScalar(o.Max)
+	}
+	return args.one(t)
 }
 
 // HistcOut is [Tensor.Histc] whose result is written to out.
@@ -167,7 +200,7 @@ func (t *Tensor) Histc(options ...HistcOptions) *Tensor {
 //	histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HistcOut(out *Tensor, options ...HistcOptions) *Tensor {
 	o := first(options)
-	return begin(opHistcOut).tensor(t).optInt(o.Bins).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out)
+	return begin(opHistcOut).tensor(t).optInt(o.Bins).optScalar(o.Min).optScalar(o.Max).tensor(out).into(out, t)
 }
 
 // HistogramOptions of [Tensor.Histogram].
@@ -183,9 +216,12 @@ type HistogramOptions struct {
 //	histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False)
 //	    -> (Tensor hist, Tensor bin_edges)
 func (t *Tensor) Histogram(options ...HistogramOptions) (hist, binEdges *Tensor) {
-	o := first(options)
-	return begin(opHistogram).tensor(t).optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density).
-		two()
+	args := begin(opHistogram).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+	}
+	return args.two(t)
 }
 
 // HistogramBinsOptions of [Tensor.HistogramBins].
@@ -199,8 +235,12 @@ type HistogramBinsOptions struct {
 //	histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist,
 //	    Tensor bin_edges)
 func (t *Tensor) HistogramBins(bins *Tensor, options ...HistogramBinsOptions) (hist, binEdges *Tensor) {
-	o := first(options)
-	return begin(opHistogramBins).tensor(t).tensor(bins).optTensor(o.Weight).optBool(o.Density).two()
+	args := begin(opHistogramBins).tensor(t).tensor(bins)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Weight).optBool(o.Density)
+	}
+	return args.two(t, bins)
 }
 
 // HistogramBinsOut is [Tensor.HistogramBins] whose results are written to hist and binEdges.
@@ -210,7 +250,7 @@ func (t *Tensor) HistogramBins(bins *Tensor, options ...HistogramBinsOptions) (h
 func (t *Tensor) HistogramBinsOut(bins, hist, binEdges *Tensor, options ...HistogramBinsOptions) (*Tensor, *Tensor) {
 	o := first(options)
 	begin(opHistogramBinsOut).tensor(t).tensor(bins).optTensor(o.Weight).optBool(o.Density).tensor(hist).
-		tensor(binEdges).done()
+		tensor(binEdges).done(t, bins, hist, binEdges)
 	return hist, binEdges
 }
 
@@ -226,9 +266,12 @@ type HistogramDDOptions struct {
 //	histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False) ->
 //	    (Tensor hist, Tensor[] bin_edges)
 func HistogramDD(self *Tensor, bins []int, options ...HistogramDDOptions) (hist *Tensor, binEdges []*Tensor) {
-	o := first(options)
-	return begin(opHistogramDD).tensor(self).ints(bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density).
-		oneAndList()
+	args := begin(opHistogramDD).tensor(self).ints(bins)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+	}
+	return args.oneAndList(self)
 }
 
 // HistogramDDBinsOptions of [HistogramDDBins].
@@ -243,9 +286,12 @@ type HistogramDDBinsOptions struct {
 //	histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool density=False) ->
 //	    (Tensor hist, Tensor[] bin_edges)
 func HistogramDDBins(self *Tensor, bins int, options ...HistogramDDBinsOptions) (hist *Tensor, binEdges []*Tensor) {
-	o := first(options)
-	return begin(opHistogramDDBins).tensor(self).int(bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density).
-		oneAndList()
+	args := begin(opHistogramDDBins).tensor(self).int(bins)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+	}
+	return args.oneAndList(self)
 }
 
 // HistogramDDTensorListBinsOptions of [HistogramDDTensorListBins].
@@ -260,9 +306,12 @@ type HistogramDDTensorListBinsOptions struct {
 //	histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool
 //	    density=False) -> (Tensor hist, Tensor[] bin_edges)
 func HistogramDDTensorListBins(self *Tensor, bins []*Tensor, options ...HistogramDDTensorListBinsOptions) (hist *Tensor, binEdges []*Tensor) {
-	o := first(options)
-	return begin(opHistogramDDTensorListBins).tensor(self).tensors(bins).optDoubles(o.Range).optTensor(o.Weight).
-		optBool(o.Density).oneAndList()
+	args := begin(opHistogramDDTensorListBins).tensor(self).tensors(bins)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+	}
+	return args.oneAndList(self)
 }
 
 // HistogramOut is [Tensor.Histogram] whose results are written to hist and binEdges.
@@ -272,7 +321,7 @@ func HistogramDDTensorListBins(self *Tensor, bins []*Tensor, options ...Histogra
 func (t *Tensor) HistogramOut(hist, binEdges *Tensor, options ...HistogramOptions) (*Tensor, *Tensor) {
 	o := first(options)
 	begin(opHistogramOut).tensor(t).optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density).
-		tensor(hist).tensor(binEdges).done()
+		tensor(hist).tensor(binEdges).done(t, hist, binEdges)
 	return hist, binEdges
 }
 
@@ -280,35 +329,35 @@ func (t *Tensor) HistogramOut(hist, binEdges *Tensor, options ...HistogramOption
 //
 //	hspmm(Tensor mat1, Tensor mat2) -> Tensor
 func Hspmm(mat1, mat2 *Tensor) *Tensor {
-	return begin(opHspmm).tensor(mat1).tensor(mat2).one()
+	return begin(opHspmm).tensor(mat1).tensor(mat2).one(mat1, mat2)
 }
 
 // HspmmOut is [Hspmm] whose result is written to out.
 //
 //	hspmm.out(Tensor mat1, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
 func HspmmOut(mat1, mat2, out *Tensor) *Tensor {
-	return begin(opHspmmOut).tensor(mat1).tensor(mat2).tensor(out).into(out)
+	return begin(opHspmmOut).tensor(mat1).tensor(mat2).tensor(out).into(out, mat1, mat2)
 }
 
 // Hypot is torch.Tensor.hypot.
 //
 //	hypot(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Hypot(other *Tensor) *Tensor {
-	return begin(opHypot).tensor(t).tensor(other).one()
+	return begin(opHypot).tensor(t).tensor(other).one(t, other)
 }
 
 // HypotI is torch.Tensor.hypot_: it overwrites t, and returns it.
 //
 //	hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) HypotI(other *Tensor) *Tensor {
-	return begin(opHypotI).tensor(t).tensor(other).into(t)
+	return begin(opHypotI).tensor(t).tensor(other).into(t, other)
 }
 
 // HypotOut is [Tensor.Hypot] whose result is written to out.
 //
 //	hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HypotOut(other, out *Tensor) *Tensor {
-	return begin(opHypotOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opHypotOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 var (

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	i0(Tensor self) -> Tensor
 func (t *Tensor) I0() *Tensor {
-	return begin(opI0).tensor(t).one()
+	return begin(opI0).tensor(t).one(t)
 }
 
 // I0I is torch.Tensor.i0_: it overwrites t, and returns it.
@@ -22,7 +22,7 @@ func (t *Tensor) I0I() *Tensor {
 //
 //	i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) I0Out(out *Tensor) *Tensor {
-	return begin(opI0Out).tensor(t).tensor(out).into(out)
+	return begin(opI0Out).tensor(t).tensor(out).into(out, t)
 }
 
 // ISTFTOptions of [Tensor.ISTFT].
@@ -43,65 +43,69 @@ type ISTFTOptions struct {
 //	    center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) ->
 //	    Tensor
 func (t *Tensor) ISTFT(nFFT int, options ...ISTFTOptions) *Tensor {
-	o := first(options)
-	return begin(opISTFT).tensor(t).int(nFFT).optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).
-		optBool(o.Center).optBool(o.Normalized).optBool(o.Onesided).optInt(o.Length).optBool(o.ReturnComplex).one()
+	args := begin(opISTFT).tensor(t).int(nFFT)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optBool(o.Normalized).
+			optBool(o.Onesided).optInt(o.Length).optBool(o.ReturnComplex)
+	}
+	return args.one(t)
 }
 
 // Igamma is torch.Tensor.igamma.
 //
 //	igamma(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Igamma(other *Tensor) *Tensor {
-	return begin(opIgamma).tensor(t).tensor(other).one()
+	return begin(opIgamma).tensor(t).tensor(other).one(t, other)
 }
 
 // IgammaI is torch.Tensor.igamma_: it overwrites t, and returns it.
 //
 //	igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) IgammaI(other *Tensor) *Tensor {
-	return begin(opIgammaI).tensor(t).tensor(other).into(t)
+	return begin(opIgammaI).tensor(t).tensor(other).into(t, other)
 }
 
 // IgammaOut is [Tensor.Igamma] whose result is written to out.
 //
 //	igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IgammaOut(other, out *Tensor) *Tensor {
-	return begin(opIgammaOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opIgammaOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // Igammac is torch.Tensor.igammac.
 //
 //	igammac(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Igammac(other *Tensor) *Tensor {
-	return begin(opIgammac).tensor(t).tensor(other).one()
+	return begin(opIgammac).tensor(t).tensor(other).one(t, other)
 }
 
 // IgammacI is torch.Tensor.igammac_: it overwrites t, and returns it.
 //
 //	igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) IgammacI(other *Tensor) *Tensor {
-	return begin(opIgammacI).tensor(t).tensor(other).into(t)
+	return begin(opIgammacI).tensor(t).tensor(other).into(t, other)
 }
 
 // IgammacOut is [Tensor.Igammac] whose result is written to out.
 //
 //	igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IgammacOut(other, out *Tensor) *Tensor {
-	return begin(opIgammacOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opIgammacOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // Imag is torch.imag.
 //
 //	imag(Tensor(a) self) -> Tensor(a)
 func Imag(self *Tensor) *Tensor {
-	return begin(opImag).tensor(self).one()
+	return begin(opImag).tensor(self).one(self)
 }
 
 // Index is t[indices], an index tensor (or nil: all) for each of the first dimensions.
 //
 //	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 func (t *Tensor) Index(indices ...*Tensor) *Tensor {
-	return begin(opIndex).tensor(t).optTensors(indices).one()
+	return begin(opIndex).tensor(t).optTensors(indices).one(t)
 }
 
 // IndexAddOptions of [Tensor.IndexAdd].
@@ -113,16 +117,22 @@ type IndexAddOptions struct {
 //
 //	index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) IndexAdd(dim int, index, source *Tensor, options ...IndexAddOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexAdd).tensor(t).int(dim).tensor(index).tensor(source).optScalar(o.Alpha).one()
+	args := begin(opIndexAdd).tensor(t).int(dim).tensor(index).tensor(source)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t, index, source)
 }
 
 // IndexAddI is torch.Tensor.index_add_: it overwrites t, and returns it.
 //
 //	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) IndexAddI(dim int, index, source *Tensor, options ...IndexAddOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexAddI).tensor(t).int(dim).tensor(index).tensor(source).optScalar(o.Alpha).into(t)
+	args := begin(opIndexAddI).tensor(t).int(dim).tensor(index).tensor(source)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t, index, source)
 }
 
 // IndexAddOut is [Tensor.IndexAdd] whose result is written to out.
@@ -132,63 +142,64 @@ func (t *Tensor) IndexAddI(dim int, index, source *Tensor, options ...IndexAddOp
 func (t *Tensor) IndexAddOut(dim int, index, source, out *Tensor, options ...IndexAddOptions) *Tensor {
 	o := first(options)
 	return begin(opIndexAddOut).tensor(t).int(dim).tensor(index).tensor(source).optScalar(o.Alpha).tensor(out).
-		into(out)
+		into(out, t, index, source)
 }
 
 // IndexCopy is torch.Tensor.index_copy.
 //
 //	index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor
 func (t *Tensor) IndexCopy(dim int, index, source *Tensor) *Tensor {
-	return begin(opIndexCopy).tensor(t).int(dim).tensor(index).tensor(source).one()
+	return begin(opIndexCopy).tensor(t).int(dim).tensor(index).tensor(source).one(t, index, source)
 }
 
 // IndexCopyI is torch.Tensor.index_copy_: it overwrites t, and returns it.
 //
 //	index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)
 func (t *Tensor) IndexCopyI(dim int, index, source *Tensor) *Tensor {
-	return begin(opIndexCopyI).tensor(t).int(dim).tensor(index).tensor(source).into(t)
+	return begin(opIndexCopyI).tensor(t).int(dim).tensor(index).tensor(source).into(t, index, source)
 }
 
 // IndexCopyOut is [Tensor.IndexCopy] whose result is written to out.
 //
 //	index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IndexCopyOut(dim int, index, source, out *Tensor) *Tensor {
-	return begin(opIndexCopyOut).tensor(t).int(dim).tensor(index).tensor(source).tensor(out).into(out)
+	return begin(opIndexCopyOut).tensor(t).int(dim).tensor(index).tensor(source).tensor(out).
+		into(out, t, index, source)
 }
 
 // IndexFill is torch.Tensor.index_fill.
 //
 //	index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor
 func (t *Tensor) IndexFill(dim int, index, value *Tensor) *Tensor {
-	return begin(opIndexFill).tensor(t).int(dim).tensor(index).tensor(value).one()
+	return begin(opIndexFill).tensor(t).int(dim).tensor(index).tensor(value).one(t, index, value)
 }
 
 // IndexFillI is torch.Tensor.index_fill_: it overwrites t, and returns it.
 //
 //	index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)
 func (t *Tensor) IndexFillI(dim int, index, value *Tensor) *Tensor {
-	return begin(opIndexFillI).tensor(t).int(dim).tensor(index).tensor(value).into(t)
+	return begin(opIndexFillI).tensor(t).int(dim).tensor(index).tensor(value).into(t, index, value)
 }
 
 // IndexFillScalar is torch.Tensor.index_fill.
 //
 //	index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 func (t *Tensor) IndexFillScalar(dim int, index *Tensor, value Scalar) *Tensor {
-	return begin(opIndexFillScalar).tensor(t).int(dim).tensor(index).scalar(value).one()
+	return begin(opIndexFillScalar).tensor(t).int(dim).tensor(index).scalar(value).one(t, index)
 }
 
 // IndexFillScalarI is torch.Tensor.index_fill_: it overwrites t, and returns it.
 //
 //	index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
 func (t *Tensor) IndexFillScalarI(dim int, index *Tensor, value Scalar) *Tensor {
-	return begin(opIndexFillScalarI).tensor(t).int(dim).tensor(index).scalar(value).into(t)
+	return begin(opIndexFillScalarI).tensor(t).int(dim).tensor(index).scalar(value).into(t, index)
 }
 
 // IndexOut is [Tensor.Index] whose result is written to out.
 //
 //	index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IndexOut(indices []*Tensor, out *Tensor) *Tensor {
-	return begin(opIndexOut).tensor(t).optTensors(indices).tensor(out).into(out)
+	return begin(opIndexOut).tensor(t).optTensors(indices).tensor(out).into(out, t)
 }
 
 // IndexPutOptions of [Tensor.IndexPut].
@@ -200,16 +211,22 @@ type IndexPutOptions struct {
 //
 //	index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
 func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexPut).tensor(t).optTensors(indices).tensor(values).optBool(o.Accumulate).one()
+	args := begin(opIndexPut).tensor(t).optTensors(indices).tensor(values)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Accumulate)
+	}
+	return args.one(t, values)
 }
 
 // IndexPutI sets t[indices] = values in place; nil as an index means all. It returns t.
 //
 //	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
 func (t *Tensor) IndexPutI(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexPutI).tensor(t).optTensors(indices).tensor(values).optBool(o.Accumulate).into(t)
+	args := begin(opIndexPutI).tensor(t).optTensors(indices).tensor(values)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Accumulate)
+	}
+	return args.into(t, values)
 }
 
 // IndexReduceOptions of [Tensor.IndexReduce].
@@ -222,9 +239,11 @@ type IndexReduceOptions struct {
 //	index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) ->
 //	    Tensor
 func (t *Tensor) IndexReduce(dim int, index, source *Tensor, reduce string, options ...IndexReduceOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexReduce).tensor(t).int(dim).tensor(index).tensor(source).string(reduce).optBool(o.IncludeSelf).
-		one()
+	args := begin(opIndexReduce).tensor(t).int(dim).tensor(index).tensor(source).string(reduce)
+	if len(options) > 0 {
+		args = args.optBool(options[0].IncludeSelf)
+	}
+	return args.one(t, index, source)
 }
 
 // IndexReduceI is torch.Tensor.index_reduce_: it overwrites t, and returns it.
@@ -232,9 +251,11 @@ func (t *Tensor) IndexReduce(dim int, index, source *Tensor, reduce string, opti
 //	index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True)
 //	    -> Tensor(a!)
 func (t *Tensor) IndexReduceI(dim int, index, source *Tensor, reduce string, options ...IndexReduceOptions) *Tensor {
-	o := first(options)
-	return begin(opIndexReduceI).tensor(t).int(dim).tensor(index).tensor(source).string(reduce).
-		optBool(o.IncludeSelf).into(t)
+	args := begin(opIndexReduceI).tensor(t).int(dim).tensor(index).tensor(source).string(reduce)
+	if len(options) > 0 {
+		args = args.optBool(options[0].IncludeSelf)
+	}
+	return args.into(t, index, source)
 }
 
 // IndexReduceOut is [Tensor.IndexReduce] whose result is written to out.
@@ -244,63 +265,63 @@ func (t *Tensor) IndexReduceI(dim int, index, source *Tensor, reduce string, opt
 func (t *Tensor) IndexReduceOut(dim int, index, source *Tensor, reduce string, out *Tensor, options ...IndexReduceOptions) *Tensor {
 	o := first(options)
 	return begin(opIndexReduceOut).tensor(t).int(dim).tensor(index).tensor(source).string(reduce).
-		optBool(o.IncludeSelf).tensor(out).into(out)
+		optBool(o.IncludeSelf).tensor(out).into(out, t, index, source)
 }
 
 // IndexSelect is the elements of a dimension whose numbers are in index, a vector of [Int64].
 //
 //	index_select(Tensor self, int dim, Tensor index) -> Tensor
 func (t *Tensor) IndexSelect(dim int, index *Tensor) *Tensor {
-	return begin(opIndexSelect).tensor(t).int(dim).tensor(index).one()
+	return begin(opIndexSelect).tensor(t).int(dim).tensor(index).one(t, index)
 }
 
 // IndexSelectOut is [Tensor.IndexSelect] whose result is written to out.
 //
 //	index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IndexSelectOut(dim int, index, out *Tensor) *Tensor {
-	return begin(opIndexSelectOut).tensor(t).int(dim).tensor(index).tensor(out).into(out)
+	return begin(opIndexSelectOut).tensor(t).int(dim).tensor(index).tensor(out).into(out, t, index)
 }
 
 // Indices is torch.Tensor.indices.
 //
 //	indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Indices() *Tensor {
-	return begin(opIndices).tensor(t).one()
+	return begin(opIndices).tensor(t).one(t)
 }
 
 // IndicesCopy is torch.indices_copy.
 //
 //	indices_copy(Tensor self) -> Tensor
 func IndicesCopy(self *Tensor) *Tensor {
-	return begin(opIndicesCopy).tensor(self).one()
+	return begin(opIndicesCopy).tensor(self).one(self)
 }
 
 // Inner is torch.Tensor.inner.
 //
 //	inner(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Inner(other *Tensor) *Tensor {
-	return begin(opInner).tensor(t).tensor(other).one()
+	return begin(opInner).tensor(t).tensor(other).one(t, other)
 }
 
 // InnerOut is [Tensor.Inner] whose result is written to out.
 //
 //	inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) InnerOut(other, out *Tensor) *Tensor {
-	return begin(opInnerOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opInnerOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // Inverse is torch.Tensor.inverse.
 //
 //	inverse(Tensor self) -> Tensor
 func (t *Tensor) Inverse() *Tensor {
-	return begin(opInverse).tensor(t).one()
+	return begin(opInverse).tensor(t).one(t)
 }
 
 // InverseOut is [Tensor.Inverse] whose result is written to out.
 //
 //	inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) InverseOut(out *Tensor) *Tensor {
-	return begin(opInverseOut).tensor(t).tensor(out).into(out)
+	return begin(opInverseOut).tensor(t).tensor(out).into(out, t)
 }
 
 // IsCloseOptions of [Tensor.IsClose].
@@ -315,43 +336,47 @@ type IsCloseOptions struct {
 //	isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool
 //	    equal_nan=False) -> Tensor
 func (t *Tensor) IsClose(other *Tensor, options ...IsCloseOptions) *Tensor {
-	o := first(options)
-	return begin(opIsClose).tensor(t).tensor(other).optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN).one()
+	args := begin(opIsClose).tensor(t).tensor(other)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN)
+	}
+	return args.one(t, other)
 }
 
 // IsCoalesced is torch.Tensor.is_coalesced.
 //
 //	is_coalesced(Tensor self) -> bool
 func (t *Tensor) IsCoalesced() bool {
-	return begin(opIsCoalesced).tensor(t).truth()
+	return begin(opIsCoalesced).tensor(t).truth(t)
 }
 
 // IsComplex is torch.Tensor.is_complex.
 //
 //	is_complex(Tensor self) -> bool
 func (t *Tensor) IsComplex() bool {
-	return begin(opIsComplex).tensor(t).truth()
+	return begin(opIsComplex).tensor(t).truth(t)
 }
 
 // IsConj is torch.Tensor.is_conj.
 //
 //	is_conj(Tensor self) -> bool
 func (t *Tensor) IsConj() bool {
-	return begin(opIsConj).tensor(t).truth()
+	return begin(opIsConj).tensor(t).truth(t)
 }
 
 // IsFinite is torch.Tensor.isfinite.
 //
 //	isfinite(Tensor self) -> Tensor
 func (t *Tensor) IsFinite() *Tensor {
-	return begin(opIsFinite).tensor(t).one()
+	return begin(opIsFinite).tensor(t).one(t)
 }
 
 // IsFloatingPoint is torch.Tensor.is_floating_point.
 //
 //	is_floating_point(Tensor self) -> bool
 func (t *Tensor) IsFloatingPoint() bool {
-	return begin(opIsFloatingPoint).tensor(t).truth()
+	return begin(opIsFloatingPoint).tensor(t).truth(t)
 }
 
 // IsInOptions of [IsIn].
@@ -365,8 +390,12 @@ type IsInOptions struct {
 //	isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) ->
 //	    Tensor
 func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
-	o := first(options)
-	return begin(opIsIn).tensor(elements).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).one()
+	args := begin(opIsIn).tensor(elements).tensor(testElements)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+	}
+	return args.one(elements, testElements)
 }
 
 // IsInOut is [IsIn] whose result is written to out.
@@ -376,7 +405,7 @@ func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
 func IsInOut(elements, testElements, out *Tensor, options ...IsInOptions) *Tensor {
 	o := first(options)
 	return begin(opIsInOut).tensor(elements).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).
-		tensor(out).into(out)
+		tensor(out).into(out, elements, testElements)
 }
 
 // IsInScalarOptions of [IsInScalar].
@@ -390,8 +419,12 @@ type IsInScalarOptions struct {
 //	isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) ->
 //	    Tensor
 func IsInScalar(elements *Tensor, testElement Scalar, options ...IsInScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opIsInScalar).tensor(elements).scalar(testElement).optBool(o.AssumeUnique).optBool(o.Invert).one()
+	args := begin(opIsInScalar).tensor(elements).scalar(testElement)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+	}
+	return args.one(elements)
 }
 
 // IsInScalarOut is [IsInScalar] whose result is written to out.
@@ -401,7 +434,7 @@ func IsInScalar(elements *Tensor, testElement Scalar, options ...IsInScalarOptio
 func IsInScalarOut(elements *Tensor, testElement Scalar, out *Tensor, options ...IsInScalarOptions) *Tensor {
 	o := first(options)
 	return begin(opIsInScalarOut).tensor(elements).scalar(testElement).optBool(o.AssumeUnique).optBool(o.Invert).
-		tensor(out).into(out)
+		tensor(out).into(out, elements)
 }
 
 // IsInScalarTensorOptions of [IsInScalarTensor].
@@ -415,9 +448,12 @@ type IsInScalarTensorOptions struct {
 //	isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) ->
 //	    Tensor
 func IsInScalarTensor(element Scalar, testElements *Tensor, options ...IsInScalarTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opIsInScalarTensor).scalar(element).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).
-		one()
+	args := begin(opIsInScalarTensor).scalar(element).tensor(testElements)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+	}
+	return args.one(testElements)
 }
 
 // IsInScalarTensorOut is [IsInScalarTensor] whose result is written to out.
@@ -427,56 +463,56 @@ func IsInScalarTensor(element Scalar, testElements *Tensor, options ...IsInScala
 func IsInScalarTensorOut(element Scalar, testElements, out *Tensor, options ...IsInScalarTensorOptions) *Tensor {
 	o := first(options)
 	return begin(opIsInScalarTensorOut).scalar(element).tensor(testElements).optBool(o.AssumeUnique).
-		optBool(o.Invert).tensor(out).into(out)
+		optBool(o.Invert).tensor(out).into(out, testElements)
 }
 
 // IsInf is torch.Tensor.isinf.
 //
 //	isinf(Tensor self) -> Tensor
 func (t *Tensor) IsInf() *Tensor {
-	return begin(opIsInf).tensor(t).one()
+	return begin(opIsInf).tensor(t).one(t)
 }
 
 // IsInference is torch.Tensor.is_inference.
 //
 //	is_inference(Tensor self) -> bool
 func (t *Tensor) IsInference() bool {
-	return begin(opIsInference).tensor(t).truth()
+	return begin(opIsInference).tensor(t).truth(t)
 }
 
 // IsNaN is torch.Tensor.isnan.
 //
 //	isnan(Tensor self) -> Tensor
 func (t *Tensor) IsNaN() *Tensor {
-	return begin(opIsNaN).tensor(t).one()
+	return begin(opIsNaN).tensor(t).one(t)
 }
 
 // IsNeg is torch.Tensor.is_neg.
 //
 //	is_neg(Tensor self) -> bool
 func (t *Tensor) IsNeg() bool {
-	return begin(opIsNeg).tensor(t).truth()
+	return begin(opIsNeg).tensor(t).truth(t)
 }
 
 // IsNegInf is torch.Tensor.isneginf.
 //
 //	isneginf(Tensor self) -> Tensor
 func (t *Tensor) IsNegInf() *Tensor {
-	return begin(opIsNegInf).tensor(t).one()
+	return begin(opIsNegInf).tensor(t).one(t)
 }
 
 // IsNegInfOut is [Tensor.IsNegInf] whose result is written to out.
 //
 //	isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IsNegInfOut(out *Tensor) *Tensor {
-	return begin(opIsNegInfOut).tensor(t).tensor(out).into(out)
+	return begin(opIsNegInfOut).tensor(t).tensor(out).into(out, t)
 }
 
 // IsNonzero is torch.Tensor.is_nonzero.
 //
 //	is_nonzero(Tensor self) -> bool
 func (t *Tensor) IsNonzero() bool {
-	return begin(opIsNonzero).tensor(t).truth()
+	return begin(opIsNonzero).tensor(t).truth(t)
 }
 
 // IsPinnedOptions of [Tensor.IsPinned].
@@ -488,50 +524,53 @@ type IsPinnedOptions struct {
 //
 //	is_pinned(Tensor self, Device? device=None) -> bool
 func (t *Tensor) IsPinned(options ...IsPinnedOptions) bool {
-	o := first(options)
-	return begin(opIsPinned).tensor(t).optDevice(o.Device).truth()
+	args := begin(opIsPinned).tensor(t)
+	if len(options) > 0 {
+		args = args.optDevice(options[0].Device)
+	}
+	return args.truth(t)
 }
 
 // IsPosInf is torch.Tensor.isposinf.
 //
 //	isposinf(Tensor self) -> Tensor
 func (t *Tensor) IsPosInf() *Tensor {
-	return begin(opIsPosInf).tensor(t).one()
+	return begin(opIsPosInf).tensor(t).one(t)
 }
 
 // IsPosInfOut is [Tensor.IsPosInf] whose result is written to out.
 //
 //	isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IsPosInfOut(out *Tensor) *Tensor {
-	return begin(opIsPosInfOut).tensor(t).tensor(out).into(out)
+	return begin(opIsPosInfOut).tensor(t).tensor(out).into(out, t)
 }
 
 // IsReal is torch.Tensor.isreal.
 //
 //	isreal(Tensor self) -> Tensor
 func (t *Tensor) IsReal() *Tensor {
-	return begin(opIsReal).tensor(t).one()
+	return begin(opIsReal).tensor(t).one(t)
 }
 
 // IsSameSize is torch.Tensor.is_same_size.
 //
 //	is_same_size(Tensor self, Tensor other) -> bool
 func (t *Tensor) IsSameSize(other *Tensor) bool {
-	return begin(opIsSameSize).tensor(t).tensor(other).truth()
+	return begin(opIsSameSize).tensor(t).tensor(other).truth(t, other)
 }
 
 // IsSetTo is torch.Tensor.is_set_to.
 //
 //	is_set_to(Tensor self, Tensor tensor) -> bool
 func (t *Tensor) IsSetTo(tensor *Tensor) bool {
-	return begin(opIsSetTo).tensor(t).tensor(tensor).truth()
+	return begin(opIsSetTo).tensor(t).tensor(tensor).truth(t, tensor)
 }
 
 // IsSigned is torch.Tensor.is_signed.
 //
 //	is_signed(Tensor self) -> bool
 func (t *Tensor) IsSigned() bool {
-	return begin(opIsSigned).tensor(t).truth()
+	return begin(opIsSigned).tensor(t).truth(t)
 }
 
 var (

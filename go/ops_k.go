@@ -9,7 +9,11 @@ import "tandem.example/gotorch/internal/bridge"
 //	kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func KaiserWindow(windowLength int, options ...TensorOptions) *Tensor {
-	return begin(opKaiserWindow).int(windowLength).factory(first(options)).one()
+	args := begin(opKaiserWindow).int(windowLength)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // KaiserWindowBeta is torch.kaiser_window.
@@ -17,7 +21,11 @@ func KaiserWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout?
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func KaiserWindowBeta(windowLength int, periodic bool, beta float64, options ...TensorOptions) *Tensor {
-	return begin(opKaiserWindowBeta).int(windowLength).bool(periodic).double(beta).factory(first(options)).one()
+	args := begin(opKaiserWindowBeta).int(windowLength).bool(periodic).double(beta)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // KaiserWindowPeriodic is torch.kaiser_window.
@@ -25,21 +33,25 @@ func KaiserWindowBeta(windowLength int, periodic bool, beta float64, options ...
 //	kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func KaiserWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
-	return begin(opKaiserWindowPeriodic).int(windowLength).bool(periodic).factory(first(options)).one()
+	args := begin(opKaiserWindowPeriodic).int(windowLength).bool(periodic)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // Kron is torch.Tensor.kron.
 //
 //	kron(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Kron(other *Tensor) *Tensor {
-	return begin(opKron).tensor(t).tensor(other).one()
+	return begin(opKron).tensor(t).tensor(other).one(t, other)
 }
 
 // KronOut is [Tensor.Kron] whose result is written to out.
 //
 //	kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) KronOut(other, out *Tensor) *Tensor {
-	return begin(opKronOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opKronOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // KthValueOptions of [Tensor.KthValue].
@@ -52,8 +64,12 @@ type KthValueOptions struct {
 //
 //	kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) KthValue(k int, options ...KthValueOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opKthValue).tensor(t).int(k).optInt(o.Dim).optBool(o.KeepDim).two()
+	args := begin(opKthValue).tensor(t).int(k)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim)
+	}
+	return args.two(t)
 }
 
 // KthValueOut is [Tensor.KthValue] whose results are written to values and indices.
@@ -62,7 +78,8 @@ func (t *Tensor) KthValue(k int, options ...KthValueOptions) (values, indices *T
 //	    indices) -> (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) KthValueOut(k int, values, indices *Tensor, options ...KthValueOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opKthValueOut).tensor(t).int(k).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).done()
+	begin(opKthValueOut).tensor(t).int(k).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 

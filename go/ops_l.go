@@ -8,21 +8,21 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	lcm(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LCM(other *Tensor) *Tensor {
-	return begin(opLCM).tensor(t).tensor(other).one()
+	return begin(opLCM).tensor(t).tensor(other).one(t, other)
 }
 
 // LCMI is torch.Tensor.lcm_: it overwrites t, and returns it.
 //
 //	lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LCMI(other *Tensor) *Tensor {
-	return begin(opLCMI).tensor(t).tensor(other).into(t)
+	return begin(opLCMI).tensor(t).tensor(other).into(t, other)
 }
 
 // LCMOut is [Tensor.LCM] whose result is written to out.
 //
 //	lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LCMOut(other, out *Tensor) *Tensor {
-	return begin(opLCMOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLCMOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LSTM is torch.lstm.
@@ -31,7 +31,7 @@ func (t *Tensor) LCMOut(other, out *Tensor) *Tensor {
 //	    train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)
 func LSTM(input *Tensor, hx, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional, batchFirst bool) (*Tensor, *Tensor, *Tensor) {
 	return begin(opLSTM).tensor(input).tensors(hx).tensors(params).bool(hasBiases).int(numLayers).double(dropout).
-		bool(train).bool(bidirectional).bool(batchFirst).three()
+		bool(train).bool(bidirectional).bool(batchFirst).three(input)
 }
 
 // LSTMCellOptions of [LSTMCell].
@@ -45,9 +45,12 @@ type LSTMCellOptions struct {
 //	lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) ->
 //	    (Tensor, Tensor)
 func LSTMCell(input *Tensor, hx []*Tensor, wIh, wHh *Tensor, options ...LSTMCellOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opLSTMCell).tensor(input).tensors(hx).tensor(wIh).tensor(wHh).optTensor(o.BIh).optTensor(o.BHh).
-		two()
+	args := begin(opLSTMCell).tensor(input).tensors(hx).tensor(wIh).tensor(wHh)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.BIh).optTensor(o.BHh)
+	}
+	return args.two(input, wIh, wHh)
 }
 
 // LSTMPacked is torch.lstm.
@@ -56,21 +59,21 @@ func LSTMCell(input *Tensor, hx []*Tensor, wIh, wHh *Tensor, options ...LSTMCell
 //	    float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)
 func LSTMPacked(data, batchSizes *Tensor, hx, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional bool) (*Tensor, *Tensor, *Tensor) {
 	return begin(opLSTMPacked).tensor(data).tensor(batchSizes).tensors(hx).tensors(params).bool(hasBiases).
-		int(numLayers).double(dropout).bool(train).bool(bidirectional).three()
+		int(numLayers).double(dropout).bool(train).bool(bidirectional).three(data, batchSizes)
 }
 
 // LUSolve is torch.Tensor.lu_solve.
 //
 //	lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
 func (t *Tensor) LUSolve(lUData, lUPivots *Tensor) *Tensor {
-	return begin(opLUSolve).tensor(t).tensor(lUData).tensor(lUPivots).one()
+	return begin(opLUSolve).tensor(t).tensor(lUData).tensor(lUPivots).one(t, lUData, lUPivots)
 }
 
 // LUSolveOut is [Tensor.LUSolve] whose result is written to out.
 //
 //	lu_solve.out(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LUSolveOut(lUData, lUPivots, out *Tensor) *Tensor {
-	return begin(opLUSolveOut).tensor(t).tensor(lUData).tensor(lUPivots).tensor(out).into(out)
+	return begin(opLUSolveOut).tensor(t).tensor(lUData).tensor(lUPivots).tensor(out).into(out, t, lUData, lUPivots)
 }
 
 // LUUnpackOptions of [LUUnpack].
@@ -84,8 +87,12 @@ type LUUnpackOptions struct {
 //	lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P,
 //	    Tensor L, Tensor U)
 func LUUnpack(lUData, lUPivots *Tensor, options ...LUUnpackOptions) (p, l, u *Tensor) {
-	o := first(options)
-	return begin(opLUUnpack).tensor(lUData).tensor(lUPivots).optBool(o.UnpackData).optBool(o.UnpackPivots).three()
+	args := begin(opLUUnpack).tensor(lUData).tensor(lUPivots)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.UnpackData).optBool(o.UnpackPivots)
+	}
+	return args.three(lUData, lUPivots)
 }
 
 // LUUnpackOut is [LUUnpack] whose results are written to p and l and u.
@@ -95,7 +102,7 @@ func LUUnpack(lUData, lUPivots *Tensor, options ...LUUnpackOptions) (p, l, u *Te
 func LUUnpackOut(lUData, lUPivots, p, l, u *Tensor, options ...LUUnpackOptions) (*Tensor, *Tensor, *Tensor) {
 	o := first(options)
 	begin(opLUUnpackOut).tensor(lUData).tensor(lUPivots).optBool(o.UnpackData).optBool(o.UnpackPivots).tensor(p).
-		tensor(l).tensor(u).done()
+		tensor(l).tensor(u).done(lUData, lUPivots, p, l, u)
 	return p, l, u
 }
 
@@ -103,49 +110,49 @@ func LUUnpackOut(lUData, lUPivots, p, l, u *Tensor, options ...LUUnpackOptions) 
 //
 //	ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ldexp(other *Tensor) *Tensor {
-	return begin(opLdexp).tensor(t).tensor(other).one()
+	return begin(opLdexp).tensor(t).tensor(other).one(t, other)
 }
 
 // LdexpI is torch.Tensor.ldexp_: it overwrites t, and returns it.
 //
 //	ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LdexpI(other *Tensor) *Tensor {
-	return begin(opLdexpI).tensor(t).tensor(other).into(t)
+	return begin(opLdexpI).tensor(t).tensor(other).into(t, other)
 }
 
 // LdexpOut is [Tensor.Ldexp] whose result is written to out.
 //
 //	ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LdexpOut(other, out *Tensor) *Tensor {
-	return begin(opLdexpOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLdexpOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // Le is t <= other, element by element, of type [Bool].
 //
 //	le.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Le(other *Tensor) *Tensor {
-	return begin(opLe).tensor(t).tensor(other).one()
+	return begin(opLe).tensor(t).tensor(other).one(t, other)
 }
 
 // LeI is torch.Tensor.le_: it overwrites t, and returns it.
 //
 //	le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LeI(other *Tensor) *Tensor {
-	return begin(opLeI).tensor(t).tensor(other).into(t)
+	return begin(opLeI).tensor(t).tensor(other).into(t, other)
 }
 
 // LeOut is [Tensor.Le] whose result is written to out.
 //
 //	le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LeOut(other, out *Tensor) *Tensor {
-	return begin(opLeOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLeOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LeScalar is t <= other, element by element, of type [Bool].
 //
 //	le.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) LeScalar(other Scalar) *Tensor {
-	return begin(opLeScalar).tensor(t).scalar(other).one()
+	return begin(opLeScalar).tensor(t).scalar(other).one(t)
 }
 
 // LeScalarI is torch.Tensor.le_: it overwrites t, and returns it.
@@ -159,84 +166,84 @@ func (t *Tensor) LeScalarI(other Scalar) *Tensor {
 //
 //	le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LeScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opLeScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opLeScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // Lerp is torch.Tensor.lerp.
 //
 //	lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
 func (t *Tensor) Lerp(end, weight *Tensor) *Tensor {
-	return begin(opLerp).tensor(t).tensor(end).tensor(weight).one()
+	return begin(opLerp).tensor(t).tensor(end).tensor(weight).one(t, end, weight)
 }
 
 // LerpI is torch.Tensor.lerp_: it overwrites t, and returns it.
 //
 //	lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
 func (t *Tensor) LerpI(end, weight *Tensor) *Tensor {
-	return begin(opLerpI).tensor(t).tensor(end).tensor(weight).into(t)
+	return begin(opLerpI).tensor(t).tensor(end).tensor(weight).into(t, end, weight)
 }
 
 // LerpOut is [Tensor.Lerp] whose result is written to out.
 //
 //	lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LerpOut(end, weight, out *Tensor) *Tensor {
-	return begin(opLerpOut).tensor(t).tensor(end).tensor(weight).tensor(out).into(out)
+	return begin(opLerpOut).tensor(t).tensor(end).tensor(weight).tensor(out).into(out, t, end, weight)
 }
 
 // LerpScalar is torch.Tensor.lerp.
 //
 //	lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
 func (t *Tensor) LerpScalar(end *Tensor, weight Scalar) *Tensor {
-	return begin(opLerpScalar).tensor(t).tensor(end).scalar(weight).one()
+	return begin(opLerpScalar).tensor(t).tensor(end).scalar(weight).one(t, end)
 }
 
 // LerpScalarI is torch.Tensor.lerp_: it overwrites t, and returns it.
 //
 //	lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 func (t *Tensor) LerpScalarI(end *Tensor, weight Scalar) *Tensor {
-	return begin(opLerpScalarI).tensor(t).tensor(end).scalar(weight).into(t)
+	return begin(opLerpScalarI).tensor(t).tensor(end).scalar(weight).into(t, end)
 }
 
 // LerpScalarOut is [Tensor.LerpScalar] whose result is written to out.
 //
 //	lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LerpScalarOut(end *Tensor, weight Scalar, out *Tensor) *Tensor {
-	return begin(opLerpScalarOut).tensor(t).tensor(end).scalar(weight).tensor(out).into(out)
+	return begin(opLerpScalarOut).tensor(t).tensor(end).scalar(weight).tensor(out).into(out, t, end)
 }
 
 // Less is torch.Tensor.less.
 //
 //	less.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Less(other *Tensor) *Tensor {
-	return begin(opLess).tensor(t).tensor(other).one()
+	return begin(opLess).tensor(t).tensor(other).one(t, other)
 }
 
 // LessEqual is torch.Tensor.less_equal.
 //
 //	less_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LessEqual(other *Tensor) *Tensor {
-	return begin(opLessEqual).tensor(t).tensor(other).one()
+	return begin(opLessEqual).tensor(t).tensor(other).one(t, other)
 }
 
 // LessEqualI is torch.Tensor.less_equal_: it overwrites t, and returns it.
 //
 //	less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LessEqualI(other *Tensor) *Tensor {
-	return begin(opLessEqualI).tensor(t).tensor(other).into(t)
+	return begin(opLessEqualI).tensor(t).tensor(other).into(t, other)
 }
 
 // LessEqualOut is [Tensor.LessEqual] whose result is written to out.
 //
 //	less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LessEqualOut(other, out *Tensor) *Tensor {
-	return begin(opLessEqualOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLessEqualOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LessEqualScalar is torch.Tensor.less_equal.
 //
 //	less_equal.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) LessEqualScalar(other Scalar) *Tensor {
-	return begin(opLessEqualScalar).tensor(t).scalar(other).one()
+	return begin(opLessEqualScalar).tensor(t).scalar(other).one(t)
 }
 
 // LessEqualScalarI is torch.Tensor.less_equal_: it overwrites t, and returns it.
@@ -250,28 +257,28 @@ func (t *Tensor) LessEqualScalarI(other Scalar) *Tensor {
 //
 //	less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LessEqualScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opLessEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opLessEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // LessI is torch.Tensor.less_: it overwrites t, and returns it.
 //
 //	less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LessI(other *Tensor) *Tensor {
-	return begin(opLessI).tensor(t).tensor(other).into(t)
+	return begin(opLessI).tensor(t).tensor(other).into(t, other)
 }
 
 // LessOut is [Tensor.Less] whose result is written to out.
 //
 //	less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LessOut(other, out *Tensor) *Tensor {
-	return begin(opLessOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLessOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LessScalar is torch.Tensor.less.
 //
 //	less.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) LessScalar(other Scalar) *Tensor {
-	return begin(opLessScalar).tensor(t).scalar(other).one()
+	return begin(opLessScalar).tensor(t).scalar(other).one(t)
 }
 
 // LessScalarI is torch.Tensor.less_: it overwrites t, and returns it.
@@ -285,14 +292,14 @@ func (t *Tensor) LessScalarI(other Scalar) *Tensor {
 //
 //	less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LessScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opLessScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opLessScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // Lgamma is torch.Tensor.lgamma.
 //
 //	lgamma(Tensor self) -> Tensor
 func (t *Tensor) Lgamma() *Tensor {
-	return begin(opLgamma).tensor(t).one()
+	return begin(opLgamma).tensor(t).one(t)
 }
 
 // LgammaI is torch.Tensor.lgamma_: it overwrites t, and returns it.
@@ -306,7 +313,7 @@ func (t *Tensor) LgammaI() *Tensor {
 //
 //	lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LgammaOut(out *Tensor) *Tensor {
-	return begin(opLgammaOut).tensor(t).tensor(out).into(out)
+	return begin(opLgammaOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Linspace is a vector of that many numbers from start to end, both included.
@@ -314,7 +321,11 @@ func (t *Tensor) LgammaOut(out *Tensor) *Tensor {
 //	linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func Linspace(start, end Scalar, steps int, options ...TensorOptions) *Tensor {
-	return begin(opLinspace).scalar(start).scalar(end).int(steps).factory(first(options)).one()
+	args := begin(opLinspace).scalar(start).scalar(end).int(steps)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // LinspaceOut is [Linspace] whose result is written to out.
@@ -329,14 +340,18 @@ func LinspaceOut(start, end Scalar, steps int, out *Tensor) *Tensor {
 //	linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceScalarTensor(start Scalar, end *Tensor, steps int, options ...TensorOptions) *Tensor {
-	return begin(opLinspaceScalarTensor).scalar(start).tensor(end).int(steps).factory(first(options)).one()
+	args := begin(opLinspaceScalarTensor).scalar(start).tensor(end).int(steps)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(end)
 }
 
 // LinspaceScalarTensorOut is [LinspaceScalarTensor] whose result is written to out.
 //
 //	linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)
 func LinspaceScalarTensorOut(start Scalar, end *Tensor, steps int, out *Tensor) *Tensor {
-	return begin(opLinspaceScalarTensorOut).scalar(start).tensor(end).int(steps).tensor(out).into(out)
+	return begin(opLinspaceScalarTensorOut).scalar(start).tensor(end).int(steps).tensor(out).into(out, end)
 }
 
 // LinspaceTensor is torch.linspace.
@@ -344,14 +359,18 @@ func LinspaceScalarTensorOut(start Scalar, end *Tensor, steps int, out *Tensor) 
 //	linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceTensor(start, end *Tensor, steps int, options ...TensorOptions) *Tensor {
-	return begin(opLinspaceTensor).tensor(start).tensor(end).int(steps).factory(first(options)).one()
+	args := begin(opLinspaceTensor).tensor(start).tensor(end).int(steps)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(start, end)
 }
 
 // LinspaceTensorOut is [LinspaceTensor] whose result is written to out.
 //
 //	linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)
 func LinspaceTensorOut(start, end *Tensor, steps int, out *Tensor) *Tensor {
-	return begin(opLinspaceTensorOut).tensor(start).tensor(end).int(steps).tensor(out).into(out)
+	return begin(opLinspaceTensorOut).tensor(start).tensor(end).int(steps).tensor(out).into(out, start, end)
 }
 
 // LinspaceTensorScalar is torch.linspace.
@@ -359,28 +378,32 @@ func LinspaceTensorOut(start, end *Tensor, steps int, out *Tensor) *Tensor {
 //	linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceTensorScalar(start *Tensor, end Scalar, steps int, options ...TensorOptions) *Tensor {
-	return begin(opLinspaceTensorScalar).tensor(start).scalar(end).int(steps).factory(first(options)).one()
+	args := begin(opLinspaceTensorScalar).tensor(start).scalar(end).int(steps)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(start)
 }
 
 // LinspaceTensorScalarOut is [LinspaceTensorScalar] whose result is written to out.
 //
 //	linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)
 func LinspaceTensorScalarOut(start *Tensor, end Scalar, steps int, out *Tensor) *Tensor {
-	return begin(opLinspaceTensorScalarOut).tensor(start).scalar(end).int(steps).tensor(out).into(out)
+	return begin(opLinspaceTensorScalarOut).tensor(start).scalar(end).int(steps).tensor(out).into(out, start)
 }
 
 // Log is the natural logarithm.
 //
 //	log(Tensor self) -> Tensor
 func (t *Tensor) Log() *Tensor {
-	return begin(opLog).tensor(t).one()
+	return begin(opLog).tensor(t).one(t)
 }
 
 // Log10 is torch.Tensor.log10.
 //
 //	log10(Tensor self) -> Tensor
 func (t *Tensor) Log10() *Tensor {
-	return begin(opLog10).tensor(t).one()
+	return begin(opLog10).tensor(t).one(t)
 }
 
 // Log10I is torch.Tensor.log10_: it overwrites t, and returns it.
@@ -394,14 +417,14 @@ func (t *Tensor) Log10I() *Tensor {
 //
 //	log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Log10Out(out *Tensor) *Tensor {
-	return begin(opLog10Out).tensor(t).tensor(out).into(out)
+	return begin(opLog10Out).tensor(t).tensor(out).into(out, t)
 }
 
 // Log1p is torch.Tensor.log1p.
 //
 //	log1p(Tensor self) -> Tensor
 func (t *Tensor) Log1p() *Tensor {
-	return begin(opLog1p).tensor(t).one()
+	return begin(opLog1p).tensor(t).one(t)
 }
 
 // Log1pI is torch.Tensor.log1p_: it overwrites t, and returns it.
@@ -415,14 +438,14 @@ func (t *Tensor) Log1pI() *Tensor {
 //
 //	log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Log1pOut(out *Tensor) *Tensor {
-	return begin(opLog1pOut).tensor(t).tensor(out).into(out)
+	return begin(opLog1pOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Log2 is torch.Tensor.log2.
 //
 //	log2(Tensor self) -> Tensor
 func (t *Tensor) Log2() *Tensor {
-	return begin(opLog2).tensor(t).one()
+	return begin(opLog2).tensor(t).one(t)
 }
 
 // Log2I is torch.Tensor.log2_: it overwrites t, and returns it.
@@ -436,56 +459,56 @@ func (t *Tensor) Log2I() *Tensor {
 //
 //	log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Log2Out(out *Tensor) *Tensor {
-	return begin(opLog2Out).tensor(t).tensor(out).into(out)
+	return begin(opLog2Out).tensor(t).tensor(out).into(out, t)
 }
 
 // LogAddExp is torch.Tensor.logaddexp.
 //
 //	logaddexp(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogAddExp(other *Tensor) *Tensor {
-	return begin(opLogAddExp).tensor(t).tensor(other).one()
+	return begin(opLogAddExp).tensor(t).tensor(other).one(t, other)
 }
 
 // LogAddExp2 is torch.Tensor.logaddexp2.
 //
 //	logaddexp2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogAddExp2(other *Tensor) *Tensor {
-	return begin(opLogAddExp2).tensor(t).tensor(other).one()
+	return begin(opLogAddExp2).tensor(t).tensor(other).one(t, other)
 }
 
 // LogAddExp2Out is [Tensor.LogAddExp2] whose result is written to out.
 //
 //	logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogAddExp2Out(other, out *Tensor) *Tensor {
-	return begin(opLogAddExp2Out).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLogAddExp2Out).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LogAddExpOut is [Tensor.LogAddExp] whose result is written to out.
 //
 //	logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogAddExpOut(other, out *Tensor) *Tensor {
-	return begin(opLogAddExpOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLogAddExpOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LogCumSumExp is torch.Tensor.logcumsumexp.
 //
 //	logcumsumexp(Tensor self, int dim) -> Tensor
 func (t *Tensor) LogCumSumExp(dim int) *Tensor {
-	return begin(opLogCumSumExp).tensor(t).int(dim).one()
+	return begin(opLogCumSumExp).tensor(t).int(dim).one(t)
 }
 
 // LogCumSumExpOut is [Tensor.LogCumSumExp] whose result is written to out.
 //
 //	logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogCumSumExpOut(dim int, out *Tensor) *Tensor {
-	return begin(opLogCumSumExpOut).tensor(t).int(dim).tensor(out).into(out)
+	return begin(opLogCumSumExpOut).tensor(t).int(dim).tensor(out).into(out, t)
 }
 
 // LogDet is torch.Tensor.logdet.
 //
 //	logdet(Tensor self) -> Tensor
 func (t *Tensor) LogDet() *Tensor {
-	return begin(opLogDet).tensor(t).one()
+	return begin(opLogDet).tensor(t).one(t)
 }
 
 // LogI is torch.Tensor.log_: it overwrites t, and returns it.
@@ -505,15 +528,19 @@ type LogNormalIOptions struct {
 //
 //	log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) LogNormalI(options ...LogNormalIOptions) *Tensor {
-	o := first(options)
-	return begin(opLogNormalI).tensor(t).optDouble(o.Mean).optDouble(o.Std).into(t)
+	args := begin(opLogNormalI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Mean).optDouble(o.Std)
+	}
+	return args.into(t)
 }
 
 // LogOut is [Tensor.Log] whose result is written to out.
 //
 //	log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogOut(out *Tensor) *Tensor {
-	return begin(opLogOut).tensor(t).tensor(out).into(out)
+	return begin(opLogOut).tensor(t).tensor(out).into(out, t)
 }
 
 // LogSoftmaxOptions of [Tensor.LogSoftmax].
@@ -525,8 +552,11 @@ type LogSoftmaxOptions struct {
 //
 //	log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) LogSoftmax(dim int, options ...LogSoftmaxOptions) *Tensor {
-	o := first(options)
-	return begin(opLogSoftmax).tensor(t).int(dim).optDType(o.DType).one()
+	args := begin(opLogSoftmax).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // LogSoftmaxOut is [Tensor.LogSoftmax] whose result is written to out.
@@ -534,7 +564,7 @@ func (t *Tensor) LogSoftmax(dim int, options ...LogSoftmaxOptions) *Tensor {
 //	log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogSoftmaxOut(dim int, out *Tensor, options ...LogSoftmaxOptions) *Tensor {
 	o := first(options)
-	return begin(opLogSoftmaxOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out)
+	return begin(opLogSoftmaxOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // LogSumExpOptions of [Tensor.LogSumExp].
@@ -546,8 +576,11 @@ type LogSumExpOptions struct {
 //
 //	logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func (t *Tensor) LogSumExp(dim []int, options ...LogSumExpOptions) *Tensor {
-	o := first(options)
-	return begin(opLogSumExp).tensor(t).ints(dim).optBool(o.KeepDim).one()
+	args := begin(opLogSumExp).tensor(t).ints(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // LogSumExpOut is [Tensor.LogSumExp] whose result is written to out.
@@ -555,35 +588,35 @@ func (t *Tensor) LogSumExp(dim []int, options ...LogSumExpOptions) *Tensor {
 //	logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogSumExpOut(dim []int, out *Tensor, options ...LogSumExpOptions) *Tensor {
 	o := first(options)
-	return begin(opLogSumExpOut).tensor(t).ints(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opLogSumExpOut).tensor(t).ints(dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // LogicalAnd is torch.Tensor.logical_and.
 //
 //	logical_and(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalAnd(other *Tensor) *Tensor {
-	return begin(opLogicalAnd).tensor(t).tensor(other).one()
+	return begin(opLogicalAnd).tensor(t).tensor(other).one(t, other)
 }
 
 // LogicalAndI is torch.Tensor.logical_and_: it overwrites t, and returns it.
 //
 //	logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LogicalAndI(other *Tensor) *Tensor {
-	return begin(opLogicalAndI).tensor(t).tensor(other).into(t)
+	return begin(opLogicalAndI).tensor(t).tensor(other).into(t, other)
 }
 
 // LogicalAndOut is [Tensor.LogicalAnd] whose result is written to out.
 //
 //	logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogicalAndOut(other, out *Tensor) *Tensor {
-	return begin(opLogicalAndOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLogicalAndOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LogicalNot is torch.Tensor.logical_not.
 //
 //	logical_not(Tensor self) -> Tensor
 func (t *Tensor) LogicalNot() *Tensor {
-	return begin(opLogicalNot).tensor(t).one()
+	return begin(opLogicalNot).tensor(t).one(t)
 }
 
 // LogicalNotI is torch.Tensor.logical_not_: it overwrites t, and returns it.
@@ -597,49 +630,49 @@ func (t *Tensor) LogicalNotI() *Tensor {
 //
 //	logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogicalNotOut(out *Tensor) *Tensor {
-	return begin(opLogicalNotOut).tensor(t).tensor(out).into(out)
+	return begin(opLogicalNotOut).tensor(t).tensor(out).into(out, t)
 }
 
 // LogicalOr is torch.Tensor.logical_or.
 //
 //	logical_or(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalOr(other *Tensor) *Tensor {
-	return begin(opLogicalOr).tensor(t).tensor(other).one()
+	return begin(opLogicalOr).tensor(t).tensor(other).one(t, other)
 }
 
 // LogicalOrI is torch.Tensor.logical_or_: it overwrites t, and returns it.
 //
 //	logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LogicalOrI(other *Tensor) *Tensor {
-	return begin(opLogicalOrI).tensor(t).tensor(other).into(t)
+	return begin(opLogicalOrI).tensor(t).tensor(other).into(t, other)
 }
 
 // LogicalOrOut is [Tensor.LogicalOr] whose result is written to out.
 //
 //	logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogicalOrOut(other, out *Tensor) *Tensor {
-	return begin(opLogicalOrOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLogicalOrOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LogicalXor is torch.Tensor.logical_xor.
 //
 //	logical_xor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalXor(other *Tensor) *Tensor {
-	return begin(opLogicalXor).tensor(t).tensor(other).one()
+	return begin(opLogicalXor).tensor(t).tensor(other).one(t, other)
 }
 
 // LogicalXorI is torch.Tensor.logical_xor_: it overwrites t, and returns it.
 //
 //	logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LogicalXorI(other *Tensor) *Tensor {
-	return begin(opLogicalXorI).tensor(t).tensor(other).into(t)
+	return begin(opLogicalXorI).tensor(t).tensor(other).into(t, other)
 }
 
 // LogicalXorOut is [Tensor.LogicalXor] whose result is written to out.
 //
 //	logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogicalXorOut(other, out *Tensor) *Tensor {
-	return begin(opLogicalXorOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLogicalXorOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LogitOptions of [Tensor.Logit].
@@ -651,16 +684,22 @@ type LogitOptions struct {
 //
 //	logit(Tensor self, float? eps=None) -> Tensor
 func (t *Tensor) Logit(options ...LogitOptions) *Tensor {
-	o := first(options)
-	return begin(opLogit).tensor(t).optDouble(o.Eps).one()
+	args := begin(opLogit).tensor(t)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].Eps)
+	}
+	return args.one(t)
 }
 
 // LogitI is torch.Tensor.logit_: it overwrites t, and returns it.
 //
 //	logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
 func (t *Tensor) LogitI(options ...LogitOptions) *Tensor {
-	o := first(options)
-	return begin(opLogitI).tensor(t).optDouble(o.Eps).into(t)
+	args := begin(opLogitI).tensor(t)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].Eps)
+	}
+	return args.into(t)
 }
 
 // LogitOut is [Tensor.Logit] whose result is written to out.
@@ -668,7 +707,7 @@ func (t *Tensor) LogitI(options ...LogitOptions) *Tensor {
 //	logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogitOut(out *Tensor, options ...LogitOptions) *Tensor {
 	o := first(options)
-	return begin(opLogitOut).tensor(t).optDouble(o.Eps).tensor(out).into(out)
+	return begin(opLogitOut).tensor(t).optDouble(o.Eps).tensor(out).into(out, t)
 }
 
 // LogspaceOptions of [Logspace].
@@ -685,9 +724,12 @@ type LogspaceOptions struct {
 //	logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout?
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Logspace(start, end Scalar, steps int, options ...LogspaceOptions) *Tensor {
-	o := first(options)
-	return begin(opLogspace).scalar(start).scalar(end).int(steps).optDouble(o.Base).optDType(o.DType).
-		optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opLogspace).scalar(start).scalar(end).int(steps)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one()
 }
 
 // LogspaceOutOptions of [LogspaceOut].
@@ -717,9 +759,12 @@ type LogspaceScalarTensorOptions struct {
 //	logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None,
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceScalarTensor(start Scalar, end *Tensor, steps int, options ...LogspaceScalarTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opLogspaceScalarTensor).scalar(start).tensor(end).int(steps).optDouble(o.Base).optDType(o.DType).
-		optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opLogspaceScalarTensor).scalar(start).tensor(end).int(steps)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one(end)
 }
 
 // LogspaceScalarTensorOutOptions of [LogspaceScalarTensorOut].
@@ -734,7 +779,7 @@ type LogspaceScalarTensorOutOptions struct {
 func LogspaceScalarTensorOut(start Scalar, end *Tensor, steps int, out *Tensor, options ...LogspaceScalarTensorOutOptions) *Tensor {
 	o := first(options)
 	return begin(opLogspaceScalarTensorOut).scalar(start).tensor(end).int(steps).optDouble(o.Base).tensor(out).
-		into(out)
+		into(out, end)
 }
 
 // LogspaceTensorOptions of [LogspaceTensor].
@@ -751,9 +796,12 @@ type LogspaceTensorOptions struct {
 //	logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None,
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceTensor(start, end *Tensor, steps int, options ...LogspaceTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opLogspaceTensor).tensor(start).tensor(end).int(steps).optDouble(o.Base).optDType(o.DType).
-		optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opLogspaceTensor).tensor(start).tensor(end).int(steps)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one(start, end)
 }
 
 // LogspaceTensorOutOptions of [LogspaceTensorOut].
@@ -767,7 +815,8 @@ type LogspaceTensorOutOptions struct {
 //	    Tensor(a!)
 func LogspaceTensorOut(start, end *Tensor, steps int, out *Tensor, options ...LogspaceTensorOutOptions) *Tensor {
 	o := first(options)
-	return begin(opLogspaceTensorOut).tensor(start).tensor(end).int(steps).optDouble(o.Base).tensor(out).into(out)
+	return begin(opLogspaceTensorOut).tensor(start).tensor(end).int(steps).optDouble(o.Base).tensor(out).
+		into(out, start, end)
 }
 
 // LogspaceTensorScalarOptions of [LogspaceTensorScalar].
@@ -784,9 +833,12 @@ type LogspaceTensorScalarOptions struct {
 //	logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None,
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceTensorScalar(start *Tensor, end Scalar, steps int, options ...LogspaceTensorScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opLogspaceTensorScalar).tensor(start).scalar(end).int(steps).optDouble(o.Base).optDType(o.DType).
-		optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opLogspaceTensorScalar).tensor(start).scalar(end).int(steps)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one(start)
 }
 
 // LogspaceTensorScalarOutOptions of [LogspaceTensorScalarOut].
@@ -801,35 +853,35 @@ type LogspaceTensorScalarOutOptions struct {
 func LogspaceTensorScalarOut(start *Tensor, end Scalar, steps int, out *Tensor, options ...LogspaceTensorScalarOutOptions) *Tensor {
 	o := first(options)
 	return begin(opLogspaceTensorScalarOut).tensor(start).scalar(end).int(steps).optDouble(o.Base).tensor(out).
-		into(out)
+		into(out, start)
 }
 
 // Lt is t < other, element by element, of type [Bool].
 //
 //	lt.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Lt(other *Tensor) *Tensor {
-	return begin(opLt).tensor(t).tensor(other).one()
+	return begin(opLt).tensor(t).tensor(other).one(t, other)
 }
 
 // LtI is torch.Tensor.lt_: it overwrites t, and returns it.
 //
 //	lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) LtI(other *Tensor) *Tensor {
-	return begin(opLtI).tensor(t).tensor(other).into(t)
+	return begin(opLtI).tensor(t).tensor(other).into(t, other)
 }
 
 // LtOut is [Tensor.Lt] whose result is written to out.
 //
 //	lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LtOut(other, out *Tensor) *Tensor {
-	return begin(opLtOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opLtOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // LtScalar is t < other, element by element, of type [Bool].
 //
 //	lt.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) LtScalar(other Scalar) *Tensor {
-	return begin(opLtScalar).tensor(t).scalar(other).one()
+	return begin(opLtScalar).tensor(t).scalar(other).one(t)
 }
 
 // LtScalarI is torch.Tensor.lt_: it overwrites t, and returns it.
@@ -843,7 +895,7 @@ func (t *Tensor) LtScalarI(other Scalar) *Tensor {
 //
 //	lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LtScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opLtScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opLtScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 var (

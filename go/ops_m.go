@@ -8,154 +8,154 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	mH(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) MH() *Tensor {
-	return begin(opMH).tensor(t).one()
+	return begin(opMH).tensor(t).one(t)
 }
 
 // MM is the matrix product of two matrices.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) MM(mat2 *Tensor) *Tensor {
-	return begin(opMM).tensor(t).tensor(mat2).one()
+	return begin(opMM).tensor(t).tensor(mat2).one(t, mat2)
 }
 
 // MMDType is torch.mm.
 //
 //	mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor
 func MMDType(self, mat2 *Tensor, outDType DType) *Tensor {
-	return begin(opMMDType).tensor(self).tensor(mat2).dtype(outDType).one()
+	return begin(opMMDType).tensor(self).tensor(mat2).dtype(outDType).one(self, mat2)
 }
 
 // MMDTypeOut is [MMDType] whose result is written to out.
 //
 //	mm.dtype_out(Tensor self, Tensor mat2, ScalarType out_dtype, *, Tensor(a!) out) -> Tensor(a!)
 func MMDTypeOut(self, mat2 *Tensor, outDType DType, out *Tensor) *Tensor {
-	return begin(opMMDTypeOut).tensor(self).tensor(mat2).dtype(outDType).tensor(out).into(out)
+	return begin(opMMDTypeOut).tensor(self).tensor(mat2).dtype(outDType).tensor(out).into(out, self, mat2)
 }
 
 // MMOut is [Tensor.MM] whose result is written to out.
 //
 //	mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MMOut(mat2, out *Tensor) *Tensor {
-	return begin(opMMOut).tensor(t).tensor(mat2).tensor(out).into(out)
+	return begin(opMMOut).tensor(t).tensor(mat2).tensor(out).into(out, t, mat2)
 }
 
 // MT is torch.Tensor.mT.
 //
 //	mT(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) MT() *Tensor {
-	return begin(opMT).tensor(t).one()
+	return begin(opMT).tensor(t).one(t)
 }
 
 // MV is the product of a matrix and a vector.
 //
 //	mv(Tensor self, Tensor vec) -> Tensor
 func (t *Tensor) MV(vec *Tensor) *Tensor {
-	return begin(opMV).tensor(t).tensor(vec).one()
+	return begin(opMV).tensor(t).tensor(vec).one(t, vec)
 }
 
 // MVOut is [Tensor.MV] whose result is written to out.
 //
 //	mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MVOut(vec, out *Tensor) *Tensor {
-	return begin(opMVOut).tensor(t).tensor(vec).tensor(out).into(out)
+	return begin(opMVOut).tensor(t).tensor(vec).tensor(out).into(out, t, vec)
 }
 
 // MaskedFill is t with value, a tensor of one element, wherever mask is true.
 //
 //	masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
 func (t *Tensor) MaskedFill(mask, value *Tensor) *Tensor {
-	return begin(opMaskedFill).tensor(t).tensor(mask).tensor(value).one()
+	return begin(opMaskedFill).tensor(t).tensor(mask).tensor(value).one(t, mask, value)
 }
 
 // MaskedFillI is torch.Tensor.masked_fill_: it overwrites t, and returns it.
 //
 //	masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
 func (t *Tensor) MaskedFillI(mask, value *Tensor) *Tensor {
-	return begin(opMaskedFillI).tensor(t).tensor(mask).tensor(value).into(t)
+	return begin(opMaskedFillI).tensor(t).tensor(mask).tensor(value).into(t, mask, value)
 }
 
 // MaskedFillScalar is t with value wherever mask is true.
 //
 //	masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
 func (t *Tensor) MaskedFillScalar(mask *Tensor, value Scalar) *Tensor {
-	return begin(opMaskedFillScalar).tensor(t).tensor(mask).scalar(value).one()
+	return begin(opMaskedFillScalar).tensor(t).tensor(mask).scalar(value).one(t, mask)
 }
 
 // MaskedFillScalarI is torch.Tensor.masked_fill_: it overwrites t, and returns it.
 //
 //	masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 func (t *Tensor) MaskedFillScalarI(mask *Tensor, value Scalar) *Tensor {
-	return begin(opMaskedFillScalarI).tensor(t).tensor(mask).scalar(value).into(t)
+	return begin(opMaskedFillScalarI).tensor(t).tensor(mask).scalar(value).into(t, mask)
 }
 
 // MaskedScatter is torch.Tensor.masked_scatter.
 //
 //	masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor
 func (t *Tensor) MaskedScatter(mask, source *Tensor) *Tensor {
-	return begin(opMaskedScatter).tensor(t).tensor(mask).tensor(source).one()
+	return begin(opMaskedScatter).tensor(t).tensor(mask).tensor(source).one(t, mask, source)
 }
 
 // MaskedScatterI is torch.Tensor.masked_scatter_: it overwrites t, and returns it.
 //
 //	masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)
 func (t *Tensor) MaskedScatterI(mask, source *Tensor) *Tensor {
-	return begin(opMaskedScatterI).tensor(t).tensor(mask).tensor(source).into(t)
+	return begin(opMaskedScatterI).tensor(t).tensor(mask).tensor(source).into(t, mask, source)
 }
 
 // MaskedSelect is the elements where mask is true, as a vector.
 //
 //	masked_select(Tensor self, Tensor mask) -> Tensor
 func (t *Tensor) MaskedSelect(mask *Tensor) *Tensor {
-	return begin(opMaskedSelect).tensor(t).tensor(mask).one()
+	return begin(opMaskedSelect).tensor(t).tensor(mask).one(t, mask)
 }
 
 // MaskedSelectOut is [Tensor.MaskedSelect] whose result is written to out.
 //
 //	masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MaskedSelectOut(mask, out *Tensor) *Tensor {
-	return begin(opMaskedSelectOut).tensor(t).tensor(mask).tensor(out).into(out)
+	return begin(opMaskedSelectOut).tensor(t).tensor(mask).tensor(out).into(out, t, mask)
 }
 
 // MatMul is the matrix product: of matrices, of vectors, or of batches of matrices.
 //
 //	matmul(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MatMul(other *Tensor) *Tensor {
-	return begin(opMatMul).tensor(t).tensor(other).one()
+	return begin(opMatMul).tensor(t).tensor(other).one(t, other)
 }
 
 // MatMulOut is [Tensor.MatMul] whose result is written to out.
 //
 //	matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MatMulOut(other, out *Tensor) *Tensor {
-	return begin(opMatMulOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMatMulOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MatrixExp is torch.Tensor.matrix_exp.
 //
 //	matrix_exp(Tensor self) -> Tensor
 func (t *Tensor) MatrixExp() *Tensor {
-	return begin(opMatrixExp).tensor(t).one()
+	return begin(opMatrixExp).tensor(t).one(t)
 }
 
 // MatrixPower is torch.Tensor.matrix_power.
 //
 //	matrix_power(Tensor self, int n) -> Tensor
 func (t *Tensor) MatrixPower(n int) *Tensor {
-	return begin(opMatrixPower).tensor(t).int(n).one()
+	return begin(opMatrixPower).tensor(t).int(n).one(t)
 }
 
 // MatrixPowerOut is [Tensor.MatrixPower] whose result is written to out.
 //
 //	matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MatrixPowerOut(n int, out *Tensor) *Tensor {
-	return begin(opMatrixPowerOut).tensor(t).int(n).tensor(out).into(out)
+	return begin(opMatrixPowerOut).tensor(t).int(n).tensor(out).into(out, t)
 }
 
 // Max is the largest element.
 //
 //	max(Tensor self) -> Tensor
 func (t *Tensor) Max() *Tensor {
-	return begin(opMax).tensor(t).one()
+	return begin(opMax).tensor(t).one(t)
 }
 
 // MaxDimOptions of [Tensor.MaxDim].
@@ -167,8 +167,11 @@ type MaxDimOptions struct {
 //
 //	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MaxDim(dim int, options ...MaxDimOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opMaxDim).tensor(t).int(dim).optBool(o.KeepDim).two()
+	args := begin(opMaxDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.two(t)
 }
 
 // MaxDimOut is [Tensor.MaxDim] whose results are written to max and maxValues.
@@ -177,7 +180,7 @@ func (t *Tensor) MaxDim(dim int, options ...MaxDimOptions) (values, indices *Ten
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MaxDimOut(dim int, max, maxValues *Tensor, options ...MaxDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMaxDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(max).tensor(maxValues).done()
+	begin(opMaxDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(max).tensor(maxValues).done(t, max, maxValues)
 	return max, maxValues
 }
 
@@ -185,35 +188,35 @@ func (t *Tensor) MaxDimOut(dim int, max, maxValues *Tensor, options ...MaxDimOpt
 //
 //	max.other(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MaxOther(other *Tensor) *Tensor {
-	return begin(opMaxOther).tensor(t).tensor(other).one()
+	return begin(opMaxOther).tensor(t).tensor(other).one(t, other)
 }
 
 // MaxOtherOut is [Tensor.MaxOther] whose result is written to out.
 //
 //	max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MaxOtherOut(other, out *Tensor) *Tensor {
-	return begin(opMaxOtherOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMaxOtherOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MaxOut is [Tensor.Max] whose result is written to out.
 //
 //	max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MaxOut(out *Tensor) *Tensor {
-	return begin(opMaxOut).tensor(t).tensor(out).into(out)
+	return begin(opMaxOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Maximum is torch.Tensor.maximum.
 //
 //	maximum(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Maximum(other *Tensor) *Tensor {
-	return begin(opMaximum).tensor(t).tensor(other).one()
+	return begin(opMaximum).tensor(t).tensor(other).one(t, other)
 }
 
 // MaximumOut is [Tensor.Maximum] whose result is written to out.
 //
 //	maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MaximumOut(other, out *Tensor) *Tensor {
-	return begin(opMaximumOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMaximumOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MeanOptions of [Tensor.Mean].
@@ -225,8 +228,11 @@ type MeanOptions struct {
 //
 //	mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Mean(options ...MeanOptions) *Tensor {
-	o := first(options)
-	return begin(opMean).tensor(t).optDType(o.DType).one()
+	args := begin(opMean).tensor(t)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // MeanDimOptions of [Tensor.MeanDim].
@@ -239,8 +245,12 @@ type MeanDimOptions struct {
 //
 //	mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) MeanDim(dim []int, options ...MeanDimOptions) *Tensor {
-	o := first(options)
-	return begin(opMeanDim).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).one()
+	args := begin(opMeanDim).tensor(t).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.KeepDim).optDType(o.DType)
+	}
+	return args.one(t)
 }
 
 // MeanDimOut is [Tensor.MeanDim] whose result is written to out.
@@ -249,7 +259,7 @@ func (t *Tensor) MeanDim(dim []int, options ...MeanDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) MeanDimOut(dim []int, out *Tensor, options ...MeanDimOptions) *Tensor {
 	o := first(options)
-	return begin(opMeanDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out)
+	return begin(opMeanDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // MeanOut is [Tensor.Mean] whose result is written to out.
@@ -257,14 +267,14 @@ func (t *Tensor) MeanDimOut(dim []int, out *Tensor, options ...MeanDimOptions) *
 //	mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MeanOut(out *Tensor, options ...MeanOptions) *Tensor {
 	o := first(options)
-	return begin(opMeanOut).tensor(t).optDType(o.DType).tensor(out).into(out)
+	return begin(opMeanOut).tensor(t).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // Median is torch.Tensor.median.
 //
 //	median(Tensor self) -> Tensor
 func (t *Tensor) Median() *Tensor {
-	return begin(opMedian).tensor(t).one()
+	return begin(opMedian).tensor(t).one(t)
 }
 
 // MedianDimOptions of [Tensor.MedianDim].
@@ -276,8 +286,11 @@ type MedianDimOptions struct {
 //
 //	median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MedianDim(dim int, options ...MedianDimOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opMedianDim).tensor(t).int(dim).optBool(o.KeepDim).two()
+	args := begin(opMedianDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.two(t)
 }
 
 // MedianDimOut is [Tensor.MedianDim] whose results are written to values and indices.
@@ -286,7 +299,8 @@ func (t *Tensor) MedianDim(dim int, options ...MedianDimOptions) (values, indice
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MedianDimOut(dim int, values, indices *Tensor, options ...MedianDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).done()
+	begin(opMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 
@@ -308,7 +322,7 @@ func MeshgridIndexing(tensors []*Tensor, indexing string) []*Tensor {
 //
 //	min(Tensor self) -> Tensor
 func (t *Tensor) Min() *Tensor {
-	return begin(opMin).tensor(t).one()
+	return begin(opMin).tensor(t).one(t)
 }
 
 // MinDimOptions of [Tensor.MinDim].
@@ -320,8 +334,11 @@ type MinDimOptions struct {
 //
 //	min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MinDim(dim int, options ...MinDimOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opMinDim).tensor(t).int(dim).optBool(o.KeepDim).two()
+	args := begin(opMinDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.two(t)
 }
 
 // MinDimOut is [Tensor.MinDim] whose results are written to min and minIndices.
@@ -330,7 +347,7 @@ func (t *Tensor) MinDim(dim int, options ...MinDimOptions) (values, indices *Ten
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MinDimOut(dim int, min, minIndices *Tensor, options ...MinDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMinDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(min).tensor(minIndices).done()
+	begin(opMinDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(min).tensor(minIndices).done(t, min, minIndices)
 	return min, minIndices
 }
 
@@ -338,35 +355,35 @@ func (t *Tensor) MinDimOut(dim int, min, minIndices *Tensor, options ...MinDimOp
 //
 //	min.other(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MinOther(other *Tensor) *Tensor {
-	return begin(opMinOther).tensor(t).tensor(other).one()
+	return begin(opMinOther).tensor(t).tensor(other).one(t, other)
 }
 
 // MinOtherOut is [Tensor.MinOther] whose result is written to out.
 //
 //	min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MinOtherOut(other, out *Tensor) *Tensor {
-	return begin(opMinOtherOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMinOtherOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MinOut is [Tensor.Min] whose result is written to out.
 //
 //	min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MinOut(out *Tensor) *Tensor {
-	return begin(opMinOut).tensor(t).tensor(out).into(out)
+	return begin(opMinOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Minimum is torch.Tensor.minimum.
 //
 //	minimum(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Minimum(other *Tensor) *Tensor {
-	return begin(opMinimum).tensor(t).tensor(other).one()
+	return begin(opMinimum).tensor(t).tensor(other).one(t, other)
 }
 
 // MinimumOut is [Tensor.Minimum] whose result is written to out.
 //
 //	minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MinimumOut(other, out *Tensor) *Tensor {
-	return begin(opMinimumOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMinimumOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // ModeOptions of [Tensor.Mode].
@@ -379,8 +396,12 @@ type ModeOptions struct {
 //
 //	mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) Mode(options ...ModeOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opMode).tensor(t).optInt(o.Dim).optBool(o.KeepDim).two()
+	args := begin(opMode).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim)
+	}
+	return args.two(t)
 }
 
 // ModeOut is [Tensor.Mode] whose results are written to values and indices.
@@ -389,7 +410,8 @@ func (t *Tensor) Mode(options ...ModeOptions) (values, indices *Tensor) {
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) ModeOut(values, indices *Tensor, options ...ModeOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opModeOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).done()
+	begin(opModeOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 
@@ -397,70 +419,70 @@ func (t *Tensor) ModeOut(values, indices *Tensor, options ...ModeOptions) (*Tens
 //
 //	moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)
 func (t *Tensor) MoveAxis(source, destination int) *Tensor {
-	return begin(opMoveAxis).tensor(t).int(source).int(destination).one()
+	return begin(opMoveAxis).tensor(t).int(source).int(destination).one(t)
 }
 
 // MoveAxisList is torch.Tensor.moveaxis.
 //
 //	moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
 func (t *Tensor) MoveAxisList(source, destination []int) *Tensor {
-	return begin(opMoveAxisList).tensor(t).ints(source).ints(destination).one()
+	return begin(opMoveAxisList).tensor(t).ints(source).ints(destination).one(t)
 }
 
 // MoveDim is torch.Tensor.movedim.
 //
 //	movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
 func (t *Tensor) MoveDim(source, destination int) *Tensor {
-	return begin(opMoveDim).tensor(t).int(source).int(destination).one()
+	return begin(opMoveDim).tensor(t).int(source).int(destination).one(t)
 }
 
 // MoveDimList is torch.Tensor.movedim.
 //
 //	movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
 func (t *Tensor) MoveDimList(source, destination []int) *Tensor {
-	return begin(opMoveDimList).tensor(t).ints(source).ints(destination).one()
+	return begin(opMoveDimList).tensor(t).ints(source).ints(destination).one(t)
 }
 
 // Msort is torch.Tensor.msort.
 //
 //	msort(Tensor self) -> Tensor
 func (t *Tensor) Msort() *Tensor {
-	return begin(opMsort).tensor(t).one()
+	return begin(opMsort).tensor(t).one(t)
 }
 
 // MsortOut is [Tensor.Msort] whose result is written to out.
 //
 //	msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MsortOut(out *Tensor) *Tensor {
-	return begin(opMsortOut).tensor(t).tensor(out).into(out)
+	return begin(opMsortOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Mul is t * other, element by element, broadcast.
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Mul(other *Tensor) *Tensor {
-	return begin(opMul).tensor(t).tensor(other).one()
+	return begin(opMul).tensor(t).tensor(other).one(t, other)
 }
 
 // MulI is torch.Tensor.mul_: it overwrites t, and returns it.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) MulI(other *Tensor) *Tensor {
-	return begin(opMulI).tensor(t).tensor(other).into(t)
+	return begin(opMulI).tensor(t).tensor(other).into(t, other)
 }
 
 // MulOut is [Tensor.Mul] whose result is written to out.
 //
 //	mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MulOut(other, out *Tensor) *Tensor {
-	return begin(opMulOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMulOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MulScalar is t * other.
 //
 //	mul.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) MulScalar(other Scalar) *Tensor {
-	return begin(opMulScalar).tensor(t).scalar(other).one()
+	return begin(opMulScalar).tensor(t).scalar(other).one(t)
 }
 
 // MulScalarI is torch.Tensor.mul_: it overwrites t, and returns it.
@@ -479,8 +501,11 @@ type MultinomialOptions struct {
 //
 //	multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Tensor {
-	o := first(options)
-	return begin(opMultinomial).tensor(t).int(numSamples).optBool(o.Replacement).one()
+	args := begin(opMultinomial).tensor(t).int(numSamples)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Replacement)
+	}
+	return args.one(t)
 }
 
 // MultinomialOut is [Tensor.Multinomial] whose result is written to out.
@@ -489,35 +514,35 @@ func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Ten
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MultinomialOut(numSamples int, out *Tensor, options ...MultinomialOptions) *Tensor {
 	o := first(options)
-	return begin(opMultinomialOut).tensor(t).int(numSamples).optBool(o.Replacement).unset().tensor(out).into(out)
+	return begin(opMultinomialOut).tensor(t).int(numSamples).optBool(o.Replacement).unset().tensor(out).into(out, t)
 }
 
 // Multiply is torch.Tensor.multiply.
 //
 //	multiply.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Multiply(other *Tensor) *Tensor {
-	return begin(opMultiply).tensor(t).tensor(other).one()
+	return begin(opMultiply).tensor(t).tensor(other).one(t, other)
 }
 
 // MultiplyI is torch.Tensor.multiply_: it overwrites t, and returns it.
 //
 //	multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) MultiplyI(other *Tensor) *Tensor {
-	return begin(opMultiplyI).tensor(t).tensor(other).into(t)
+	return begin(opMultiplyI).tensor(t).tensor(other).into(t, other)
 }
 
 // MultiplyOut is [Tensor.Multiply] whose result is written to out.
 //
 //	multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MultiplyOut(other, out *Tensor) *Tensor {
-	return begin(opMultiplyOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opMultiplyOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // MultiplyScalar is torch.Tensor.multiply.
 //
 //	multiply.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) MultiplyScalar(other Scalar) *Tensor {
-	return begin(opMultiplyScalar).tensor(t).scalar(other).one()
+	return begin(opMultiplyScalar).tensor(t).scalar(other).one(t)
 }
 
 // MultiplyScalarI is torch.Tensor.multiply_: it overwrites t, and returns it.
@@ -531,7 +556,7 @@ func (t *Tensor) MultiplyScalarI(other Scalar) *Tensor {
 //
 //	mvlgamma(Tensor self, int p) -> Tensor
 func (t *Tensor) Mvlgamma(p int) *Tensor {
-	return begin(opMvlgamma).tensor(t).int(p).one()
+	return begin(opMvlgamma).tensor(t).int(p).one(t)
 }
 
 // MvlgammaI is torch.Tensor.mvlgamma_: it overwrites t, and returns it.
@@ -545,7 +570,7 @@ func (t *Tensor) MvlgammaI(p int) *Tensor {
 //
 //	mvlgamma.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MvlgammaOut(p int, out *Tensor) *Tensor {
-	return begin(opMvlgammaOut).tensor(t).int(p).tensor(out).into(out)
+	return begin(opMvlgammaOut).tensor(t).int(p).tensor(out).into(out, t)
 }
 
 var (

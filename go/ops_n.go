@@ -15,8 +15,12 @@ type NaNMeanOptions struct {
 //
 //	nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNMean).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one()
+	args := begin(opNaNMean).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType)
+	}
+	return args.one(t)
 }
 
 // NaNMeanOut is [Tensor.NaNMean] whose result is written to out.
@@ -25,14 +29,14 @@ func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) NaNMeanOut(out *Tensor, options ...NaNMeanOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNMeanOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out)
+	return begin(opNaNMeanOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // NaNMedian is torch.Tensor.nanmedian.
 //
 //	nanmedian(Tensor self) -> Tensor
 func (t *Tensor) NaNMedian() *Tensor {
-	return begin(opNaNMedian).tensor(t).one()
+	return begin(opNaNMedian).tensor(t).one(t)
 }
 
 // NaNMedianDimOptions of [Tensor.NaNMedianDim].
@@ -44,8 +48,11 @@ type NaNMedianDimOptions struct {
 //
 //	nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) NaNMedianDim(dim int, options ...NaNMedianDimOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opNaNMedianDim).tensor(t).int(dim).optBool(o.KeepDim).two()
+	args := begin(opNaNMedianDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.two(t)
 }
 
 // NaNMedianDimOut is [Tensor.NaNMedianDim] whose results are written to values and indices.
@@ -54,7 +61,8 @@ func (t *Tensor) NaNMedianDim(dim int, options ...NaNMedianDimOptions) (values, 
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) NaNMedianDimOut(dim int, values, indices *Tensor, options ...NaNMedianDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opNaNMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).done()
+	begin(opNaNMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 
@@ -70,8 +78,12 @@ type NaNQuantileOptions struct {
 //	nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") ->
 //	    Tensor
 func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).one()
+	args := begin(opNaNQuantile).tensor(t).tensor(q)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	}
+	return args.one(t, q)
 }
 
 // NaNQuantileOut is [Tensor.NaNQuantile] whose result is written to out.
@@ -81,7 +93,7 @@ func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
 func (t *Tensor) NaNQuantileOut(q, out *Tensor, options ...NaNQuantileOptions) *Tensor {
 	o := first(options)
 	return begin(opNaNQuantileOut).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		tensor(out).into(out)
+		tensor(out).into(out, t, q)
 }
 
 // NaNQuantileScalarOptions of [Tensor.NaNQuantileScalar].
@@ -96,9 +108,12 @@ type NaNQuantileScalarOptions struct {
 //	nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear")
 //	    -> Tensor
 func (t *Tensor) NaNQuantileScalar(q float64, options ...NaNQuantileScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNQuantileScalar).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		one()
+	args := begin(opNaNQuantileScalar).tensor(t).double(q)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	}
+	return args.one(t)
 }
 
 // NaNQuantileScalarOut is [Tensor.NaNQuantileScalar] whose result is written to out.
@@ -108,7 +123,7 @@ func (t *Tensor) NaNQuantileScalar(q float64, options ...NaNQuantileScalarOption
 func (t *Tensor) NaNQuantileScalarOut(q float64, out *Tensor, options ...NaNQuantileScalarOptions) *Tensor {
 	o := first(options)
 	return begin(opNaNQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).
-		optString(o.Interpolation).tensor(out).into(out)
+		optString(o.Interpolation).tensor(out).into(out, t)
 }
 
 // NaNSumOptions of [Tensor.NaNSum].
@@ -122,8 +137,12 @@ type NaNSumOptions struct {
 //
 //	nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNSum).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one()
+	args := begin(opNaNSum).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType)
+	}
+	return args.one(t)
 }
 
 // NaNSumOut is [Tensor.NaNSum] whose result is written to out.
@@ -132,7 +151,7 @@ func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) NaNSumOut(out *Tensor, options ...NaNSumOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNSumOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out)
+	return begin(opNaNSumOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // NaNToNumOptions of [Tensor.NaNToNum].
@@ -146,16 +165,24 @@ type NaNToNumOptions struct {
 //
 //	nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
 func (t *Tensor) NaNToNum(options ...NaNToNumOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNToNum).tensor(t).optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf).one()
+	args := begin(opNaNToNum).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf)
+	}
+	return args.one(t)
 }
 
 // NaNToNumI is torch.Tensor.nan_to_num_: it overwrites t, and returns it.
 //
 //	nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)
 func (t *Tensor) NaNToNumI(options ...NaNToNumOptions) *Tensor {
-	o := first(options)
-	return begin(opNaNToNumI).tensor(t).optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf).into(t)
+	args := begin(opNaNToNumI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf)
+	}
+	return args.into(t)
 }
 
 // NaNToNumOut is [Tensor.NaNToNum] whose result is written to out.
@@ -165,63 +192,63 @@ func (t *Tensor) NaNToNumI(options ...NaNToNumOptions) *Tensor {
 func (t *Tensor) NaNToNumOut(out *Tensor, options ...NaNToNumOptions) *Tensor {
 	o := first(options)
 	return begin(opNaNToNumOut).tensor(t).optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf).tensor(out).
-		into(out)
+		into(out, t)
 }
 
 // Narrow is length elements of a dimension from start on, as a view.
 //
 //	narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
 func (t *Tensor) Narrow(dim, start, length int) *Tensor {
-	return begin(opNarrow).tensor(t).int(dim).int(start).int(length).one()
+	return begin(opNarrow).tensor(t).int(dim).int(start).int(length).one(t)
 }
 
 // NarrowCopy is torch.Tensor.narrow_copy.
 //
 //	narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
 func (t *Tensor) NarrowCopy(dim, start, length int) *Tensor {
-	return begin(opNarrowCopy).tensor(t).int(dim).int(start).int(length).one()
+	return begin(opNarrowCopy).tensor(t).int(dim).int(start).int(length).one(t)
 }
 
 // NarrowCopyOut is [Tensor.NarrowCopy] whose result is written to out.
 //
 //	narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NarrowCopyOut(dim, start, length int, out *Tensor) *Tensor {
-	return begin(opNarrowCopyOut).tensor(t).int(dim).int(start).int(length).tensor(out).into(out)
+	return begin(opNarrowCopyOut).tensor(t).int(dim).int(start).int(length).tensor(out).into(out, t)
 }
 
 // NarrowTensor is torch.Tensor.narrow.
 //
 //	narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)
 func (t *Tensor) NarrowTensor(dim int, start *Tensor, length int) *Tensor {
-	return begin(opNarrowTensor).tensor(t).int(dim).tensor(start).int(length).one()
+	return begin(opNarrowTensor).tensor(t).int(dim).tensor(start).int(length).one(t, start)
 }
 
 // Ne is t != other, element by element, of type [Bool].
 //
 //	ne.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ne(other *Tensor) *Tensor {
-	return begin(opNe).tensor(t).tensor(other).one()
+	return begin(opNe).tensor(t).tensor(other).one(t, other)
 }
 
 // NeI is torch.Tensor.ne_: it overwrites t, and returns it.
 //
 //	ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) NeI(other *Tensor) *Tensor {
-	return begin(opNeI).tensor(t).tensor(other).into(t)
+	return begin(opNeI).tensor(t).tensor(other).into(t, other)
 }
 
 // NeOut is [Tensor.Ne] whose result is written to out.
 //
 //	ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NeOut(other, out *Tensor) *Tensor {
-	return begin(opNeOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opNeOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // NeScalar is t != other, element by element, of type [Bool].
 //
 //	ne.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) NeScalar(other Scalar) *Tensor {
-	return begin(opNeScalar).tensor(t).scalar(other).one()
+	return begin(opNeScalar).tensor(t).scalar(other).one(t)
 }
 
 // NeScalarI is torch.Tensor.ne_: it overwrites t, and returns it.
@@ -235,14 +262,14 @@ func (t *Tensor) NeScalarI(other Scalar) *Tensor {
 //
 //	ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NeScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opNeScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opNeScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // Neg is -t.
 //
 //	neg(Tensor self) -> Tensor
 func (t *Tensor) Neg() *Tensor {
-	return begin(opNeg).tensor(t).one()
+	return begin(opNeg).tensor(t).one(t)
 }
 
 // NegI is torch.Tensor.neg_: it overwrites t, and returns it.
@@ -256,14 +283,14 @@ func (t *Tensor) NegI() *Tensor {
 //
 //	neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NegOut(out *Tensor) *Tensor {
-	return begin(opNegOut).tensor(t).tensor(out).into(out)
+	return begin(opNegOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Negative is torch.Tensor.negative.
 //
 //	negative(Tensor self) -> Tensor
 func (t *Tensor) Negative() *Tensor {
-	return begin(opNegative).tensor(t).one()
+	return begin(opNegative).tensor(t).one(t)
 }
 
 // NegativeI is torch.Tensor.negative_: it overwrites t, and returns it.
@@ -277,7 +304,7 @@ func (t *Tensor) NegativeI() *Tensor {
 //
 //	negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NegativeOut(out *Tensor) *Tensor {
-	return begin(opNegativeOut).tensor(t).tensor(out).into(out)
+	return begin(opNegativeOut).tensor(t).tensor(out).into(out, t)
 }
 
 // NewEmpty is torch.Tensor.new_empty.
@@ -285,7 +312,11 @@ func (t *Tensor) NegativeOut(out *Tensor) *Tensor {
 //	new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewEmpty(size []int, options ...TensorOptions) *Tensor {
-	return begin(opNewEmpty).tensor(t).ints(size).factory(first(options)).one()
+	args := begin(opNewEmpty).tensor(t).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(t)
 }
 
 // NewEmptyStrided is torch.Tensor.new_empty_strided.
@@ -293,7 +324,11 @@ func (t *Tensor) NewEmpty(size []int, options ...TensorOptions) *Tensor {
 //	new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout?
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewEmptyStrided(size, stride []int, options ...TensorOptions) *Tensor {
-	return begin(opNewEmptyStrided).tensor(t).ints(size).ints(stride).factory(first(options)).one()
+	args := begin(opNewEmptyStrided).tensor(t).ints(size).ints(stride)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(t)
 }
 
 // NewFull is torch.Tensor.new_full.
@@ -301,7 +336,11 @@ func (t *Tensor) NewEmptyStrided(size, stride []int, options ...TensorOptions) *
 //	new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewFull(size []int, fillValue Scalar, options ...TensorOptions) *Tensor {
-	return begin(opNewFull).tensor(t).ints(size).scalar(fillValue).factory(first(options)).one()
+	args := begin(opNewFull).tensor(t).ints(size).scalar(fillValue)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(t)
 }
 
 // NewOnes is torch.Tensor.new_ones.
@@ -309,7 +348,11 @@ func (t *Tensor) NewFull(size []int, fillValue Scalar, options ...TensorOptions)
 //	new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewOnes(size []int, options ...TensorOptions) *Tensor {
-	return begin(opNewOnes).tensor(t).ints(size).factory(first(options)).one()
+	args := begin(opNewOnes).tensor(t).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(t)
 }
 
 // NewZeros is torch.Tensor.new_zeros.
@@ -317,42 +360,46 @@ func (t *Tensor) NewOnes(size []int, options ...TensorOptions) *Tensor {
 //	new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewZeros(size []int, options ...TensorOptions) *Tensor {
-	return begin(opNewZeros).tensor(t).ints(size).factory(first(options)).one()
+	args := begin(opNewZeros).tensor(t).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(t)
 }
 
 // Nextafter is torch.Tensor.nextafter.
 //
 //	nextafter(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Nextafter(other *Tensor) *Tensor {
-	return begin(opNextafter).tensor(t).tensor(other).one()
+	return begin(opNextafter).tensor(t).tensor(other).one(t, other)
 }
 
 // NextafterI is torch.Tensor.nextafter_: it overwrites t, and returns it.
 //
 //	nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) NextafterI(other *Tensor) *Tensor {
-	return begin(opNextafterI).tensor(t).tensor(other).into(t)
+	return begin(opNextafterI).tensor(t).tensor(other).into(t, other)
 }
 
 // NextafterOut is [Tensor.Nextafter] whose result is written to out.
 //
 //	nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NextafterOut(other, out *Tensor) *Tensor {
-	return begin(opNextafterOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opNextafterOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // Nonzero is torch.Tensor.nonzero.
 //
 //	nonzero(Tensor self) -> Tensor
 func (t *Tensor) Nonzero() *Tensor {
-	return begin(opNonzero).tensor(t).one()
+	return begin(opNonzero).tensor(t).one(t)
 }
 
 // NonzeroOut is [Tensor.Nonzero] whose result is written to out.
 //
 //	nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NonzeroOut(out *Tensor) *Tensor {
-	return begin(opNonzeroOut).tensor(t).tensor(out).into(out)
+	return begin(opNonzeroOut).tensor(t).tensor(out).into(out, t)
 }
 
 // NonzeroStaticOptions of [Tensor.NonzeroStatic].
@@ -364,8 +411,11 @@ type NonzeroStaticOptions struct {
 //
 //	nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor
 func (t *Tensor) NonzeroStatic(size int, options ...NonzeroStaticOptions) *Tensor {
-	o := first(options)
-	return begin(opNonzeroStatic).tensor(t).int(size).optInt(o.FillValue).one()
+	args := begin(opNonzeroStatic).tensor(t).int(size)
+	if len(options) > 0 {
+		args = args.optInt(options[0].FillValue)
+	}
+	return args.one(t)
 }
 
 // NonzeroStaticOut is [Tensor.NonzeroStatic] whose result is written to out.
@@ -373,7 +423,7 @@ func (t *Tensor) NonzeroStatic(size int, options ...NonzeroStaticOptions) *Tenso
 //	nonzero_static.out(Tensor self, *, SymInt size, int fill_value=-1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NonzeroStaticOut(size int, out *Tensor, options ...NonzeroStaticOptions) *Tensor {
 	o := first(options)
-	return begin(opNonzeroStaticOut).tensor(t).int(size).optInt(o.FillValue).tensor(out).into(out)
+	return begin(opNonzeroStaticOut).tensor(t).int(size).optInt(o.FillValue).tensor(out).into(out, t)
 }
 
 // NormOptions of [Tensor.Norm].
@@ -385,15 +435,18 @@ type NormOptions struct {
 //
 //	norm.Scalar(Tensor self, Scalar p=2) -> Tensor
 func (t *Tensor) Norm(options ...NormOptions) *Tensor {
-	o := first(options)
-	return begin(opNorm).tensor(t).optScalar(o.P).one()
+	args := begin(opNorm).tensor(t)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].P)
+	}
+	return args.one(t)
 }
 
 // NormDType is torch.Tensor.norm.
 //
 //	norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
 func (t *Tensor) NormDType(p Scalar, dtype DType) *Tensor {
-	return begin(opNormDType).tensor(t).nilScalar(p).dtype(dtype).one()
+	return begin(opNormDType).tensor(t).nilScalar(p).dtype(dtype).one(t)
 }
 
 // NormDimOptions of [Tensor.NormDim].
@@ -405,15 +458,18 @@ type NormDimOptions struct {
 //
 //	norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
 func (t *Tensor) NormDim(p Scalar, dim []int, options ...NormDimOptions) *Tensor {
-	o := first(options)
-	return begin(opNormDim).tensor(t).nilScalar(p).ints(dim).optBool(o.KeepDim).one()
+	args := begin(opNormDim).tensor(t).nilScalar(p).ints(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(t)
 }
 
 // NormDimDType is torch.Tensor.norm.
 //
 //	norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor
 func (t *Tensor) NormDimDType(p Scalar, dim []int, keepdim bool, dtype DType) *Tensor {
-	return begin(opNormDimDType).tensor(t).nilScalar(p).ints(dim).bool(keepdim).dtype(dtype).one()
+	return begin(opNormDimDType).tensor(t).nilScalar(p).ints(dim).bool(keepdim).dtype(dtype).one(t)
 }
 
 // NormDimDTypeOut is [Tensor.NormDimDType] whose result is written to out.
@@ -421,7 +477,8 @@ func (t *Tensor) NormDimDType(p Scalar, dim []int, keepdim bool, dtype DType) *T
 //	norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) ->
 //	    Tensor(a!)
 func (t *Tensor) NormDimDTypeOut(p Scalar, dim []int, keepdim bool, dtype DType, out *Tensor) *Tensor {
-	return begin(opNormDimDTypeOut).tensor(t).nilScalar(p).ints(dim).bool(keepdim).dtype(dtype).tensor(out).into(out)
+	return begin(opNormDimDTypeOut).tensor(t).nilScalar(p).ints(dim).bool(keepdim).dtype(dtype).tensor(out).
+		into(out, t)
 }
 
 // NormDimOut is [Tensor.NormDim] whose result is written to out.
@@ -429,7 +486,7 @@ func (t *Tensor) NormDimDTypeOut(p Scalar, dim []int, keepdim bool, dtype DType,
 //	norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NormDimOut(p Scalar, dim []int, out *Tensor, options ...NormDimOptions) *Tensor {
 	o := first(options)
-	return begin(opNormDimOut).tensor(t).nilScalar(p).ints(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opNormDimOut).tensor(t).nilScalar(p).ints(dim).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // NormExceptDimOptions of [NormExceptDim].
@@ -442,15 +499,19 @@ type NormExceptDimOptions struct {
 //
 //	norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
 func NormExceptDim(v *Tensor, options ...NormExceptDimOptions) *Tensor {
-	o := first(options)
-	return begin(opNormExceptDim).tensor(v).optInt(o.Pow).optInt(o.Dim).one()
+	args := begin(opNormExceptDim).tensor(v)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Pow).optInt(o.Dim)
+	}
+	return args.one(v)
 }
 
 // Normal is torch.normal.
 //
 //	normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 func Normal(mean, std *Tensor) *Tensor {
-	return begin(opNormal).tensor(mean).tensor(std).one()
+	return begin(opNormal).tensor(mean).tensor(std).one(mean, std)
 }
 
 // NormalFloatOptions of [NormalFloat].
@@ -462,8 +523,11 @@ type NormalFloatOptions struct {
 //
 //	normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor
 func NormalFloat(mean *Tensor, options ...NormalFloatOptions) *Tensor {
-	o := first(options)
-	return begin(opNormalFloat).tensor(mean).optDouble(o.Std).one()
+	args := begin(opNormalFloat).tensor(mean)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].Std)
+	}
+	return args.one(mean)
 }
 
 // NormalFloatFloat is torch.normal.
@@ -471,7 +535,11 @@ func NormalFloat(mean *Tensor, options ...NormalFloatOptions) *Tensor {
 //	normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func NormalFloatFloat(mean, std float64, size []int, options ...TensorOptions) *Tensor {
-	return begin(opNormalFloatFloat).double(mean).double(std).ints(size).unset().factory(first(options)).one()
+	args := begin(opNormalFloatFloat).double(mean).double(std).ints(size).unset()
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // NormalFloatFloatOut is [NormalFloatFloat] whose result is written to out.
@@ -488,21 +556,21 @@ func NormalFloatFloatOut(mean, std float64, size []int, out *Tensor) *Tensor {
 //	    Tensor(a!)
 func NormalFloatOut(mean, out *Tensor, options ...NormalFloatOptions) *Tensor {
 	o := first(options)
-	return begin(opNormalFloatOut).tensor(mean).optDouble(o.Std).unset().tensor(out).into(out)
+	return begin(opNormalFloatOut).tensor(mean).optDouble(o.Std).unset().tensor(out).into(out, mean)
 }
 
 // NormalFloatTensor is torch.normal.
 //
 //	normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
 func NormalFloatTensor(mean float64, std *Tensor) *Tensor {
-	return begin(opNormalFloatTensor).double(mean).tensor(std).one()
+	return begin(opNormalFloatTensor).double(mean).tensor(std).one(std)
 }
 
 // NormalFloatTensorOut is [NormalFloatTensor] whose result is written to out.
 //
 //	normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
 func NormalFloatTensorOut(mean float64, std, out *Tensor) *Tensor {
-	return begin(opNormalFloatTensorOut).double(mean).tensor(std).unset().tensor(out).into(out)
+	return begin(opNormalFloatTensorOut).double(mean).tensor(std).unset().tensor(out).into(out, std)
 }
 
 // NormalIOptions of [Tensor.NormalI].
@@ -515,8 +583,12 @@ type NormalIOptions struct {
 //
 //	normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
-	o := first(options)
-	return begin(opNormalI).tensor(t).optDouble(o.Mean).optDouble(o.Std).into(t)
+	args := begin(opNormalI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Mean).optDouble(o.Std)
+	}
+	return args.into(t)
 }
 
 // NormalOut is [Normal] whose result is written to out.
@@ -524,35 +596,35 @@ func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
 //	normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
 //	    Tensor(a!)
 func NormalOut(mean, std, out *Tensor) *Tensor {
-	return begin(opNormalOut).tensor(mean).tensor(std).unset().tensor(out).into(out)
+	return begin(opNormalOut).tensor(mean).tensor(std).unset().tensor(out).into(out, mean, std)
 }
 
 // NotEqual is torch.Tensor.not_equal.
 //
 //	not_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) NotEqual(other *Tensor) *Tensor {
-	return begin(opNotEqual).tensor(t).tensor(other).one()
+	return begin(opNotEqual).tensor(t).tensor(other).one(t, other)
 }
 
 // NotEqualI is torch.Tensor.not_equal_: it overwrites t, and returns it.
 //
 //	not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) NotEqualI(other *Tensor) *Tensor {
-	return begin(opNotEqualI).tensor(t).tensor(other).into(t)
+	return begin(opNotEqualI).tensor(t).tensor(other).into(t, other)
 }
 
 // NotEqualOut is [Tensor.NotEqual] whose result is written to out.
 //
 //	not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NotEqualOut(other, out *Tensor) *Tensor {
-	return begin(opNotEqualOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opNotEqualOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // NotEqualScalar is torch.Tensor.not_equal.
 //
 //	not_equal.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) NotEqualScalar(other Scalar) *Tensor {
-	return begin(opNotEqualScalar).tensor(t).scalar(other).one()
+	return begin(opNotEqualScalar).tensor(t).scalar(other).one(t)
 }
 
 // NotEqualScalarI is torch.Tensor.not_equal_: it overwrites t, and returns it.
@@ -566,7 +638,7 @@ func (t *Tensor) NotEqualScalarI(other Scalar) *Tensor {
 //
 //	not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NotEqualScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opNotEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opNotEqualScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // NuclearNormOptions of [NuclearNorm].
@@ -578,8 +650,11 @@ type NuclearNormOptions struct {
 //
 //	nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
 func NuclearNorm(self *Tensor, options ...NuclearNormOptions) *Tensor {
-	o := first(options)
-	return begin(opNuclearNorm).tensor(self).optBool(o.KeepDim).one()
+	args := begin(opNuclearNorm).tensor(self)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(self)
 }
 
 // NuclearNormDimOptions of [NuclearNormDim].
@@ -591,8 +666,11 @@ type NuclearNormDimOptions struct {
 //
 //	nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
 func NuclearNormDim(self *Tensor, dim []int, options ...NuclearNormDimOptions) *Tensor {
-	o := first(options)
-	return begin(opNuclearNormDim).tensor(self).ints(dim).optBool(o.KeepDim).one()
+	args := begin(opNuclearNormDim).tensor(self).ints(dim)
+	if len(options) > 0 {
+		args = args.optBool(options[0].KeepDim)
+	}
+	return args.one(self)
 }
 
 // NuclearNormDimOut is [NuclearNormDim] whose result is written to out.
@@ -600,7 +678,7 @@ func NuclearNormDim(self *Tensor, dim []int, options ...NuclearNormDimOptions) *
 //	nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func NuclearNormDimOut(self *Tensor, dim []int, out *Tensor, options ...NuclearNormDimOptions) *Tensor {
 	o := first(options)
-	return begin(opNuclearNormDimOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opNuclearNormDimOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out, self)
 }
 
 // NuclearNormOut is [NuclearNorm] whose result is written to out.
@@ -608,7 +686,7 @@ func NuclearNormDimOut(self *Tensor, dim []int, out *Tensor, options ...NuclearN
 //	nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func NuclearNormOut(self, out *Tensor, options ...NuclearNormOptions) *Tensor {
 	o := first(options)
-	return begin(opNuclearNormOut).tensor(self).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opNuclearNormOut).tensor(self).optBool(o.KeepDim).tensor(out).into(out, self)
 }
 
 var (

@@ -9,7 +9,11 @@ import "tandem.example/gotorch/internal/bridge"
 //	ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Ones(size []int, options ...TensorOptions) *Tensor {
-	return begin(opOnes).ints(size).factory(first(options)).one()
+	args := begin(opOnes).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // OnesLikeOptions of [OnesLike].
@@ -26,9 +30,13 @@ type OnesLikeOptions struct {
 //	ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func OnesLike(self *Tensor, options ...OnesLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opOnesLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opOnesLike).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // OnesOut is [Ones] whose result is written to out.
@@ -42,14 +50,14 @@ func OnesOut(size []int, out *Tensor) *Tensor {
 //
 //	orgqr(Tensor self, Tensor input2) -> Tensor
 func (t *Tensor) Orgqr(input2 *Tensor) *Tensor {
-	return begin(opOrgqr).tensor(t).tensor(input2).one()
+	return begin(opOrgqr).tensor(t).tensor(input2).one(t, input2)
 }
 
 // OrgqrOut is [Tensor.Orgqr] whose result is written to out.
 //
 //	orgqr.out(Tensor self, Tensor input2, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) OrgqrOut(input2, out *Tensor) *Tensor {
-	return begin(opOrgqrOut).tensor(t).tensor(input2).tensor(out).into(out)
+	return begin(opOrgqrOut).tensor(t).tensor(input2).tensor(out).into(out, t, input2)
 }
 
 // OrmqrOptions of [Tensor.Ormqr].
@@ -62,8 +70,12 @@ type OrmqrOptions struct {
 //
 //	ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
 func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor {
-	o := first(options)
-	return begin(opOrmqr).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).optBool(o.Transpose).one()
+	args := begin(opOrmqr).tensor(t).tensor(input2).tensor(input3)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Left).optBool(o.Transpose)
+	}
+	return args.one(t, input2, input3)
 }
 
 // OrmqrOut is [Tensor.Ormqr] whose result is written to out.
@@ -73,21 +85,21 @@ func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor 
 func (t *Tensor) OrmqrOut(input2, input3, out *Tensor, options ...OrmqrOptions) *Tensor {
 	o := first(options)
 	return begin(opOrmqrOut).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).optBool(o.Transpose).tensor(out).
-		into(out)
+		into(out, t, input2, input3)
 }
 
 // Outer is torch.Tensor.outer.
 //
 //	outer(Tensor self, Tensor vec2) -> Tensor
 func (t *Tensor) Outer(vec2 *Tensor) *Tensor {
-	return begin(opOuter).tensor(t).tensor(vec2).one()
+	return begin(opOuter).tensor(t).tensor(vec2).one(t, vec2)
 }
 
 // OuterOut is [Tensor.Outer] whose result is written to out.
 //
 //	outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) OuterOut(vec2, out *Tensor) *Tensor {
-	return begin(opOuterOut).tensor(t).tensor(vec2).tensor(out).into(out)
+	return begin(opOuterOut).tensor(t).tensor(vec2).tensor(out).into(out, t, vec2)
 }
 
 var (

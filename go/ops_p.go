@@ -8,21 +8,21 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	prelu(Tensor self, Tensor weight) -> Tensor
 func (t *Tensor) PReLU(weight *Tensor) *Tensor {
-	return begin(opPReLU).tensor(t).tensor(weight).one()
+	return begin(opPReLU).tensor(t).tensor(weight).one(t, weight)
 }
 
 // Permute puts the dimensions into that order.
 //
 //	permute(Tensor(a) self, int[] dims) -> Tensor(a)
 func (t *Tensor) Permute(dims ...int) *Tensor {
-	return begin(opPermute).tensor(t).ints(dims).one()
+	return begin(opPermute).tensor(t).ints(dims).one(t)
 }
 
 // PermuteCopy is torch.permute_copy.
 //
 //	permute_copy(Tensor self, int[] dims) -> Tensor
 func PermuteCopy(self *Tensor, dims ...int) *Tensor {
-	return begin(opPermuteCopy).tensor(self).ints(dims).one()
+	return begin(opPermuteCopy).tensor(self).ints(dims).one(self)
 }
 
 // PinMemoryOptions of [Tensor.PinMemory].
@@ -34,8 +34,11 @@ type PinMemoryOptions struct {
 //
 //	pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)
 func (t *Tensor) PinMemory(options ...PinMemoryOptions) *Tensor {
-	o := first(options)
-	return begin(opPinMemory).tensor(t).optDevice(o.Device).one()
+	args := begin(opPinMemory).tensor(t)
+	if len(options) > 0 {
+		args = args.optDevice(options[0].Device)
+	}
+	return args.one(t)
 }
 
 // PinverseOptions of [Tensor.Pinverse].
@@ -47,36 +50,39 @@ type PinverseOptions struct {
 //
 //	pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor
 func (t *Tensor) Pinverse(options ...PinverseOptions) *Tensor {
-	o := first(options)
-	return begin(opPinverse).tensor(t).optDouble(o.Rcond).one()
+	args := begin(opPinverse).tensor(t)
+	if len(options) > 0 {
+		args = args.optDouble(options[0].Rcond)
+	}
+	return args.one(t)
 }
 
 // Poisson is torch.poisson.
 //
 //	poisson(Tensor self, Generator? generator=None) -> Tensor
 func Poisson(self *Tensor) *Tensor {
-	return begin(opPoisson).tensor(self).one()
+	return begin(opPoisson).tensor(self).one(self)
 }
 
 // Polar is torch.polar.
 //
 //	polar(Tensor abs, Tensor angle) -> Tensor
 func Polar(abs, angle *Tensor) *Tensor {
-	return begin(opPolar).tensor(abs).tensor(angle).one()
+	return begin(opPolar).tensor(abs).tensor(angle).one(abs, angle)
 }
 
 // PolarOut is [Polar] whose result is written to out.
 //
 //	polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)
 func PolarOut(abs, angle, out *Tensor) *Tensor {
-	return begin(opPolarOut).tensor(abs).tensor(angle).tensor(out).into(out)
+	return begin(opPolarOut).tensor(abs).tensor(angle).tensor(out).into(out, abs, angle)
 }
 
 // Polygamma is torch.polygamma.
 //
 //	polygamma(int n, Tensor self) -> Tensor
 func Polygamma(n int, self *Tensor) *Tensor {
-	return begin(opPolygamma).int(n).tensor(self).one()
+	return begin(opPolygamma).int(n).tensor(self).one(self)
 }
 
 // PolygammaI is torch.Tensor.polygamma_: it overwrites t, and returns it.
@@ -90,42 +96,42 @@ func (t *Tensor) PolygammaI(n int) *Tensor {
 //
 //	polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func PolygammaOut(n int, self, out *Tensor) *Tensor {
-	return begin(opPolygammaOut).int(n).tensor(self).tensor(out).into(out)
+	return begin(opPolygammaOut).int(n).tensor(self).tensor(out).into(out, self)
 }
 
 // Positive is torch.Tensor.positive.
 //
 //	positive(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Positive() *Tensor {
-	return begin(opPositive).tensor(t).one()
+	return begin(opPositive).tensor(t).one(t)
 }
 
 // Pow is t to the power of exponent, element by element, broadcast.
 //
 //	pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 func (t *Tensor) Pow(exponent *Tensor) *Tensor {
-	return begin(opPow).tensor(t).tensor(exponent).one()
+	return begin(opPow).tensor(t).tensor(exponent).one(t, exponent)
 }
 
 // PowI is torch.Tensor.pow_: it overwrites t, and returns it.
 //
 //	pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
 func (t *Tensor) PowI(exponent *Tensor) *Tensor {
-	return begin(opPowI).tensor(t).tensor(exponent).into(t)
+	return begin(opPowI).tensor(t).tensor(exponent).into(t, exponent)
 }
 
 // PowOut is [Tensor.Pow] whose result is written to out.
 //
 //	pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) PowOut(exponent, out *Tensor) *Tensor {
-	return begin(opPowOut).tensor(t).tensor(exponent).tensor(out).into(out)
+	return begin(opPowOut).tensor(t).tensor(exponent).tensor(out).into(out, t, exponent)
 }
 
 // PowScalar is t to the power of exponent.
 //
 //	pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
 func (t *Tensor) PowScalar(exponent Scalar) *Tensor {
-	return begin(opPowScalar).tensor(t).scalar(exponent).one()
+	return begin(opPowScalar).tensor(t).scalar(exponent).one(t)
 }
 
 // PowScalarI is torch.Tensor.pow_: it overwrites t, and returns it.
@@ -139,7 +145,7 @@ func (t *Tensor) PowScalarI(exponent Scalar) *Tensor {
 //
 //	pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) PowScalarOut(exponent Scalar, out *Tensor) *Tensor {
-	return begin(opPowScalarOut).tensor(t).scalar(exponent).tensor(out).into(out)
+	return begin(opPowScalarOut).tensor(t).scalar(exponent).tensor(out).into(out, t)
 }
 
 // ProdOptions of [Tensor.Prod].
@@ -151,8 +157,11 @@ type ProdOptions struct {
 //
 //	prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Prod(options ...ProdOptions) *Tensor {
-	o := first(options)
-	return begin(opProd).tensor(t).optDType(o.DType).one()
+	args := begin(opProd).tensor(t)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // ProdDimOptions of [Tensor.ProdDim].
@@ -165,8 +174,12 @@ type ProdDimOptions struct {
 //
 //	prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) ProdDim(dim int, options ...ProdDimOptions) *Tensor {
-	o := first(options)
-	return begin(opProdDim).tensor(t).int(dim).optBool(o.KeepDim).optDType(o.DType).one()
+	args := begin(opProdDim).tensor(t).int(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.KeepDim).optDType(o.DType)
+	}
+	return args.one(t)
 }
 
 // ProdDimOut is [Tensor.ProdDim] whose result is written to out.
@@ -175,7 +188,7 @@ func (t *Tensor) ProdDim(dim int, options ...ProdDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) ProdDimOut(dim int, out *Tensor, options ...ProdDimOptions) *Tensor {
 	o := first(options)
-	return begin(opProdDimOut).tensor(t).int(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out)
+	return begin(opProdDimOut).tensor(t).int(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // PromoteTypes is torch.promote_types.
@@ -194,16 +207,22 @@ type PutOptions struct {
 //
 //	put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor
 func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
-	o := first(options)
-	return begin(opPut).tensor(t).tensor(index).tensor(source).optBool(o.Accumulate).one()
+	args := begin(opPut).tensor(t).tensor(index).tensor(source)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Accumulate)
+	}
+	return args.one(t, index, source)
 }
 
 // PutI is torch.Tensor.put_: it overwrites t, and returns it.
 //
 //	put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)
 func (t *Tensor) PutI(index, source *Tensor, options ...PutOptions) *Tensor {
-	o := first(options)
-	return begin(opPutI).tensor(t).tensor(index).tensor(source).optBool(o.Accumulate).into(t)
+	args := begin(opPutI).tensor(t).tensor(index).tensor(source)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Accumulate)
+	}
+	return args.into(t, index, source)
 }
 
 var (

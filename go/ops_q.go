@@ -13,8 +13,11 @@ type QROptions struct {
 //
 //	qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
 func (t *Tensor) QR(options ...QROptions) (q, r *Tensor) {
-	o := first(options)
-	return begin(opQR).tensor(t).optBool(o.Some).two()
+	args := begin(opQR).tensor(t)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Some)
+	}
+	return args.two(t)
 }
 
 // QROut is [Tensor.QR] whose results are written to q and r.
@@ -22,7 +25,7 @@ func (t *Tensor) QR(options ...QROptions) (q, r *Tensor) {
 //	qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)
 func (t *Tensor) QROut(q, r *Tensor, options ...QROptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opQROut).tensor(t).optBool(o.Some).tensor(q).tensor(r).done()
+	begin(opQROut).tensor(t).optBool(o.Some).tensor(q).tensor(r).done(t, q, r)
 	return q, r
 }
 
@@ -37,8 +40,12 @@ type QuantileOptions struct {
 //
 //	quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor
 func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
-	o := first(options)
-	return begin(opQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).one()
+	args := begin(opQuantile).tensor(t).tensor(q)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	}
+	return args.one(t, q)
 }
 
 // QuantileOut is [Tensor.Quantile] whose result is written to out.
@@ -48,7 +55,7 @@ func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
 func (t *Tensor) QuantileOut(q, out *Tensor, options ...QuantileOptions) *Tensor {
 	o := first(options)
 	return begin(opQuantileOut).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		tensor(out).into(out)
+		tensor(out).into(out, t, q)
 }
 
 // QuantileScalarOptions of [Tensor.QuantileScalar].
@@ -63,9 +70,12 @@ type QuantileScalarOptions struct {
 //	quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") ->
 //	    Tensor
 func (t *Tensor) QuantileScalar(q float64, options ...QuantileScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opQuantileScalar).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		one()
+	args := begin(opQuantileScalar).tensor(t).double(q)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	}
+	return args.one(t)
 }
 
 // QuantileScalarOut is [Tensor.QuantileScalar] whose result is written to out.
@@ -75,7 +85,7 @@ func (t *Tensor) QuantileScalar(q float64, options ...QuantileScalarOptions) *Te
 func (t *Tensor) QuantileScalarOut(q float64, out *Tensor, options ...QuantileScalarOptions) *Tensor {
 	o := first(options)
 	return begin(opQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		tensor(out).into(out)
+		tensor(out).into(out, t)
 }
 
 var (

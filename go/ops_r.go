@@ -10,7 +10,7 @@ import "tandem.example/gotorch/internal/bridge"
 //	    bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
 func RNNReLU(input, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional, batchFirst bool) (*Tensor, *Tensor) {
 	return begin(opRNNReLU).tensor(input).tensor(hx).tensors(params).bool(hasBiases).int(numLayers).double(dropout).
-		bool(train).bool(bidirectional).bool(batchFirst).two()
+		bool(train).bool(bidirectional).bool(batchFirst).two(input, hx)
 }
 
 // RNNReLUCellOptions of [RNNReLUCell].
@@ -24,9 +24,12 @@ type RNNReLUCellOptions struct {
 //	rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) ->
 //	    Tensor
 func RNNReLUCell(input, hx, wIh, wHh *Tensor, options ...RNNReLUCellOptions) *Tensor {
-	o := first(options)
-	return begin(opRNNReLUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh).optTensor(o.BIh).optTensor(o.BHh).
-		one()
+	args := begin(opRNNReLUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.BIh).optTensor(o.BHh)
+	}
+	return args.one(input, hx, wIh, wHh)
 }
 
 // RNNReLUPacked is torch.rnn_relu.
@@ -35,7 +38,7 @@ func RNNReLUCell(input, hx, wIh, wHh *Tensor, options ...RNNReLUCellOptions) *Te
 //	    float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
 func RNNReLUPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional bool) (*Tensor, *Tensor) {
 	return begin(opRNNReLUPacked).tensor(data).tensor(batchSizes).tensor(hx).tensors(params).bool(hasBiases).
-		int(numLayers).double(dropout).bool(train).bool(bidirectional).two()
+		int(numLayers).double(dropout).bool(train).bool(bidirectional).two(data, batchSizes, hx)
 }
 
 // RNNTanh is torch.rnn_tanh.
@@ -44,7 +47,7 @@ func RNNReLUPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases boo
 //	    bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
 func RNNTanh(input, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional, batchFirst bool) (*Tensor, *Tensor) {
 	return begin(opRNNTanh).tensor(input).tensor(hx).tensors(params).bool(hasBiases).int(numLayers).double(dropout).
-		bool(train).bool(bidirectional).bool(batchFirst).two()
+		bool(train).bool(bidirectional).bool(batchFirst).two(input, hx)
 }
 
 // RNNTanhCellOptions of [RNNTanhCell].
@@ -58,9 +61,12 @@ type RNNTanhCellOptions struct {
 //	rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) ->
 //	    Tensor
 func RNNTanhCell(input, hx, wIh, wHh *Tensor, options ...RNNTanhCellOptions) *Tensor {
-	o := first(options)
-	return begin(opRNNTanhCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh).optTensor(o.BIh).optTensor(o.BHh).
-		one()
+	args := begin(opRNNTanhCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.BIh).optTensor(o.BHh)
+	}
+	return args.one(input, hx, wIh, wHh)
 }
 
 // RNNTanhPacked is torch.rnn_tanh.
@@ -69,14 +75,14 @@ func RNNTanhCell(input, hx, wIh, wHh *Tensor, options ...RNNTanhCellOptions) *Te
 //	    float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
 func RNNTanhPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases bool, numLayers int, dropout float64, train, bidirectional bool) (*Tensor, *Tensor) {
 	return begin(opRNNTanhPacked).tensor(data).tensor(batchSizes).tensor(hx).tensors(params).bool(hasBiases).
-		int(numLayers).double(dropout).bool(train).bool(bidirectional).two()
+		int(numLayers).double(dropout).bool(train).bool(bidirectional).two(data, batchSizes, hx)
 }
 
 // Rad2Deg is torch.Tensor.rad2deg.
 //
 //	rad2deg(Tensor self) -> Tensor
 func (t *Tensor) Rad2Deg() *Tensor {
-	return begin(opRad2Deg).tensor(t).one()
+	return begin(opRad2Deg).tensor(t).one(t)
 }
 
 // Rad2DegI is torch.Tensor.rad2deg_: it overwrites t, and returns it.
@@ -90,7 +96,7 @@ func (t *Tensor) Rad2DegI() *Tensor {
 //
 //	rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) Rad2DegOut(out *Tensor) *Tensor {
-	return begin(opRad2DegOut).tensor(t).tensor(out).into(out)
+	return begin(opRad2DegOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Rand is a tensor of random numbers, uniform in [0, 1).
@@ -98,7 +104,11 @@ func (t *Tensor) Rad2DegOut(out *Tensor) *Tensor {
 //	rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Rand(size []int, options ...TensorOptions) *Tensor {
-	return begin(opRand).ints(size).factory(first(options)).one()
+	args := begin(opRand).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RandInt is a tensor of random integers, uniform in [0, high).
@@ -106,7 +116,11 @@ func Rand(size []int, options ...TensorOptions) *Tensor {
 //	randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func RandInt(high int, size []int, options ...TensorOptions) *Tensor {
-	return begin(opRandInt).int(high).ints(size).factory(first(options)).one()
+	args := begin(opRandInt).int(high).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RandIntLikeOptions of [RandIntLike].
@@ -123,9 +137,13 @@ type RandIntLikeOptions struct {
 //	randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLike(self *Tensor, high int, options ...RandIntLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opRandIntLike).tensor(self).int(high).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opRandIntLike).tensor(self).int(high)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // RandIntLikeLowDTypeOptions of [RandIntLikeLowDType].
@@ -142,9 +160,13 @@ type RandIntLikeLowDTypeOptions struct {
 //	randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeLowDType(self *Tensor, low, high int, options ...RandIntLikeLowDTypeOptions) *Tensor {
-	o := first(options)
-	return begin(opRandIntLikeLowDType).tensor(self).int(low).int(high).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opRandIntLikeLowDType).tensor(self).int(low).int(high)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // RandIntLikeTensorOptions of [RandIntLikeTensor].
@@ -161,9 +183,13 @@ type RandIntLikeTensorOptions struct {
 //	randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opRandIntLikeTensor).tensor(self).tensor(high).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opRandIntLikeTensor).tensor(self).tensor(high)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self, high)
 }
 
 // RandIntLow is a tensor of random integers, uniform in [low, high).
@@ -171,7 +197,11 @@ func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) 
 //	randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RandIntLow(low, high int, size []int, options ...TensorOptions) *Tensor {
-	return begin(opRandIntLow).int(low).int(high).ints(size).factory(first(options)).one()
+	args := begin(opRandIntLow).int(low).int(high).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RandIntLowOut is [RandIntLow] whose result is written to out.
@@ -202,9 +232,13 @@ type RandLikeOptions struct {
 //	rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandLike(self *Tensor, options ...RandLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opRandLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opRandLike).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // RandOut is [Rand] whose result is written to out.
@@ -219,7 +253,11 @@ func RandOut(size []int, out *Tensor) *Tensor {
 //	randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None)
 //	    -> Tensor
 func RandPerm(n int, options ...TensorOptions) *Tensor {
-	return begin(opRandPerm).int(n).factory(first(options)).one()
+	args := begin(opRandPerm).int(n)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RandPermOut is [RandPerm] whose result is written to out.
@@ -234,7 +272,11 @@ func RandPermOut(n int, out *Tensor) *Tensor {
 //	randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Randn(size []int, options ...TensorOptions) *Tensor {
-	return begin(opRandn).ints(size).factory(first(options)).one()
+	args := begin(opRandn).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RandnLikeOptions of [RandnLike].
@@ -251,9 +293,13 @@ type RandnLikeOptions struct {
 //	randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandnLike(self *Tensor, options ...RandnLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opRandnLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opRandnLike).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // RandnOut is [Randn] whose result is written to out.
@@ -289,7 +335,11 @@ func (t *Tensor) RandomToI(to int) *Tensor {
 //	range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Range(start, end Scalar, options ...TensorOptions) *Tensor {
-	return begin(opRange).scalar(start).scalar(end).factory(first(options)).one()
+	args := begin(opRange).scalar(start).scalar(end)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RangeOut is [Range] whose result is written to out.
@@ -304,7 +354,11 @@ func RangeOut(start, end Scalar, out *Tensor) *Tensor {
 //	range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RangeStep(start, end, step Scalar, options ...TensorOptions) *Tensor {
-	return begin(opRangeStep).scalar(start).scalar(end).scalar(step).factory(first(options)).one()
+	args := begin(opRangeStep).scalar(start).scalar(end).scalar(step)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // RangeStepOutOptions of [RangeStepOut].
@@ -324,14 +378,14 @@ func RangeStepOut(start, end Scalar, out *Tensor, options ...RangeStepOutOptions
 //
 //	ravel(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Ravel() *Tensor {
-	return begin(opRavel).tensor(t).one()
+	return begin(opRavel).tensor(t).one(t)
 }
 
 // ReLU is max(t, 0).
 //
 //	relu(Tensor self) -> Tensor
 func (t *Tensor) ReLU() *Tensor {
-	return begin(opReLU).tensor(t).one()
+	return begin(opReLU).tensor(t).one(t)
 }
 
 // ReLUI is torch.Tensor.relu_: it overwrites t, and returns it.
@@ -345,14 +399,14 @@ func (t *Tensor) ReLUI() *Tensor {
 //
 //	real(Tensor(a) self) -> Tensor(a)
 func Real(self *Tensor) *Tensor {
-	return begin(opReal).tensor(self).one()
+	return begin(opReal).tensor(self).one(self)
 }
 
 // Reciprocal is 1 / t.
 //
 //	reciprocal(Tensor self) -> Tensor
 func (t *Tensor) Reciprocal() *Tensor {
-	return begin(opReciprocal).tensor(t).one()
+	return begin(opReciprocal).tensor(t).one(t)
 }
 
 // ReciprocalI is torch.Tensor.reciprocal_: it overwrites t, and returns it.
@@ -366,35 +420,35 @@ func (t *Tensor) ReciprocalI() *Tensor {
 //
 //	reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ReciprocalOut(out *Tensor) *Tensor {
-	return begin(opReciprocalOut).tensor(t).tensor(out).into(out)
+	return begin(opReciprocalOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Remainder is torch.Tensor.remainder.
 //
 //	remainder.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Remainder(other *Tensor) *Tensor {
-	return begin(opRemainder).tensor(t).tensor(other).one()
+	return begin(opRemainder).tensor(t).tensor(other).one(t, other)
 }
 
 // RemainderI is torch.Tensor.remainder_: it overwrites t, and returns it.
 //
 //	remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) RemainderI(other *Tensor) *Tensor {
-	return begin(opRemainderI).tensor(t).tensor(other).into(t)
+	return begin(opRemainderI).tensor(t).tensor(other).into(t, other)
 }
 
 // RemainderOut is [Tensor.Remainder] whose result is written to out.
 //
 //	remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RemainderOut(other, out *Tensor) *Tensor {
-	return begin(opRemainderOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opRemainderOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // RemainderScalar is torch.Tensor.remainder.
 //
 //	remainder.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) RemainderScalar(other Scalar) *Tensor {
-	return begin(opRemainderScalar).tensor(t).scalar(other).one()
+	return begin(opRemainderScalar).tensor(t).scalar(other).one(t)
 }
 
 // RemainderScalarI is torch.Tensor.remainder_: it overwrites t, and returns it.
@@ -408,21 +462,21 @@ func (t *Tensor) RemainderScalarI(other Scalar) *Tensor {
 //
 //	remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RemainderScalarOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opRemainderScalarOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opRemainderScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // RemainderScalarTensor is torch.remainder.
 //
 //	remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
 func RemainderScalarTensor(self Scalar, other *Tensor) *Tensor {
-	return begin(opRemainderScalarTensor).scalar(self).tensor(other).one()
+	return begin(opRemainderScalarTensor).scalar(self).tensor(other).one(other)
 }
 
 // Renorm is torch.Tensor.renorm.
 //
 //	renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor
 func (t *Tensor) Renorm(p Scalar, dim int, maxnorm Scalar) *Tensor {
-	return begin(opRenorm).tensor(t).scalar(p).int(dim).scalar(maxnorm).one()
+	return begin(opRenorm).tensor(t).scalar(p).int(dim).scalar(maxnorm).one(t)
 }
 
 // RenormI is torch.Tensor.renorm_: it overwrites t, and returns it.
@@ -436,14 +490,14 @@ func (t *Tensor) RenormI(p Scalar, dim int, maxnorm Scalar) *Tensor {
 //
 //	renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RenormOut(p Scalar, dim int, maxnorm Scalar, out *Tensor) *Tensor {
-	return begin(opRenormOut).tensor(t).scalar(p).int(dim).scalar(maxnorm).tensor(out).into(out)
+	return begin(opRenormOut).tensor(t).scalar(p).int(dim).scalar(maxnorm).tensor(out).into(out, t)
 }
 
 // Repeat repeats the tensor that often along each dimension, as a copy.
 //
 //	repeat(Tensor self, SymInt[] repeats) -> Tensor
 func (t *Tensor) Repeat(repeats ...int) *Tensor {
-	return begin(opRepeat).tensor(t).ints(repeats).one()
+	return begin(opRepeat).tensor(t).ints(repeats).one(t)
 }
 
 // RepeatInterleaveOptions of [Tensor.RepeatInterleave].
@@ -457,8 +511,12 @@ type RepeatInterleaveOptions struct {
 //	repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) ->
 //	    Tensor
 func (t *Tensor) RepeatInterleave(repeats int, options ...RepeatInterleaveOptions) *Tensor {
-	o := first(options)
-	return begin(opRepeatInterleave).tensor(t).int(repeats).optInt(o.Dim).optInt(o.OutputSize).one()
+	args := begin(opRepeatInterleave).tensor(t).int(repeats)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.OutputSize)
+	}
+	return args.one(t)
 }
 
 // RepeatInterleaveIndicesOptions of [RepeatInterleaveIndices].
@@ -470,8 +528,11 @@ type RepeatInterleaveIndicesOptions struct {
 //
 //	repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
 func RepeatInterleaveIndices(repeats *Tensor, options ...RepeatInterleaveIndicesOptions) *Tensor {
-	o := first(options)
-	return begin(opRepeatInterleaveIndices).tensor(repeats).optInt(o.OutputSize).one()
+	args := begin(opRepeatInterleaveIndices).tensor(repeats)
+	if len(options) > 0 {
+		args = args.optInt(options[0].OutputSize)
+	}
+	return args.one(repeats)
 }
 
 // RepeatInterleaveTensorOptions of [Tensor.RepeatInterleaveTensor].
@@ -485,22 +546,26 @@ type RepeatInterleaveTensorOptions struct {
 //	repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) ->
 //	    Tensor
 func (t *Tensor) RepeatInterleaveTensor(repeats *Tensor, options ...RepeatInterleaveTensorOptions) *Tensor {
-	o := first(options)
-	return begin(opRepeatInterleaveTensor).tensor(t).tensor(repeats).optInt(o.Dim).optInt(o.OutputSize).one()
+	args := begin(opRepeatInterleaveTensor).tensor(t).tensor(repeats)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.OutputSize)
+	}
+	return args.one(t, repeats)
 }
 
 // Reshape is View where that is possible, else a copy.
 //
 //	reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
 func (t *Tensor) Reshape(shape ...int) *Tensor {
-	return begin(opReshape).tensor(t).ints(shape).one()
+	return begin(opReshape).tensor(t).ints(shape).one(t)
 }
 
 // ReshapeAs is torch.Tensor.reshape_as.
 //
 //	reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
-	return begin(opReshapeAs).tensor(t).tensor(other).one()
+	return begin(opReshapeAs).tensor(t).tensor(other).one(t, other)
 }
 
 // ResizeAsIOptions of [Tensor.ResizeAsI].
@@ -512,8 +577,11 @@ type ResizeAsIOptions struct {
 //
 //	resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func (t *Tensor) ResizeAsI(theTemplate *Tensor, options ...ResizeAsIOptions) *Tensor {
-	o := first(options)
-	return begin(opResizeAsI).tensor(t).tensor(theTemplate).optMemoryFormat(o.MemoryFormat).into(t)
+	args := begin(opResizeAsI).tensor(t).tensor(theTemplate)
+	if len(options) > 0 {
+		args = args.optMemoryFormat(options[0].MemoryFormat)
+	}
+	return args.into(t, theTemplate)
 }
 
 // ResizeIOptions of [Tensor.ResizeI].
@@ -525,36 +593,39 @@ type ResizeIOptions struct {
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func (t *Tensor) ResizeI(size []int, options ...ResizeIOptions) *Tensor {
-	o := first(options)
-	return begin(opResizeI).tensor(t).ints(size).optMemoryFormat(o.MemoryFormat).into(t)
+	args := begin(opResizeI).tensor(t).ints(size)
+	if len(options) > 0 {
+		args = args.optMemoryFormat(options[0].MemoryFormat)
+	}
+	return args.into(t)
 }
 
 // ResolveConj is torch.Tensor.resolve_conj.
 //
 //	resolve_conj(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ResolveConj() *Tensor {
-	return begin(opResolveConj).tensor(t).one()
+	return begin(opResolveConj).tensor(t).one(t)
 }
 
 // ResolveNeg is torch.Tensor.resolve_neg.
 //
 //	resolve_neg(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ResolveNeg() *Tensor {
-	return begin(opResolveNeg).tensor(t).one()
+	return begin(opResolveNeg).tensor(t).one(t)
 }
 
 // ResultType is torch.result_type.
 //
 //	result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType
 func ResultType(tensor, other *Tensor) DType {
-	return begin(opResultType).tensor(tensor).tensor(other).elementType()
+	return begin(opResultType).tensor(tensor).tensor(other).elementType(tensor, other)
 }
 
 // ResultTypeScalar is torch.result_type.
 //
 //	result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType
 func ResultTypeScalar(tensor *Tensor, other Scalar) DType {
-	return begin(opResultTypeScalar).tensor(tensor).scalar(other).elementType()
+	return begin(opResultTypeScalar).tensor(tensor).scalar(other).elementType(tensor)
 }
 
 // ResultTypeScalarScalar is torch.result_type.
@@ -568,7 +639,7 @@ func ResultTypeScalarScalar(scalar1, scalar2 Scalar) DType {
 //
 //	result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType
 func ResultTypeScalarTensor(scalar Scalar, tensor *Tensor) DType {
-	return begin(opResultTypeScalarTensor).scalar(scalar).tensor(tensor).elementType()
+	return begin(opResultTypeScalarTensor).scalar(scalar).tensor(tensor).elementType(tensor)
 }
 
 // RollOptions of [Tensor.Roll].
@@ -580,8 +651,11 @@ type RollOptions struct {
 //
 //	roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
 func (t *Tensor) Roll(shifts []int, options ...RollOptions) *Tensor {
-	o := first(options)
-	return begin(opRoll).tensor(t).ints(shifts).optInts(o.Dims).one()
+	args := begin(opRoll).tensor(t).ints(shifts)
+	if len(options) > 0 {
+		args = args.optInts(options[0].Dims)
+	}
+	return args.one(t)
 }
 
 // Rot90Options of [Tensor.Rot90].
@@ -594,22 +668,26 @@ type Rot90Options struct {
 //
 //	rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor
 func (t *Tensor) Rot90(options ...Rot90Options) *Tensor {
-	o := first(options)
-	return begin(opRot90).tensor(t).optInt(o.K).optInts(o.Dims).one()
+	args := begin(opRot90).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.K).optInts(o.Dims)
+	}
+	return args.one(t)
 }
 
 // Round is torch.Tensor.round.
 //
 //	round(Tensor self) -> Tensor
 func (t *Tensor) Round() *Tensor {
-	return begin(opRound).tensor(t).one()
+	return begin(opRound).tensor(t).one(t)
 }
 
 // RoundDecimals is torch.Tensor.round.
 //
 //	round.decimals(Tensor self, *, int decimals) -> Tensor
 func (t *Tensor) RoundDecimals(decimals int) *Tensor {
-	return begin(opRoundDecimals).tensor(t).int(decimals).one()
+	return begin(opRoundDecimals).tensor(t).int(decimals).one(t)
 }
 
 // RoundDecimalsI is torch.Tensor.round_: it overwrites t, and returns it.
@@ -623,7 +701,7 @@ func (t *Tensor) RoundDecimalsI(decimals int) *Tensor {
 //
 //	round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RoundDecimalsOut(decimals int, out *Tensor) *Tensor {
-	return begin(opRoundDecimalsOut).tensor(t).int(decimals).tensor(out).into(out)
+	return begin(opRoundDecimalsOut).tensor(t).int(decimals).tensor(out).into(out, t)
 }
 
 // RoundI is torch.Tensor.round_: it overwrites t, and returns it.
@@ -637,21 +715,21 @@ func (t *Tensor) RoundI() *Tensor {
 //
 //	round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RoundOut(out *Tensor) *Tensor {
-	return begin(opRoundOut).tensor(t).tensor(out).into(out)
+	return begin(opRoundOut).tensor(t).tensor(out).into(out, t)
 }
 
 // RowIndices is torch.Tensor.row_indices.
 //
 //	row_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) RowIndices() *Tensor {
-	return begin(opRowIndices).tensor(t).one()
+	return begin(opRowIndices).tensor(t).one(t)
 }
 
 // RowIndicesCopy is torch.row_indices_copy.
 //
 //	row_indices_copy(Tensor self) -> Tensor
 func RowIndicesCopy(self *Tensor) *Tensor {
-	return begin(opRowIndicesCopy).tensor(self).one()
+	return begin(opRowIndicesCopy).tensor(self).one(self)
 }
 
 // RowStack is torch.row_stack.
@@ -672,7 +750,7 @@ func RowStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	rsqrt(Tensor self) -> Tensor
 func (t *Tensor) Rsqrt() *Tensor {
-	return begin(opRsqrt).tensor(t).one()
+	return begin(opRsqrt).tensor(t).one(t)
 }
 
 // RsqrtI is torch.Tensor.rsqrt_: it overwrites t, and returns it.
@@ -686,7 +764,7 @@ func (t *Tensor) RsqrtI() *Tensor {
 //
 //	rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) RsqrtOut(out *Tensor) *Tensor {
-	return begin(opRsqrtOut).tensor(t).tensor(out).into(out)
+	return begin(opRsqrtOut).tensor(t).tensor(out).into(out, t)
 }
 
 // RsubOptions of [Rsub].
@@ -698,8 +776,11 @@ type RsubOptions struct {
 //
 //	rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func Rsub(self, other *Tensor, options ...RsubOptions) *Tensor {
-	o := first(options)
-	return begin(opRsub).tensor(self).tensor(other).optScalar(o.Alpha).one()
+	args := begin(opRsub).tensor(self).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(self, other)
 }
 
 // RsubScalarOptions of [RsubScalar].
@@ -711,8 +792,11 @@ type RsubScalarOptions struct {
 //
 //	rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func RsubScalar(self *Tensor, other Scalar, options ...RsubScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opRsubScalar).tensor(self).scalar(other).optScalar(o.Alpha).one()
+	args := begin(opRsubScalar).tensor(self).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(self)
 }
 
 var (

@@ -20,9 +20,13 @@ type STFTOptions struct {
 //	stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool
 //	    normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
 func (t *Tensor) STFT(nFFT int, options ...STFTOptions) *Tensor {
-	o := first(options)
-	return begin(opSTFT).tensor(t).int(nFFT).optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).
-		optBool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow).one()
+	args := begin(opSTFT).tensor(t).int(nFFT)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Normalized).
+			optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
+	}
+	return args.one(t)
 }
 
 // STFTCenterOptions of [Tensor.STFTCenter].
@@ -44,10 +48,13 @@ type STFTCenterOptions struct {
 //	    center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None,
 //	    bool? align_to_window=None) -> Tensor
 func (t *Tensor) STFTCenter(nFFT int, options ...STFTCenterOptions) *Tensor {
-	o := first(options)
-	return begin(opSTFTCenter).tensor(t).int(nFFT).optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).
-		optBool(o.Center).optString(o.PadMode).optBool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).
-		optBool(o.AlignToWindow).one()
+	args := begin(opSTFTCenter).tensor(t).int(nFFT)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optString(o.PadMode).
+			optBool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
+	}
+	return args.one(t)
 }
 
 // SVDOptions of [Tensor.SVD].
@@ -60,8 +67,12 @@ type SVDOptions struct {
 //
 //	svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)
 func (t *Tensor) SVD(options ...SVDOptions) (u, s, v *Tensor) {
-	o := first(options)
-	return begin(opSVD).tensor(t).optBool(o.Some).optBool(o.ComputeUv).three()
+	args := begin(opSVD).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Some).optBool(o.ComputeUv)
+	}
+	return args.three(t)
 }
 
 // SVDOut is [Tensor.SVD] whose results are written to u and s and v.
@@ -70,7 +81,7 @@ func (t *Tensor) SVD(options ...SVDOptions) (u, s, v *Tensor) {
 //	    (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)
 func (t *Tensor) SVDOut(u, s, v *Tensor, options ...SVDOptions) (*Tensor, *Tensor, *Tensor) {
 	o := first(options)
-	begin(opSVDOut).tensor(t).optBool(o.Some).optBool(o.ComputeUv).tensor(u).tensor(s).tensor(v).done()
+	begin(opSVDOut).tensor(t).optBool(o.Some).optBool(o.ComputeUv).tensor(u).tensor(s).tensor(v).done(t, u, s, v)
 	return u, s, v
 }
 
@@ -78,28 +89,28 @@ func (t *Tensor) SVDOut(u, s, v *Tensor, options ...SVDOptions) (*Tensor, *Tenso
 //
 //	float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
 func ScalarFloatPower(self Scalar, exponent *Tensor) *Tensor {
-	return begin(opScalarFloatPower).scalar(self).tensor(exponent).one()
+	return begin(opScalarFloatPower).scalar(self).tensor(exponent).one(exponent)
 }
 
 // ScalarFloatPowerOut is [ScalarFloatPower] whose result is written to out.
 //
 //	float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 func ScalarFloatPowerOut(self Scalar, exponent, out *Tensor) *Tensor {
-	return begin(opScalarFloatPowerOut).scalar(self).tensor(exponent).tensor(out).into(out)
+	return begin(opScalarFloatPowerOut).scalar(self).tensor(exponent).tensor(out).into(out, exponent)
 }
 
 // ScalarPow is the number self to the power of exponent, element by element.
 //
 //	pow.Scalar(Scalar self, Tensor exponent) -> Tensor
 func ScalarPow(self Scalar, exponent *Tensor) *Tensor {
-	return begin(opScalarPow).scalar(self).tensor(exponent).one()
+	return begin(opScalarPow).scalar(self).tensor(exponent).one(exponent)
 }
 
 // ScalarPowOut is [ScalarPow] whose result is written to out.
 //
 //	pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)
 func ScalarPowOut(self Scalar, exponent, out *Tensor) *Tensor {
-	return begin(opScalarPowOut).scalar(self).tensor(exponent).tensor(out).into(out)
+	return begin(opScalarPowOut).scalar(self).tensor(exponent).tensor(out).into(out, exponent)
 }
 
 // ScalarTensor is torch.scalar_tensor.
@@ -107,49 +118,53 @@ func ScalarPowOut(self Scalar, exponent, out *Tensor) *Tensor {
 //	scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func ScalarTensor(s Scalar, options ...TensorOptions) *Tensor {
-	return begin(opScalarTensor).scalar(s).factory(first(options)).one()
+	args := begin(opScalarTensor).scalar(s)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // Scatter is torch.Tensor.scatter.
 //
 //	scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 func (t *Tensor) Scatter(dim int, index, src *Tensor) *Tensor {
-	return begin(opScatter).tensor(t).int(dim).tensor(index).tensor(src).one()
+	return begin(opScatter).tensor(t).int(dim).tensor(index).tensor(src).one(t, index, src)
 }
 
 // ScatterAdd is torch.Tensor.scatter_add.
 //
 //	scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
 func (t *Tensor) ScatterAdd(dim int, index, src *Tensor) *Tensor {
-	return begin(opScatterAdd).tensor(t).int(dim).tensor(index).tensor(src).one()
+	return begin(opScatterAdd).tensor(t).int(dim).tensor(index).tensor(src).one(t, index, src)
 }
 
 // ScatterAddI is torch.Tensor.scatter_add_: it overwrites t, and returns it.
 //
 //	scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 func (t *Tensor) ScatterAddI(dim int, index, src *Tensor) *Tensor {
-	return begin(opScatterAddI).tensor(t).int(dim).tensor(index).tensor(src).into(t)
+	return begin(opScatterAddI).tensor(t).int(dim).tensor(index).tensor(src).into(t, index, src)
 }
 
 // ScatterAddOut is [Tensor.ScatterAdd] whose result is written to out.
 //
 //	scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ScatterAddOut(dim int, index, src, out *Tensor) *Tensor {
-	return begin(opScatterAddOut).tensor(t).int(dim).tensor(index).tensor(src).tensor(out).into(out)
+	return begin(opScatterAddOut).tensor(t).int(dim).tensor(index).tensor(src).tensor(out).into(out, t, index, src)
 }
 
 // ScatterI is torch.Tensor.scatter_: it overwrites t, and returns it.
 //
 //	scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
 func (t *Tensor) ScatterI(dim int, index, src *Tensor) *Tensor {
-	return begin(opScatterI).tensor(t).int(dim).tensor(index).tensor(src).into(t)
+	return begin(opScatterI).tensor(t).int(dim).tensor(index).tensor(src).into(t, index, src)
 }
 
 // ScatterOut is [Tensor.Scatter] whose result is written to out.
 //
 //	scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ScatterOut(dim int, index, src, out *Tensor) *Tensor {
-	return begin(opScatterOut).tensor(t).int(dim).tensor(index).tensor(src).tensor(out).into(out)
+	return begin(opScatterOut).tensor(t).int(dim).tensor(index).tensor(src).tensor(out).into(out, t, index, src)
 }
 
 // ScatterReduceOptions of [Tensor.ScatterReduce].
@@ -162,9 +177,11 @@ type ScatterReduceOptions struct {
 //	scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) ->
 //	    Tensor
 func (t *Tensor) ScatterReduce(dim int, index, src *Tensor, reduce string, options ...ScatterReduceOptions) *Tensor {
-	o := first(options)
-	return begin(opScatterReduce).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).optBool(o.IncludeSelf).
-		one()
+	args := begin(opScatterReduce).tensor(t).int(dim).tensor(index).tensor(src).string(reduce)
+	if len(options) > 0 {
+		args = args.optBool(options[0].IncludeSelf)
+	}
+	return args.one(t, index, src)
 }
 
 // ScatterReduceI is torch.Tensor.scatter_reduce_: it overwrites t, and returns it.
@@ -172,9 +189,11 @@ func (t *Tensor) ScatterReduce(dim int, index, src *Tensor, reduce string, optio
 //	scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
 //	    include_self=True) -> Tensor(a!)
 func (t *Tensor) ScatterReduceI(dim int, index, src *Tensor, reduce string, options ...ScatterReduceOptions) *Tensor {
-	o := first(options)
-	return begin(opScatterReduceI).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).optBool(o.IncludeSelf).
-		into(t)
+	args := begin(opScatterReduceI).tensor(t).int(dim).tensor(index).tensor(src).string(reduce)
+	if len(options) > 0 {
+		args = args.optBool(options[0].IncludeSelf)
+	}
+	return args.into(t, index, src)
 }
 
 // ScatterReduceOut is [Tensor.ScatterReduce] whose result is written to out.
@@ -184,21 +203,21 @@ func (t *Tensor) ScatterReduceI(dim int, index, src *Tensor, reduce string, opti
 func (t *Tensor) ScatterReduceOut(dim int, index, src *Tensor, reduce string, out *Tensor, options ...ScatterReduceOptions) *Tensor {
 	o := first(options)
 	return begin(opScatterReduceOut).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).
-		optBool(o.IncludeSelf).tensor(out).into(out)
+		optBool(o.IncludeSelf).tensor(out).into(out, t, index, src)
 }
 
 // ScatterSrcReduce is torch.Tensor.scatter.
 //
 //	scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
 func (t *Tensor) ScatterSrcReduce(dim int, index, src *Tensor, reduce string) *Tensor {
-	return begin(opScatterSrcReduce).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).one()
+	return begin(opScatterSrcReduce).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).one(t, index, src)
 }
 
 // ScatterSrcReduceI is torch.Tensor.scatter_: it overwrites t, and returns it.
 //
 //	scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
 func (t *Tensor) ScatterSrcReduceI(dim int, index, src *Tensor, reduce string) *Tensor {
-	return begin(opScatterSrcReduceI).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).into(t)
+	return begin(opScatterSrcReduceI).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).into(t, index, src)
 }
 
 // ScatterSrcReduceOut is [Tensor.ScatterSrcReduce] whose result is written to out.
@@ -207,42 +226,42 @@ func (t *Tensor) ScatterSrcReduceI(dim int, index, src *Tensor, reduce string) *
 //	    Tensor(a!)
 func (t *Tensor) ScatterSrcReduceOut(dim int, index, src *Tensor, reduce string, out *Tensor) *Tensor {
 	return begin(opScatterSrcReduceOut).tensor(t).int(dim).tensor(index).tensor(src).string(reduce).tensor(out).
-		into(out)
+		into(out, t, index, src)
 }
 
 // ScatterValue is torch.Tensor.scatter.
 //
 //	scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
 func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar) *Tensor {
-	return begin(opScatterValue).tensor(t).int(dim).tensor(index).scalar(value).one()
+	return begin(opScatterValue).tensor(t).int(dim).tensor(index).scalar(value).one(t, index)
 }
 
 // ScatterValueI is torch.Tensor.scatter_: it overwrites t, and returns it.
 //
 //	scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
 func (t *Tensor) ScatterValueI(dim int, index *Tensor, value Scalar) *Tensor {
-	return begin(opScatterValueI).tensor(t).int(dim).tensor(index).scalar(value).into(t)
+	return begin(opScatterValueI).tensor(t).int(dim).tensor(index).scalar(value).into(t, index)
 }
 
 // ScatterValueOut is [Tensor.ScatterValue] whose result is written to out.
 //
 //	scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ScatterValueOut(dim int, index *Tensor, value Scalar, out *Tensor) *Tensor {
-	return begin(opScatterValueOut).tensor(t).int(dim).tensor(index).scalar(value).tensor(out).into(out)
+	return begin(opScatterValueOut).tensor(t).int(dim).tensor(index).scalar(value).tensor(out).into(out, t, index)
 }
 
 // ScatterValueReduce is torch.Tensor.scatter.
 //
 //	scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
 func (t *Tensor) ScatterValueReduce(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
-	return begin(opScatterValueReduce).tensor(t).int(dim).tensor(index).scalar(value).string(reduce).one()
+	return begin(opScatterValueReduce).tensor(t).int(dim).tensor(index).scalar(value).string(reduce).one(t, index)
 }
 
 // ScatterValueReduceI is torch.Tensor.scatter_: it overwrites t, and returns it.
 //
 //	scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)
 func (t *Tensor) ScatterValueReduceI(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
-	return begin(opScatterValueReduceI).tensor(t).int(dim).tensor(index).scalar(value).string(reduce).into(t)
+	return begin(opScatterValueReduceI).tensor(t).int(dim).tensor(index).scalar(value).string(reduce).into(t, index)
 }
 
 // ScatterValueReduceOut is [Tensor.ScatterValueReduce] whose result is written to out.
@@ -251,7 +270,7 @@ func (t *Tensor) ScatterValueReduceI(dim int, index *Tensor, value Scalar, reduc
 //	    Tensor(a!)
 func (t *Tensor) ScatterValueReduceOut(dim int, index *Tensor, value Scalar, reduce string, out *Tensor) *Tensor {
 	return begin(opScatterValueReduceOut).tensor(t).int(dim).tensor(index).scalar(value).string(reduce).tensor(out).
-		into(out)
+		into(out, t, index)
 }
 
 // SearchSortedOptions of [SearchSorted].
@@ -267,9 +286,12 @@ type SearchSortedOptions struct {
 //	searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str?
 //	    side=None, Tensor? sorter=None) -> Tensor
 func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) *Tensor {
-	o := first(options)
-	return begin(opSearchSorted).tensor(sortedSequence).tensor(self).optBool(o.OutInt32).optBool(o.Right).
-		optString(o.Side).optTensor(o.Sorter).one()
+	args := begin(opSearchSorted).tensor(sortedSequence).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.OutInt32).optBool(o.Right).optString(o.Side).optTensor(o.Sorter)
+	}
+	return args.one(sortedSequence, self)
 }
 
 // SearchSortedOut is [SearchSorted] whose result is written to out.
@@ -279,7 +301,7 @@ func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) 
 func SearchSortedOut(sortedSequence, self, out *Tensor, options ...SearchSortedOptions) *Tensor {
 	o := first(options)
 	return begin(opSearchSortedOut).tensor(sortedSequence).tensor(self).optBool(o.OutInt32).optBool(o.Right).
-		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out)
+		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out, sortedSequence, self)
 }
 
 // SearchSortedScalarOptions of [SearchSortedScalar].
@@ -295,9 +317,12 @@ type SearchSortedScalarOptions struct {
 //	searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str?
 //	    side=None, Tensor? sorter=None) -> Tensor
 func SearchSortedScalar(sortedSequence *Tensor, self Scalar, options ...SearchSortedScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opSearchSortedScalar).tensor(sortedSequence).scalar(self).optBool(o.OutInt32).optBool(o.Right).
-		optString(o.Side).optTensor(o.Sorter).one()
+	args := begin(opSearchSortedScalar).tensor(sortedSequence).scalar(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.OutInt32).optBool(o.Right).optString(o.Side).optTensor(o.Sorter)
+	}
+	return args.one(sortedSequence)
 }
 
 // SearchSortedScalarOut is [SearchSortedScalar] whose result is written to out.
@@ -307,7 +332,7 @@ func SearchSortedScalar(sortedSequence *Tensor, self Scalar, options ...SearchSo
 func SearchSortedScalarOut(sortedSequence *Tensor, self Scalar, out *Tensor, options ...SearchSortedScalarOptions) *Tensor {
 	o := first(options)
 	return begin(opSearchSortedScalarOut).tensor(sortedSequence).scalar(self).optBool(o.OutInt32).optBool(o.Right).
-		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out)
+		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out, sortedSequence)
 }
 
 // SegmentReduceOptions of [SegmentReduce].
@@ -325,30 +350,34 @@ type SegmentReduceOptions struct {
 //	segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None,
 //	    int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor
 func SegmentReduce(data *Tensor, reduce string, options ...SegmentReduceOptions) *Tensor {
-	o := first(options)
-	return begin(opSegmentReduce).tensor(data).string(reduce).optTensor(o.Lengths).optTensor(o.Indices).
-		optTensor(o.Offsets).optInt(o.Axis).optBool(o.Unsafe).optScalar(o.Initial).one()
+	args := begin(opSegmentReduce).tensor(data).string(reduce)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optTensor(o.Lengths).optTensor(o.Indices).optTensor(o.Offsets).optInt(o.Axis).optBool(o.Unsafe).
+			optScalar(o.Initial)
+	}
+	return args.one(data)
 }
 
 // Select is element index of a dimension, as a view without that dimension.
 //
 //	select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 func (t *Tensor) Select(dim, index int) *Tensor {
-	return begin(opSelect).tensor(t).int(dim).int(index).one()
+	return begin(opSelect).tensor(t).int(dim).int(index).one(t)
 }
 
 // SelectCopy is torch.select_copy.
 //
 //	select_copy.int(Tensor self, int dim, SymInt index) -> Tensor
 func SelectCopy(self *Tensor, dim, index int) *Tensor {
-	return begin(opSelectCopy).tensor(self).int(dim).int(index).one()
+	return begin(opSelectCopy).tensor(self).int(dim).int(index).one(self)
 }
 
 // SelectScatter is torch.Tensor.select_scatter.
 //
 //	select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor
 func (t *Tensor) SelectScatter(src *Tensor, dim, index int) *Tensor {
-	return begin(opSelectScatter).tensor(t).tensor(src).int(dim).int(index).one()
+	return begin(opSelectScatter).tensor(t).tensor(src).int(dim).int(index).one(t, src)
 }
 
 // SetI is torch.Tensor.set_: it overwrites t, and returns it.
@@ -362,7 +391,7 @@ func (t *Tensor) SetI() *Tensor {
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
 func (t *Tensor) SetSourceTensorI(source *Tensor) *Tensor {
-	return begin(opSetSourceTensorI).tensor(t).tensor(source).into(t)
+	return begin(opSetSourceTensorI).tensor(t).tensor(source).into(t, source)
 }
 
 // SetSourceTensorStorageOffsetIOptions of [Tensor.SetSourceTensorStorageOffsetI].
@@ -375,16 +404,18 @@ type SetSourceTensorStorageOffsetIOptions struct {
 //	set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size,
 //	    SymInt[] stride=[]) -> Tensor(a!)
 func (t *Tensor) SetSourceTensorStorageOffsetI(source *Tensor, storageOffset int, size []int, options ...SetSourceTensorStorageOffsetIOptions) *Tensor {
-	o := first(options)
-	return begin(opSetSourceTensorStorageOffsetI).tensor(t).tensor(source).int(storageOffset).ints(size).
-		optInts(o.Stride).into(t)
+	args := begin(opSetSourceTensorStorageOffsetI).tensor(t).tensor(source).int(storageOffset).ints(size)
+	if len(options) > 0 {
+		args = args.optInts(options[0].Stride)
+	}
+	return args.into(t, source)
 }
 
 // Sgn is torch.Tensor.sgn.
 //
 //	sgn(Tensor self) -> Tensor
 func (t *Tensor) Sgn() *Tensor {
-	return begin(opSgn).tensor(t).one()
+	return begin(opSgn).tensor(t).one(t)
 }
 
 // SgnI is torch.Tensor.sgn_: it overwrites t, and returns it.
@@ -398,14 +429,14 @@ func (t *Tensor) SgnI() *Tensor {
 //
 //	sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SgnOut(out *Tensor) *Tensor {
-	return begin(opSgnOut).tensor(t).tensor(out).into(out)
+	return begin(opSgnOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Sigmoid is 1 / (1 + exp(-t)).
 //
 //	sigmoid(Tensor self) -> Tensor
 func (t *Tensor) Sigmoid() *Tensor {
-	return begin(opSigmoid).tensor(t).one()
+	return begin(opSigmoid).tensor(t).one(t)
 }
 
 // SigmoidI is torch.Tensor.sigmoid_: it overwrites t, and returns it.
@@ -419,14 +450,14 @@ func (t *Tensor) SigmoidI() *Tensor {
 //
 //	sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SigmoidOut(out *Tensor) *Tensor {
-	return begin(opSigmoidOut).tensor(t).tensor(out).into(out)
+	return begin(opSigmoidOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Sign is torch.Tensor.sign.
 //
 //	sign(Tensor self) -> Tensor
 func (t *Tensor) Sign() *Tensor {
-	return begin(opSign).tensor(t).one()
+	return begin(opSign).tensor(t).one(t)
 }
 
 // SignI is torch.Tensor.sign_: it overwrites t, and returns it.
@@ -440,28 +471,28 @@ func (t *Tensor) SignI() *Tensor {
 //
 //	sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SignOut(out *Tensor) *Tensor {
-	return begin(opSignOut).tensor(t).tensor(out).into(out)
+	return begin(opSignOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Signbit is torch.Tensor.signbit.
 //
 //	signbit(Tensor self) -> Tensor
 func (t *Tensor) Signbit() *Tensor {
-	return begin(opSignbit).tensor(t).one()
+	return begin(opSignbit).tensor(t).one(t)
 }
 
 // SignbitOut is [Tensor.Signbit] whose result is written to out.
 //
 //	signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SignbitOut(out *Tensor) *Tensor {
-	return begin(opSignbitOut).tensor(t).tensor(out).into(out)
+	return begin(opSignbitOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Sin is torch.Tensor.sin.
 //
 //	sin(Tensor self) -> Tensor
 func (t *Tensor) Sin() *Tensor {
-	return begin(opSin).tensor(t).one()
+	return begin(opSin).tensor(t).one(t)
 }
 
 // SinI is torch.Tensor.sin_: it overwrites t, and returns it.
@@ -475,14 +506,14 @@ func (t *Tensor) SinI() *Tensor {
 //
 //	sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SinOut(out *Tensor) *Tensor {
-	return begin(opSinOut).tensor(t).tensor(out).into(out)
+	return begin(opSinOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Sinc is torch.Tensor.sinc.
 //
 //	sinc(Tensor self) -> Tensor
 func (t *Tensor) Sinc() *Tensor {
-	return begin(opSinc).tensor(t).one()
+	return begin(opSinc).tensor(t).one(t)
 }
 
 // SincI is torch.Tensor.sinc_: it overwrites t, and returns it.
@@ -496,14 +527,14 @@ func (t *Tensor) SincI() *Tensor {
 //
 //	sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SincOut(out *Tensor) *Tensor {
-	return begin(opSincOut).tensor(t).tensor(out).into(out)
+	return begin(opSincOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Sinh is torch.Tensor.sinh.
 //
 //	sinh(Tensor self) -> Tensor
 func (t *Tensor) Sinh() *Tensor {
-	return begin(opSinh).tensor(t).one()
+	return begin(opSinh).tensor(t).one(t)
 }
 
 // SinhI is torch.Tensor.sinh_: it overwrites t, and returns it.
@@ -517,7 +548,7 @@ func (t *Tensor) SinhI() *Tensor {
 //
 //	sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SinhOut(out *Tensor) *Tensor {
-	return begin(opSinhOut).tensor(t).tensor(out).into(out)
+	return begin(opSinhOut).tensor(t).tensor(out).into(out, t)
 }
 
 // SliceOptions of [Tensor.Slice].
@@ -529,8 +560,11 @@ type SliceOptions struct {
 //
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
 func (t *Tensor) Slice(dim, start, end int, options ...SliceOptions) *Tensor {
-	o := first(options)
-	return begin(opSlice).tensor(t).int(dim).int(start).int(end).optInt(o.Step).one()
+	args := begin(opSlice).tensor(t).int(dim).int(start).int(end)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Step)
+	}
+	return args.one(t)
 }
 
 // SliceCopyOptions of [SliceCopy].
@@ -545,8 +579,12 @@ type SliceCopyOptions struct {
 //
 //	slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
 func SliceCopy(self *Tensor, options ...SliceCopyOptions) *Tensor {
-	o := first(options)
-	return begin(opSliceCopy).tensor(self).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).one()
+	args := begin(opSliceCopy).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step)
+	}
+	return args.one(self)
 }
 
 // SliceScatterOptions of [Tensor.SliceScatter].
@@ -562,16 +600,19 @@ type SliceScatterOptions struct {
 //	slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) ->
 //	    Tensor
 func (t *Tensor) SliceScatter(src *Tensor, options ...SliceScatterOptions) *Tensor {
-	o := first(options)
-	return begin(opSliceScatter).tensor(t).tensor(src).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).
-		one()
+	args := begin(opSliceScatter).tensor(t).tensor(src)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step)
+	}
+	return args.one(t, src)
 }
 
 // SlogDet is torch.Tensor.slogdet.
 //
 //	slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
 func (t *Tensor) SlogDet() (sign, logabsdet *Tensor) {
-	return begin(opSlogDet).tensor(t).two()
+	return begin(opSlogDet).tensor(t).two(t)
 }
 
 // SlogDetOut is [Tensor.SlogDet] whose results are written to sign and logabsdet.
@@ -579,7 +620,7 @@ func (t *Tensor) SlogDet() (sign, logabsdet *Tensor) {
 //	slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!)
 //	    logabsdet)
 func (t *Tensor) SlogDetOut(sign, logabsdet *Tensor) (*Tensor, *Tensor) {
-	begin(opSlogDetOut).tensor(t).tensor(sign).tensor(logabsdet).done()
+	begin(opSlogDetOut).tensor(t).tensor(sign).tensor(logabsdet).done(t, sign, logabsdet)
 	return sign, logabsdet
 }
 
@@ -587,7 +628,7 @@ func (t *Tensor) SlogDetOut(sign, logabsdet *Tensor) (*Tensor, *Tensor) {
 //
 //	smm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) Smm(mat2 *Tensor) *Tensor {
-	return begin(opSmm).tensor(t).tensor(mat2).one()
+	return begin(opSmm).tensor(t).tensor(mat2).one(t, mat2)
 }
 
 // SoftmaxOptions of [Tensor.Softmax].
@@ -599,8 +640,11 @@ type SoftmaxOptions struct {
 //
 //	softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Softmax(dim int, options ...SoftmaxOptions) *Tensor {
-	o := first(options)
-	return begin(opSoftmax).tensor(t).int(dim).optDType(o.DType).one()
+	args := begin(opSoftmax).tensor(t).int(dim)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // SoftmaxOut is [Tensor.Softmax] whose result is written to out.
@@ -608,7 +652,7 @@ func (t *Tensor) Softmax(dim int, options ...SoftmaxOptions) *Tensor {
 //	softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SoftmaxOut(dim int, out *Tensor, options ...SoftmaxOptions) *Tensor {
 	o := first(options)
-	return begin(opSoftmaxOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out)
+	return begin(opSoftmaxOut).tensor(t).int(dim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // SortOptions of [Tensor.Sort].
@@ -621,8 +665,12 @@ type SortOptions struct {
 //
 //	sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) Sort(options ...SortOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opSort).tensor(t).optInt(o.Dim).optBool(o.Descending).two()
+	args := begin(opSort).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.Descending)
+	}
+	return args.two(t)
 }
 
 // SortOut is [Tensor.Sort] whose results are written to values and indices.
@@ -631,7 +679,8 @@ func (t *Tensor) Sort(options ...SortOptions) (values, indices *Tensor) {
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) SortOut(values, indices *Tensor, options ...SortOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opSortOut).tensor(t).optInt(o.Dim).optBool(o.Descending).tensor(values).tensor(indices).done()
+	begin(opSortOut).tensor(t).optInt(o.Dim).optBool(o.Descending).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 
@@ -646,8 +695,12 @@ type SortStableOptions struct {
 //	sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor
 //	    indices)
 func (t *Tensor) SortStable(stable Opt[bool], options ...SortStableOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opSortStable).tensor(t).noneBool(stable).optInt(o.Dim).optBool(o.Descending).two()
+	args := begin(opSortStable).tensor(t).noneBool(stable)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.Descending)
+	}
+	return args.two(t)
 }
 
 // SortStableOut is [Tensor.SortStable] whose results are written to values and indices.
@@ -657,7 +710,7 @@ func (t *Tensor) SortStable(stable Opt[bool], options ...SortStableOptions) (val
 func (t *Tensor) SortStableOut(stable Opt[bool], values, indices *Tensor, options ...SortStableOptions) (*Tensor, *Tensor) {
 	o := first(options)
 	begin(opSortStableOut).tensor(t).noneBool(stable).optInt(o.Dim).optBool(o.Descending).tensor(values).
-		tensor(indices).done()
+		tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -666,8 +719,11 @@ func (t *Tensor) SortStableOut(stable Opt[bool], values, indices *Tensor, option
 //	sparse_bsc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	return begin(opSparseBSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values).
-		factory(first(options)).one()
+	args := begin(opSparseBSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(ccolIndices, rowIndices, values)
 }
 
 // SparseBSCTensorCcolRowValueSize is torch.sparse_bsc_tensor.
@@ -675,8 +731,11 @@ func SparseBSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, option
 //	sparse_bsc_tensor.ccol_row_value_size(Tensor ccol_indices, Tensor row_indices, Tensor values, int[] size, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseBSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size).
-		factory(first(options)).one()
+	args := begin(opSparseBSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(ccolIndices, rowIndices, values)
 }
 
 // SparseBSRTensorCrowColValue is torch.sparse_bsr_tensor.
@@ -684,8 +743,11 @@ func SparseBSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_bsr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	return begin(opSparseBSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values).
-		factory(first(options)).one()
+	args := begin(opSparseBSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(crowIndices, colIndices, values)
 }
 
 // SparseBSRTensorCrowColValueSize is torch.sparse_bsr_tensor.
@@ -693,8 +755,11 @@ func SparseBSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, option
 //	sparse_bsr_tensor.crow_col_value_size(Tensor crow_indices, Tensor col_indices, Tensor values, int[] size, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseBSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size).
-		factory(first(options)).one()
+	args := begin(opSparseBSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(crowIndices, colIndices, values)
 }
 
 // SparseCOOTensorIndicesOptions of [SparseCOOTensorIndices].
@@ -711,9 +776,13 @@ type SparseCOOTensorIndicesOptions struct {
 //	sparse_coo_tensor.indices(Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCOOTensorIndices(indices, values *Tensor, options ...SparseCOOTensorIndicesOptions) *Tensor {
-	o := first(options)
-	return begin(opSparseCOOTensorIndices).tensor(indices).tensor(values).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).optBool(o.IsCoalesced).one()
+	args := begin(opSparseCOOTensorIndices).tensor(indices).tensor(values)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optBool(o.IsCoalesced)
+	}
+	return args.one(indices, values)
 }
 
 // SparseCOOTensorIndicesSizeOptions of [SparseCOOTensorIndicesSize].
@@ -730,9 +799,13 @@ type SparseCOOTensorIndicesSizeOptions struct {
 //	sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout?
 //	    layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCOOTensorIndicesSize(indices, values *Tensor, size []int, options ...SparseCOOTensorIndicesSizeOptions) *Tensor {
-	o := first(options)
-	return begin(opSparseCOOTensorIndicesSize).tensor(indices).tensor(values).ints(size).optDType(o.DType).
-		optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).optBool(o.IsCoalesced).one()
+	args := begin(opSparseCOOTensorIndicesSize).tensor(indices).tensor(values).ints(size)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optBool(o.IsCoalesced)
+	}
+	return args.one(indices, values)
 }
 
 // SparseCOOTensorSize is torch.sparse_coo_tensor.
@@ -740,7 +813,11 @@ func SparseCOOTensorIndicesSize(indices, values *Tensor, size []int, options ...
 //	sparse_coo_tensor.size(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //	    bool? pin_memory=False) -> Tensor
 func SparseCOOTensorSize(size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseCOOTensorSize).ints(size).factory(first(options)).one()
+	args := begin(opSparseCOOTensorSize).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // SparseCSCTensorCcolRowValue is torch.sparse_csc_tensor.
@@ -748,8 +825,11 @@ func SparseCOOTensorSize(size []int, options ...TensorOptions) *Tensor {
 //	sparse_csc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	return begin(opSparseCSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values).
-		factory(first(options)).one()
+	args := begin(opSparseCSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(ccolIndices, rowIndices, values)
 }
 
 // SparseCSCTensorCcolRowValueSize is torch.sparse_csc_tensor.
@@ -757,8 +837,11 @@ func SparseCSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, option
 //	sparse_csc_tensor.ccol_row_value_size(Tensor ccol_indices, Tensor row_indices, Tensor values, int[] size, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseCSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size).
-		factory(first(options)).one()
+	args := begin(opSparseCSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(ccolIndices, rowIndices, values)
 }
 
 // SparseCSRTensorCrowColValue is torch.sparse_csr_tensor.
@@ -766,8 +849,11 @@ func SparseCSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_csr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	return begin(opSparseCSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values).
-		factory(first(options)).one()
+	args := begin(opSparseCSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(crowIndices, colIndices, values)
 }
 
 // SparseCSRTensorCrowColValueSize is torch.sparse_csr_tensor.
@@ -775,8 +861,11 @@ func SparseCSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, option
 //	sparse_csr_tensor.crow_col_value_size(Tensor crow_indices, Tensor col_indices, Tensor values, int[] size, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseCSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size).
-		factory(first(options)).one()
+	args := begin(opSparseCSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(crowIndices, colIndices, values)
 }
 
 // SparseCompressedTensorCompPlainValue is torch.sparse_compressed_tensor.
@@ -784,8 +873,12 @@ func SparseCSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, si
 //	sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, Tensor values, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCompressedTensorCompPlainValue(compressedIndices, plainIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	return begin(opSparseCompressedTensorCompPlainValue).tensor(compressedIndices).tensor(plainIndices).
-		tensor(values).factory(first(options)).one()
+	args := begin(opSparseCompressedTensorCompPlainValue).tensor(compressedIndices).tensor(plainIndices).
+		tensor(values)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(compressedIndices, plainIndices, values)
 }
 
 // SparseCompressedTensorCompPlainValueSize is torch.sparse_compressed_tensor.
@@ -794,29 +887,33 @@ func SparseCompressedTensorCompPlainValue(compressedIndices, plainIndices, value
 //	    values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=False) -> Tensor
 func SparseCompressedTensorCompPlainValueSize(compressedIndices, plainIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
-	return begin(opSparseCompressedTensorCompPlainValueSize).tensor(compressedIndices).tensor(plainIndices).
-		tensor(values).ints(size).factory(first(options)).one()
+	args := begin(opSparseCompressedTensorCompPlainValueSize).tensor(compressedIndices).tensor(plainIndices).
+		tensor(values).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one(compressedIndices, plainIndices, values)
 }
 
 // SparseDim is torch.Tensor.sparse_dim.
 //
 //	sparse_dim(Tensor self) -> int
 func (t *Tensor) SparseDim() int {
-	return begin(opSparseDim).tensor(t).number()
+	return begin(opSparseDim).tensor(t).number(t)
 }
 
 // SparseMask is torch.Tensor.sparse_mask.
 //
 //	sparse_mask(Tensor self, Tensor mask) -> Tensor
 func (t *Tensor) SparseMask(mask *Tensor) *Tensor {
-	return begin(opSparseMask).tensor(t).tensor(mask).one()
+	return begin(opSparseMask).tensor(t).tensor(mask).one(t, mask)
 }
 
 // Split gives views of splitSize elements of dim each, the last perhaps of fewer.
 //
 //	split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
 func (t *Tensor) Split(splitSize, dim int) []*Tensor {
-	return begin(opSplit).tensor(t).int(splitSize).int(dim).list()
+	return begin(opSplit).tensor(t).int(splitSize).int(dim).list(t)
 }
 
 // SplitCopyOptions of [SplitCopy].
@@ -828,8 +925,11 @@ type SplitCopyOptions struct {
 //
 //	split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 func SplitCopy(self *Tensor, splitSize int, options ...SplitCopyOptions) []*Tensor {
-	o := first(options)
-	return begin(opSplitCopy).tensor(self).int(splitSize).optInt(o.Dim).list()
+	args := begin(opSplitCopy).tensor(self).int(splitSize)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(self)
 }
 
 // SplitCopyOut is [SplitCopy] whose results are written to out.
@@ -837,21 +937,21 @@ func SplitCopy(self *Tensor, splitSize int, options ...SplitCopyOptions) []*Tens
 //	split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitCopyOut(self *Tensor, splitSize int, out []*Tensor, options ...SplitCopyOptions) {
 	o := first(options)
-	begin(opSplitCopyOut).tensor(self).int(splitSize).optInt(o.Dim).tensors(out).done()
+	begin(opSplitCopyOut).tensor(self).int(splitSize).optInt(o.Dim).tensors(out).done(self)
 }
 
 // SplitSizes is torch.Tensor.split.
 //
 //	split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]
 func (t *Tensor) SplitSizes(splitSize []int, dim int) []*Tensor {
-	return begin(opSplitSizes).tensor(t).ints(splitSize).int(dim).list()
+	return begin(opSplitSizes).tensor(t).ints(splitSize).int(dim).list(t)
 }
 
 // SplitWithSizes is torch.Tensor.split_with_sizes.
 //
 //	split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
 func (t *Tensor) SplitWithSizes(splitSizes []int, dim int) []*Tensor {
-	return begin(opSplitWithSizes).tensor(t).ints(splitSizes).int(dim).list()
+	return begin(opSplitWithSizes).tensor(t).ints(splitSizes).int(dim).list(t)
 }
 
 // SplitWithSizesCopyOptions of [SplitWithSizesCopy].
@@ -863,8 +963,11 @@ type SplitWithSizesCopyOptions struct {
 //
 //	split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 func SplitWithSizesCopy(self *Tensor, splitSizes []int, options ...SplitWithSizesCopyOptions) []*Tensor {
-	o := first(options)
-	return begin(opSplitWithSizesCopy).tensor(self).ints(splitSizes).optInt(o.Dim).list()
+	args := begin(opSplitWithSizesCopy).tensor(self).ints(splitSizes)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(self)
 }
 
 // SplitWithSizesCopyOut is [SplitWithSizesCopy] whose results are written to out.
@@ -872,14 +975,14 @@ func SplitWithSizesCopy(self *Tensor, splitSizes []int, options ...SplitWithSize
 //	split_with_sizes_copy.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitWithSizesCopyOut(self *Tensor, splitSizes []int, out []*Tensor, options ...SplitWithSizesCopyOptions) {
 	o := first(options)
-	begin(opSplitWithSizesCopyOut).tensor(self).ints(splitSizes).optInt(o.Dim).tensors(out).done()
+	begin(opSplitWithSizesCopyOut).tensor(self).ints(splitSizes).optInt(o.Dim).tensors(out).done(self)
 }
 
 // Sqrt is the square root.
 //
 //	sqrt(Tensor self) -> Tensor
 func (t *Tensor) Sqrt() *Tensor {
-	return begin(opSqrt).tensor(t).one()
+	return begin(opSqrt).tensor(t).one(t)
 }
 
 // SqrtI is torch.Tensor.sqrt_: it overwrites t, and returns it.
@@ -893,14 +996,14 @@ func (t *Tensor) SqrtI() *Tensor {
 //
 //	sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SqrtOut(out *Tensor) *Tensor {
-	return begin(opSqrtOut).tensor(t).tensor(out).into(out)
+	return begin(opSqrtOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Square is t * t.
 //
 //	square(Tensor self) -> Tensor
 func (t *Tensor) Square() *Tensor {
-	return begin(opSquare).tensor(t).one()
+	return begin(opSquare).tensor(t).one(t)
 }
 
 // SquareI is torch.Tensor.square_: it overwrites t, and returns it.
@@ -914,42 +1017,42 @@ func (t *Tensor) SquareI() *Tensor {
 //
 //	square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SquareOut(out *Tensor) *Tensor {
-	return begin(opSquareOut).tensor(t).tensor(out).into(out)
+	return begin(opSquareOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Squeeze is t without its dimensions of size 1.
 //
 //	squeeze(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Squeeze() *Tensor {
-	return begin(opSqueeze).tensor(t).one()
+	return begin(opSqueeze).tensor(t).one(t)
 }
 
 // SqueezeCopy is torch.squeeze_copy.
 //
 //	squeeze_copy(Tensor self) -> Tensor
 func SqueezeCopy(self *Tensor) *Tensor {
-	return begin(opSqueezeCopy).tensor(self).one()
+	return begin(opSqueezeCopy).tensor(self).one(self)
 }
 
 // SqueezeCopyDim is torch.squeeze_copy.
 //
 //	squeeze_copy.dim(Tensor self, int dim) -> Tensor
 func SqueezeCopyDim(self *Tensor, dim int) *Tensor {
-	return begin(opSqueezeCopyDim).tensor(self).int(dim).one()
+	return begin(opSqueezeCopyDim).tensor(self).int(dim).one(self)
 }
 
 // SqueezeCopyDims is torch.squeeze_copy.
 //
 //	squeeze_copy.dims(Tensor self, int[] dim) -> Tensor
 func SqueezeCopyDims(self *Tensor, dim ...int) *Tensor {
-	return begin(opSqueezeCopyDims).tensor(self).ints(dim).one()
+	return begin(opSqueezeCopyDims).tensor(self).ints(dim).one(self)
 }
 
 // SqueezeDim is t without that dimension, if its size is 1.
 //
 //	squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
 func (t *Tensor) SqueezeDim(dim int) *Tensor {
-	return begin(opSqueezeDim).tensor(t).int(dim).one()
+	return begin(opSqueezeDim).tensor(t).int(dim).one(t)
 }
 
 // SqueezeDimI is torch.Tensor.squeeze_: it overwrites t, and returns it.
@@ -963,7 +1066,7 @@ func (t *Tensor) SqueezeDimI(dim int) *Tensor {
 //
 //	squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)
 func (t *Tensor) SqueezeDims(dim ...int) *Tensor {
-	return begin(opSqueezeDims).tensor(t).ints(dim).one()
+	return begin(opSqueezeDims).tensor(t).ints(dim).one(t)
 }
 
 // SqueezeDimsI is torch.Tensor.squeeze_: it overwrites t, and returns it.
@@ -990,8 +1093,12 @@ type SspaddmmOptions struct {
 //
 //	sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sspaddmm(mat1, mat2 *Tensor, options ...SspaddmmOptions) *Tensor {
-	o := first(options)
-	return begin(opSspaddmm).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).one()
+	args := begin(opSspaddmm).tensor(t).tensor(mat1).tensor(mat2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	}
+	return args.one(t, mat1, mat2)
 }
 
 // SspaddmmOut is [Tensor.Sspaddmm] whose result is written to out.
@@ -1001,7 +1108,7 @@ func (t *Tensor) Sspaddmm(mat1, mat2 *Tensor, options ...SspaddmmOptions) *Tenso
 func (t *Tensor) SspaddmmOut(mat1, mat2, out *Tensor, options ...SspaddmmOptions) *Tensor {
 	o := first(options)
 	return begin(opSspaddmmOut).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).tensor(out).
-		into(out)
+		into(out, t, mat1, mat2)
 }
 
 // Stack joins tensors along a new dimension.
@@ -1033,8 +1140,11 @@ type StdOptions struct {
 //
 //	std(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Std(options ...StdOptions) *Tensor {
-	o := first(options)
-	return begin(opStd).tensor(t).optBool(o.Unbiased).one()
+	args := begin(opStd).tensor(t)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Unbiased)
+	}
+	return args.one(t)
 }
 
 // StdCorrectionOptions of [Tensor.StdCorrection].
@@ -1048,8 +1158,12 @@ type StdCorrectionOptions struct {
 //
 //	std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
-	o := first(options)
-	return begin(opStdCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one()
+	args := begin(opStdCorrection).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // StdCorrectionOut is [Tensor.StdCorrection] whose result is written to out.
@@ -1059,7 +1173,7 @@ func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
 func (t *Tensor) StdCorrectionOut(out *Tensor, options ...StdCorrectionOptions) *Tensor {
 	o := first(options)
 	return begin(opStdCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).tensor(out).
-		into(out)
+		into(out, t)
 }
 
 // StdDimOptions of [Tensor.StdDim].
@@ -1072,8 +1186,12 @@ type StdDimOptions struct {
 //
 //	std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
 func (t *Tensor) StdDim(dim []int, options ...StdDimOptions) *Tensor {
-	o := first(options)
-	return begin(opStdDim).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).one()
+	args := begin(opStdDim).tensor(t).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // StdDimOut is [Tensor.StdDim] whose result is written to out.
@@ -1081,7 +1199,7 @@ func (t *Tensor) StdDim(dim []int, options ...StdDimOptions) *Tensor {
 //	std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) StdDimOut(dim []int, out *Tensor, options ...StdDimOptions) *Tensor {
 	o := first(options)
-	return begin(opStdDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opStdDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // StdMeanOptions of [StdMean].
@@ -1093,8 +1211,11 @@ type StdMeanOptions struct {
 //
 //	std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
 func StdMean(self *Tensor, options ...StdMeanOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opStdMean).tensor(self).optBool(o.Unbiased).two()
+	args := begin(opStdMean).tensor(self)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Unbiased)
+	}
+	return args.two(self)
 }
 
 // StdMeanCorrectionOptions of [StdMeanCorrection].
@@ -1109,8 +1230,12 @@ type StdMeanCorrectionOptions struct {
 //	std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
 //	    (Tensor, Tensor)
 func StdMeanCorrection(self *Tensor, options ...StdMeanCorrectionOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opStdMeanCorrection).tensor(self).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).two()
+	args := begin(opStdMeanCorrection).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	}
+	return args.two(self)
 }
 
 // StdMeanDimOptions of [StdMeanDim].
@@ -1123,8 +1248,12 @@ type StdMeanDimOptions struct {
 //
 //	std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
 func StdMeanDim(self *Tensor, dim []int, options ...StdMeanDimOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opStdMeanDim).tensor(self).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).two()
+	args := begin(opStdMeanDim).tensor(self).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+	}
+	return args.two(self)
 }
 
 // SubOptions of [Tensor.Sub].
@@ -1136,16 +1265,22 @@ type SubOptions struct {
 //
 //	sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sub(other *Tensor, options ...SubOptions) *Tensor {
-	o := first(options)
-	return begin(opSub).tensor(t).tensor(other).optScalar(o.Alpha).one()
+	args := begin(opSub).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t, other)
 }
 
 // SubI is torch.Tensor.sub_: it overwrites t, and returns it.
 //
 //	sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubI(other *Tensor, options ...SubOptions) *Tensor {
-	o := first(options)
-	return begin(opSubI).tensor(t).tensor(other).optScalar(o.Alpha).into(t)
+	args := begin(opSubI).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t, other)
 }
 
 // SubOut is [Tensor.Sub] whose result is written to out.
@@ -1153,7 +1288,7 @@ func (t *Tensor) SubI(other *Tensor, options ...SubOptions) *Tensor {
 //	sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SubOut(other, out *Tensor, options ...SubOptions) *Tensor {
 	o := first(options)
-	return begin(opSubOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out)
+	return begin(opSubOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out, t, other)
 }
 
 // SubScalarOptions of [Tensor.SubScalar].
@@ -1165,16 +1300,22 @@ type SubScalarOptions struct {
 //
 //	sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) SubScalar(other Scalar, options ...SubScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opSubScalar).tensor(t).scalar(other).optScalar(o.Alpha).one()
+	args := begin(opSubScalar).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t)
 }
 
 // SubScalarI is torch.Tensor.sub_: it overwrites t, and returns it.
 //
 //	sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubScalarI(other Scalar, options ...SubScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opSubScalarI).tensor(t).scalar(other).optScalar(o.Alpha).into(t)
+	args := begin(opSubScalarI).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t)
 }
 
 // SubtractOptions of [Tensor.Subtract].
@@ -1186,16 +1327,22 @@ type SubtractOptions struct {
 //
 //	subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Subtract(other *Tensor, options ...SubtractOptions) *Tensor {
-	o := first(options)
-	return begin(opSubtract).tensor(t).tensor(other).optScalar(o.Alpha).one()
+	args := begin(opSubtract).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t, other)
 }
 
 // SubtractI is torch.Tensor.subtract_: it overwrites t, and returns it.
 //
 //	subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubtractI(other *Tensor, options ...SubtractOptions) *Tensor {
-	o := first(options)
-	return begin(opSubtractI).tensor(t).tensor(other).optScalar(o.Alpha).into(t)
+	args := begin(opSubtractI).tensor(t).tensor(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t, other)
 }
 
 // SubtractOut is [Tensor.Subtract] whose result is written to out.
@@ -1203,7 +1350,7 @@ func (t *Tensor) SubtractI(other *Tensor, options ...SubtractOptions) *Tensor {
 //	subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) SubtractOut(other, out *Tensor, options ...SubtractOptions) *Tensor {
 	o := first(options)
-	return begin(opSubtractOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out)
+	return begin(opSubtractOut).tensor(t).tensor(other).optScalar(o.Alpha).tensor(out).into(out, t, other)
 }
 
 // SubtractScalarOptions of [Tensor.SubtractScalar].
@@ -1215,16 +1362,22 @@ type SubtractScalarOptions struct {
 //
 //	subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) SubtractScalar(other Scalar, options ...SubtractScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opSubtractScalar).tensor(t).scalar(other).optScalar(o.Alpha).one()
+	args := begin(opSubtractScalar).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.one(t)
 }
 
 // SubtractScalarI is torch.Tensor.subtract_: it overwrites t, and returns it.
 //
 //	subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubtractScalarI(other Scalar, options ...SubtractScalarOptions) *Tensor {
-	o := first(options)
-	return begin(opSubtractScalarI).tensor(t).scalar(other).optScalar(o.Alpha).into(t)
+	args := begin(opSubtractScalarI).tensor(t).scalar(other)
+	if len(options) > 0 {
+		args = args.optScalar(options[0].Alpha)
+	}
+	return args.into(t)
 }
 
 // SumOptions of [Tensor.Sum].
@@ -1236,8 +1389,11 @@ type SumOptions struct {
 //
 //	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Sum(options ...SumOptions) *Tensor {
-	o := first(options)
-	return begin(opSum).tensor(t).optDType(o.DType).one()
+	args := begin(opSum).tensor(t)
+	if len(options) > 0 {
+		args = args.optDType(options[0].DType)
+	}
+	return args.one(t)
 }
 
 // SumDimOptions of [Tensor.SumDim].
@@ -1250,8 +1406,12 @@ type SumDimOptions struct {
 //
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) SumDim(dim []int, options ...SumDimOptions) *Tensor {
-	o := first(options)
-	return begin(opSumDim).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).one()
+	args := begin(opSumDim).tensor(t).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.KeepDim).optDType(o.DType)
+	}
+	return args.one(t)
 }
 
 // SumDimOut is [Tensor.SumDim] whose result is written to out.
@@ -1260,21 +1420,21 @@ func (t *Tensor) SumDim(dim []int, options ...SumDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) SumDimOut(dim []int, out *Tensor, options ...SumDimOptions) *Tensor {
 	o := first(options)
-	return begin(opSumDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out)
+	return begin(opSumDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // SumToSize is torch.Tensor.sum_to_size.
 //
 //	sum_to_size(Tensor self, SymInt[] size) -> Tensor
 func (t *Tensor) SumToSize(size ...int) *Tensor {
-	return begin(opSumToSize).tensor(t).ints(size).one()
+	return begin(opSumToSize).tensor(t).ints(size).one(t)
 }
 
 // SwapAxes is torch.Tensor.swapaxes.
 //
 //	swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
 func (t *Tensor) SwapAxes(axis0, axis1 int) *Tensor {
-	return begin(opSwapAxes).tensor(t).int(axis0).int(axis1).one()
+	return begin(opSwapAxes).tensor(t).int(axis0).int(axis1).one(t)
 }
 
 // SwapAxesI is torch.Tensor.swapaxes_: it overwrites t, and returns it.
@@ -1288,7 +1448,7 @@ func (t *Tensor) SwapAxesI(axis0, axis1 int) *Tensor {
 //
 //	swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 func (t *Tensor) SwapDims(dim0, dim1 int) *Tensor {
-	return begin(opSwapDims).tensor(t).int(dim0).int(dim1).one()
+	return begin(opSwapDims).tensor(t).int(dim0).int(dim1).one(t)
 }
 
 // SwapDimsI is torch.Tensor.swapdims_: it overwrites t, and returns it.

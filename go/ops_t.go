@@ -8,14 +8,14 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	t(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) T() *Tensor {
-	return begin(opT).tensor(t).one()
+	return begin(opT).tensor(t).one(t)
 }
 
 // TCopy is torch.t_copy.
 //
 //	t_copy(Tensor self) -> Tensor
 func TCopy(self *Tensor) *Tensor {
-	return begin(opTCopy).tensor(self).one()
+	return begin(opTCopy).tensor(self).one(self)
 }
 
 // TI is torch.Tensor.t_: it overwrites t, and returns it.
@@ -29,7 +29,7 @@ func (t *Tensor) TI() *Tensor {
 //
 //	take(Tensor self, Tensor index) -> Tensor
 func (t *Tensor) Take(index *Tensor) *Tensor {
-	return begin(opTake).tensor(t).tensor(index).one()
+	return begin(opTake).tensor(t).tensor(index).one(t, index)
 }
 
 // TakeAlongDimOptions of [Tensor.TakeAlongDim].
@@ -41,8 +41,11 @@ type TakeAlongDimOptions struct {
 //
 //	take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
 func (t *Tensor) TakeAlongDim(indices *Tensor, options ...TakeAlongDimOptions) *Tensor {
-	o := first(options)
-	return begin(opTakeAlongDim).tensor(t).tensor(indices).optInt(o.Dim).one()
+	args := begin(opTakeAlongDim).tensor(t).tensor(indices)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(t, indices)
 }
 
 // TakeAlongDimOut is [Tensor.TakeAlongDim] whose result is written to out.
@@ -50,21 +53,21 @@ func (t *Tensor) TakeAlongDim(indices *Tensor, options ...TakeAlongDimOptions) *
 //	take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TakeAlongDimOut(indices, out *Tensor, options ...TakeAlongDimOptions) *Tensor {
 	o := first(options)
-	return begin(opTakeAlongDimOut).tensor(t).tensor(indices).optInt(o.Dim).tensor(out).into(out)
+	return begin(opTakeAlongDimOut).tensor(t).tensor(indices).optInt(o.Dim).tensor(out).into(out, t, indices)
 }
 
 // TakeOut is [Tensor.Take] whose result is written to out.
 //
 //	take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TakeOut(index, out *Tensor) *Tensor {
-	return begin(opTakeOut).tensor(t).tensor(index).tensor(out).into(out)
+	return begin(opTakeOut).tensor(t).tensor(index).tensor(out).into(out, t, index)
 }
 
 // Tan is torch.Tensor.tan.
 //
 //	tan(Tensor self) -> Tensor
 func (t *Tensor) Tan() *Tensor {
-	return begin(opTan).tensor(t).one()
+	return begin(opTan).tensor(t).one(t)
 }
 
 // TanI is torch.Tensor.tan_: it overwrites t, and returns it.
@@ -78,14 +81,14 @@ func (t *Tensor) TanI() *Tensor {
 //
 //	tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TanOut(out *Tensor) *Tensor {
-	return begin(opTanOut).tensor(t).tensor(out).into(out)
+	return begin(opTanOut).tensor(t).tensor(out).into(out, t)
 }
 
 // Tanh is the hyperbolic tangent.
 //
 //	tanh(Tensor self) -> Tensor
 func (t *Tensor) Tanh() *Tensor {
-	return begin(opTanh).tensor(t).one()
+	return begin(opTanh).tensor(t).one(t)
 }
 
 // TanhI is torch.Tensor.tanh_: it overwrites t, and returns it.
@@ -99,21 +102,22 @@ func (t *Tensor) TanhI() *Tensor {
 //
 //	tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TanhOut(out *Tensor) *Tensor {
-	return begin(opTanhOut).tensor(t).tensor(out).into(out)
+	return begin(opTanhOut).tensor(t).tensor(out).into(out, t)
 }
 
 // TensorDot is torch.tensordot.
 //
 //	tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor
 func TensorDot(self, other *Tensor, dimsSelf, dimsOther []int) *Tensor {
-	return begin(opTensorDot).tensor(self).tensor(other).ints(dimsSelf).ints(dimsOther).one()
+	return begin(opTensorDot).tensor(self).tensor(other).ints(dimsSelf).ints(dimsOther).one(self, other)
 }
 
 // TensorDotOut is [TensorDot] whose result is written to out.
 //
 //	tensordot.out(Tensor self, Tensor other, int[] dims_self, int[] dims_other, *, Tensor(a!) out) -> Tensor(a!)
 func TensorDotOut(self, other *Tensor, dimsSelf, dimsOther []int, out *Tensor) *Tensor {
-	return begin(opTensorDotOut).tensor(self).tensor(other).ints(dimsSelf).ints(dimsOther).tensor(out).into(out)
+	return begin(opTensorDotOut).tensor(self).tensor(other).ints(dimsSelf).ints(dimsOther).tensor(out).
+		into(out, self, other)
 }
 
 // TensorSplitIndicesOptions of [Tensor.TensorSplitIndices].
@@ -125,8 +129,11 @@ type TensorSplitIndicesOptions struct {
 //
 //	tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
 func (t *Tensor) TensorSplitIndices(indices []int, options ...TensorSplitIndicesOptions) []*Tensor {
-	o := first(options)
-	return begin(opTensorSplitIndices).tensor(t).ints(indices).optInt(o.Dim).list()
+	args := begin(opTensorSplitIndices).tensor(t).ints(indices)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t)
 }
 
 // TensorSplitSectionsOptions of [Tensor.TensorSplitSections].
@@ -138,8 +145,11 @@ type TensorSplitSectionsOptions struct {
 //
 //	tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
 func (t *Tensor) TensorSplitSections(sections int, options ...TensorSplitSectionsOptions) []*Tensor {
-	o := first(options)
-	return begin(opTensorSplitSections).tensor(t).int(sections).optInt(o.Dim).list()
+	args := begin(opTensorSplitSections).tensor(t).int(sections)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t)
 }
 
 // TensorSplitTensorIndicesOrSectionsOptions of [Tensor.TensorSplitTensorIndicesOrSections].
@@ -152,15 +162,18 @@ type TensorSplitTensorIndicesOrSectionsOptions struct {
 //	tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0)
 //	    -> Tensor(a)[]
 func (t *Tensor) TensorSplitTensorIndicesOrSections(tensorIndicesOrSections *Tensor, options ...TensorSplitTensorIndicesOrSectionsOptions) []*Tensor {
-	o := first(options)
-	return begin(opTensorSplitTensorIndicesOrSections).tensor(t).tensor(tensorIndicesOrSections).optInt(o.Dim).list()
+	args := begin(opTensorSplitTensorIndicesOrSections).tensor(t).tensor(tensorIndicesOrSections)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t, tensorIndicesOrSections)
 }
 
 // Tile is torch.Tensor.tile.
 //
 //	tile(Tensor self, SymInt[] dims) -> Tensor
 func (t *Tensor) Tile(dims ...int) *Tensor {
-	return begin(opTile).tensor(t).ints(dims).one()
+	return begin(opTile).tensor(t).ints(dims).one(t)
 }
 
 // ToOptions of [Tensor.To].
@@ -175,9 +188,12 @@ type ToOptions struct {
 //	to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat?
 //	    memory_format=None) -> Tensor(a)
 func (t *Tensor) To(dtype DType, options ...ToOptions) *Tensor {
-	o := first(options)
-	return begin(opTo).tensor(t).dtype(dtype).optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat).
-		one()
+	args := begin(opTo).tensor(t).dtype(dtype)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // ToDTypeLayoutOptions of [Tensor.ToDTypeLayout].
@@ -196,9 +212,13 @@ type ToDTypeLayoutOptions struct {
 //	to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func (t *Tensor) ToDTypeLayout(options ...ToDTypeLayoutOptions) *Tensor {
-	o := first(options)
-	return begin(opToDTypeLayout).tensor(t).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opToDTypeLayout).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // ToDenseOptions of [Tensor.ToDense].
@@ -211,8 +231,12 @@ type ToDenseOptions struct {
 //
 //	to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor
 func (t *Tensor) ToDense(options ...ToDenseOptions) *Tensor {
-	o := first(options)
-	return begin(opToDense).tensor(t).optDType(o.DType).optBool(o.MaskedGrad).one()
+	args := begin(opToDense).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optBool(o.MaskedGrad)
+	}
+	return args.one(t)
 }
 
 // ToDeviceDTypeOptions of [Tensor.ToDeviceDType].
@@ -227,9 +251,12 @@ type ToDeviceDTypeOptions struct {
 //	to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
 //	    MemoryFormat? memory_format=None) -> Tensor(a)
 func (t *Tensor) ToDeviceDType(device Device, dtype DType, options ...ToDeviceDTypeOptions) *Tensor {
-	o := first(options)
-	return begin(opToDeviceDType).tensor(t).device(device).dtype(dtype).optBool(o.NonBlocking).optBool(o.Copy).
-		optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opToDeviceDType).tensor(t).device(device).dtype(dtype)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(t)
 }
 
 // ToOtherOptions of [Tensor.ToOther].
@@ -244,9 +271,12 @@ type ToOtherOptions struct {
 //	to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
 //	    memory_format=None) -> Tensor(a)
 func (t *Tensor) ToOther(other *Tensor, options ...ToOtherOptions) *Tensor {
-	o := first(options)
-	return begin(opToOther).tensor(t).tensor(other).optBool(o.NonBlocking).optBool(o.Copy).
-		optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opToOther).tensor(t).tensor(other)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(t, other)
 }
 
 // ToSparseOptions of [Tensor.ToSparse].
@@ -260,8 +290,12 @@ type ToSparseOptions struct {
 //
 //	to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparse(options ...ToSparseOptions) *Tensor {
-	o := first(options)
-	return begin(opToSparse).tensor(t).optLayout(o.Layout).optInts(o.Blocksize).optInt(o.DenseDim).one()
+	args := begin(opToSparse).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optLayout(o.Layout).optInts(o.Blocksize).optInt(o.DenseDim)
+	}
+	return args.one(t)
 }
 
 // ToSparseBSCOptions of [Tensor.ToSparseBSC].
@@ -273,8 +307,11 @@ type ToSparseBSCOptions struct {
 //
 //	to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseBSC(blocksize []int, options ...ToSparseBSCOptions) *Tensor {
-	o := first(options)
-	return begin(opToSparseBSC).tensor(t).ints(blocksize).optInt(o.DenseDim).one()
+	args := begin(opToSparseBSC).tensor(t).ints(blocksize)
+	if len(options) > 0 {
+		args = args.optInt(options[0].DenseDim)
+	}
+	return args.one(t)
 }
 
 // ToSparseBSROptions of [Tensor.ToSparseBSR].
@@ -286,8 +323,11 @@ type ToSparseBSROptions struct {
 //
 //	to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseBSR(blocksize []int, options ...ToSparseBSROptions) *Tensor {
-	o := first(options)
-	return begin(opToSparseBSR).tensor(t).ints(blocksize).optInt(o.DenseDim).one()
+	args := begin(opToSparseBSR).tensor(t).ints(blocksize)
+	if len(options) > 0 {
+		args = args.optInt(options[0].DenseDim)
+	}
+	return args.one(t)
 }
 
 // ToSparseCSCOptions of [Tensor.ToSparseCSC].
@@ -299,8 +339,11 @@ type ToSparseCSCOptions struct {
 //
 //	to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSC(options ...ToSparseCSCOptions) *Tensor {
-	o := first(options)
-	return begin(opToSparseCSC).tensor(t).optInt(o.DenseDim).one()
+	args := begin(opToSparseCSC).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].DenseDim)
+	}
+	return args.one(t)
 }
 
 // ToSparseCSROptions of [Tensor.ToSparseCSR].
@@ -312,15 +355,18 @@ type ToSparseCSROptions struct {
 //
 //	to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSR(options ...ToSparseCSROptions) *Tensor {
-	o := first(options)
-	return begin(opToSparseCSR).tensor(t).optInt(o.DenseDim).one()
+	args := begin(opToSparseCSR).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].DenseDim)
+	}
+	return args.one(t)
 }
 
 // ToSparseDim is torch.Tensor.to_sparse.
 //
 //	to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
 func (t *Tensor) ToSparseDim(sparseDim int) *Tensor {
-	return begin(opToSparseDim).tensor(t).int(sparseDim).one()
+	return begin(opToSparseDim).tensor(t).int(sparseDim).one(t)
 }
 
 // TopKOptions of [Tensor.TopK].
@@ -335,8 +381,12 @@ type TopKOptions struct {
 //	topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor
 //	    indices)
 func (t *Tensor) TopK(k int, options ...TopKOptions) (values, indices *Tensor) {
-	o := first(options)
-	return begin(opTopK).tensor(t).int(k).optInt(o.Dim).optBool(o.Largest).optBool(o.Sorted).two()
+	args := begin(opTopK).tensor(t).int(k)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Dim).optBool(o.Largest).optBool(o.Sorted)
+	}
+	return args.two(t)
 }
 
 // TopKOut is [Tensor.TopK] whose results are written to values and indices.
@@ -346,7 +396,7 @@ func (t *Tensor) TopK(k int, options ...TopKOptions) (values, indices *Tensor) {
 func (t *Tensor) TopKOut(k int, values, indices *Tensor, options ...TopKOptions) (*Tensor, *Tensor) {
 	o := first(options)
 	begin(opTopKOut).tensor(t).int(k).optInt(o.Dim).optBool(o.Largest).optBool(o.Sorted).tensor(values).
-		tensor(indices).done()
+		tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -354,21 +404,21 @@ func (t *Tensor) TopKOut(k int, values, indices *Tensor, options ...TopKOptions)
 //
 //	trace(Tensor self) -> Tensor
 func (t *Tensor) Trace() *Tensor {
-	return begin(opTrace).tensor(t).one()
+	return begin(opTrace).tensor(t).one(t)
 }
 
 // Transpose swaps two dimensions.
 //
 //	transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 func (t *Tensor) Transpose(dim0, dim1 int) *Tensor {
-	return begin(opTranspose).tensor(t).int(dim0).int(dim1).one()
+	return begin(opTranspose).tensor(t).int(dim0).int(dim1).one(t)
 }
 
 // TransposeCopy is torch.transpose_copy.
 //
 //	transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor
 func TransposeCopy(self *Tensor, dim0, dim1 int) *Tensor {
-	return begin(opTransposeCopy).tensor(self).int(dim0).int(dim1).one()
+	return begin(opTransposeCopy).tensor(self).int(dim0).int(dim1).one(self)
 }
 
 // TransposeI is torch.Tensor.transpose_: it overwrites t, and returns it.
@@ -388,8 +438,12 @@ type TrapezoidDxOptions struct {
 //
 //	trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func TrapezoidDx(y *Tensor, options ...TrapezoidDxOptions) *Tensor {
-	o := first(options)
-	return begin(opTrapezoidDx).tensor(y).optScalar(o.Dx).optInt(o.Dim).one()
+	args := begin(opTrapezoidDx).tensor(y)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optScalar(o.Dx).optInt(o.Dim)
+	}
+	return args.one(y)
 }
 
 // TrapezoidXOptions of [TrapezoidX].
@@ -401,8 +455,11 @@ type TrapezoidXOptions struct {
 //
 //	trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapezoidX(y, x *Tensor, options ...TrapezoidXOptions) *Tensor {
-	o := first(options)
-	return begin(opTrapezoidX).tensor(y).tensor(x).optInt(o.Dim).one()
+	args := begin(opTrapezoidX).tensor(y).tensor(x)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(y, x)
 }
 
 // TrapzDxOptions of [TrapzDx].
@@ -415,8 +472,12 @@ type TrapzDxOptions struct {
 //
 //	trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor
 func TrapzDx(y *Tensor, options ...TrapzDxOptions) *Tensor {
-	o := first(options)
-	return begin(opTrapzDx).tensor(y).optDouble(o.Dx).optInt(o.Dim).one()
+	args := begin(opTrapzDx).tensor(y)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.Dx).optInt(o.Dim)
+	}
+	return args.one(y)
 }
 
 // TrapzXOptions of [TrapzX].
@@ -428,8 +489,11 @@ type TrapzXOptions struct {
 //
 //	trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapzX(y, x *Tensor, options ...TrapzXOptions) *Tensor {
-	o := first(options)
-	return begin(opTrapzX).tensor(y).tensor(x).optInt(o.Dim).one()
+	args := begin(opTrapzX).tensor(y).tensor(x)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.one(y, x)
 }
 
 // TriangularSolveOptions of [Tensor.TriangularSolve].
@@ -444,9 +508,12 @@ type TriangularSolveOptions struct {
 //	triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) ->
 //	    (Tensor solution, Tensor cloned_coefficient)
 func (t *Tensor) TriangularSolve(a *Tensor, options ...TriangularSolveOptions) (solution, clonedCoefficient *Tensor) {
-	o := first(options)
-	return begin(opTriangularSolve).tensor(t).tensor(a).optBool(o.Upper).optBool(o.Transpose).
-		optBool(o.Unitriangular).two()
+	args := begin(opTriangularSolve).tensor(t).tensor(a)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Upper).optBool(o.Transpose).optBool(o.Unitriangular)
+	}
+	return args.two(t, a)
 }
 
 // TriangularSolveOut is [Tensor.TriangularSolve] whose results are written to x and m.
@@ -456,7 +523,7 @@ func (t *Tensor) TriangularSolve(a *Tensor, options ...TriangularSolveOptions) (
 func (t *Tensor) TriangularSolveOut(a, x, m *Tensor, options ...TriangularSolveOptions) (*Tensor, *Tensor) {
 	o := first(options)
 	begin(opTriangularSolveOut).tensor(t).tensor(a).optBool(o.Upper).optBool(o.Transpose).optBool(o.Unitriangular).
-		tensor(x).tensor(m).done()
+		tensor(x).tensor(m).done(t, a, x, m)
 	return x, m
 }
 
@@ -469,16 +536,22 @@ type TrilOptions struct {
 //
 //	tril(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
-	o := first(options)
-	return begin(opTril).tensor(t).optInt(o.Diagonal).one()
+	args := begin(opTril).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Diagonal)
+	}
+	return args.one(t)
 }
 
 // TrilI is torch.Tensor.tril_: it overwrites t, and returns it.
 //
 //	tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 func (t *Tensor) TrilI(options ...TrilOptions) *Tensor {
-	o := first(options)
-	return begin(opTrilI).tensor(t).optInt(o.Diagonal).into(t)
+	args := begin(opTrilI).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Diagonal)
+	}
+	return args.into(t)
 }
 
 // TrilIndicesOptions of [TrilIndices].
@@ -495,9 +568,12 @@ type TrilIndicesOptions struct {
 //	tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func TrilIndices(row, col int, options ...TrilIndicesOptions) *Tensor {
-	o := first(options)
-	return begin(opTrilIndices).int(row).int(col).optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opTrilIndices).int(row).int(col)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one()
 }
 
 // TrilOut is [Tensor.Tril] whose result is written to out.
@@ -505,7 +581,7 @@ func TrilIndices(row, col int, options ...TrilIndicesOptions) *Tensor {
 //	tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TrilOut(out *Tensor, options ...TrilOptions) *Tensor {
 	o := first(options)
-	return begin(opTrilOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out)
+	return begin(opTrilOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
 }
 
 // TriuOptions of [Tensor.Triu].
@@ -517,16 +593,22 @@ type TriuOptions struct {
 //
 //	triu(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
-	o := first(options)
-	return begin(opTriu).tensor(t).optInt(o.Diagonal).one()
+	args := begin(opTriu).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Diagonal)
+	}
+	return args.one(t)
 }
 
 // TriuI is torch.Tensor.triu_: it overwrites t, and returns it.
 //
 //	triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 func (t *Tensor) TriuI(options ...TriuOptions) *Tensor {
-	o := first(options)
-	return begin(opTriuI).tensor(t).optInt(o.Diagonal).into(t)
+	args := begin(opTriuI).tensor(t)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Diagonal)
+	}
+	return args.into(t)
 }
 
 // TriuIndicesOptions of [TriuIndices].
@@ -543,9 +625,12 @@ type TriuIndicesOptions struct {
 //	triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None) -> Tensor
 func TriuIndices(row, col int, options ...TriuIndicesOptions) *Tensor {
-	o := first(options)
-	return begin(opTriuIndices).int(row).int(col).optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).one()
+	args := begin(opTriuIndices).int(row).int(col)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	}
+	return args.one()
 }
 
 // TriuOut is [Tensor.Triu] whose result is written to out.
@@ -553,35 +638,35 @@ func TriuIndices(row, col int, options ...TriuIndicesOptions) *Tensor {
 //	triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TriuOut(out *Tensor, options ...TriuOptions) *Tensor {
 	o := first(options)
-	return begin(opTriuOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out)
+	return begin(opTriuOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
 }
 
 // TrueDivide is torch.Tensor.true_divide.
 //
 //	true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) TrueDivide(other *Tensor) *Tensor {
-	return begin(opTrueDivide).tensor(t).tensor(other).one()
+	return begin(opTrueDivide).tensor(t).tensor(other).one(t, other)
 }
 
 // TrueDivideI is torch.Tensor.true_divide_: it overwrites t, and returns it.
 //
 //	true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) TrueDivideI(other *Tensor) *Tensor {
-	return begin(opTrueDivideI).tensor(t).tensor(other).into(t)
+	return begin(opTrueDivideI).tensor(t).tensor(other).into(t, other)
 }
 
 // TrueDivideOut is [Tensor.TrueDivide] whose result is written to out.
 //
 //	true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TrueDivideOut(other, out *Tensor) *Tensor {
-	return begin(opTrueDivideOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opTrueDivideOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // TrueDivideScalar is torch.Tensor.true_divide.
 //
 //	true_divide.Scalar(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) TrueDivideScalar(other Scalar) *Tensor {
-	return begin(opTrueDivideScalar).tensor(t).scalar(other).one()
+	return begin(opTrueDivideScalar).tensor(t).scalar(other).one(t)
 }
 
 // TrueDivideScalarI is torch.Tensor.true_divide_: it overwrites t, and returns it.
@@ -595,7 +680,7 @@ func (t *Tensor) TrueDivideScalarI(other Scalar) *Tensor {
 //
 //	trunc(Tensor self) -> Tensor
 func (t *Tensor) Trunc() *Tensor {
-	return begin(opTrunc).tensor(t).one()
+	return begin(opTrunc).tensor(t).one(t)
 }
 
 // TruncI is torch.Tensor.trunc_: it overwrites t, and returns it.
@@ -609,14 +694,14 @@ func (t *Tensor) TruncI() *Tensor {
 //
 //	trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TruncOut(out *Tensor) *Tensor {
-	return begin(opTruncOut).tensor(t).tensor(out).into(out)
+	return begin(opTruncOut).tensor(t).tensor(out).into(out, t)
 }
 
 // TypeAs is torch.Tensor.type_as.
 //
 //	type_as(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) TypeAs(other *Tensor) *Tensor {
-	return begin(opTypeAs).tensor(t).tensor(other).one()
+	return begin(opTypeAs).tensor(t).tensor(other).one(t, other)
 }
 
 var (

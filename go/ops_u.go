@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 func (t *Tensor) Unbind(dim int) []*Tensor {
-	return begin(opUnbind).tensor(t).int(dim).list()
+	return begin(opUnbind).tensor(t).int(dim).list(t)
 }
 
 // UnbindCopyOptions of [UnbindCopy].
@@ -20,8 +20,11 @@ type UnbindCopyOptions struct {
 //
 //	unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
 func UnbindCopy(self *Tensor, options ...UnbindCopyOptions) []*Tensor {
-	o := first(options)
-	return begin(opUnbindCopy).tensor(self).optInt(o.Dim).list()
+	args := begin(opUnbindCopy).tensor(self)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(self)
 }
 
 // UnbindCopyOut is [UnbindCopy] whose results are written to out.
@@ -29,28 +32,28 @@ func UnbindCopy(self *Tensor, options ...UnbindCopyOptions) []*Tensor {
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyOut(self *Tensor, out []*Tensor, options ...UnbindCopyOptions) {
 	o := first(options)
-	begin(opUnbindCopyOut).tensor(self).optInt(o.Dim).tensors(out).done()
+	begin(opUnbindCopyOut).tensor(self).optInt(o.Dim).tensors(out).done(self)
 }
 
 // Unflatten is torch.Tensor.unflatten.
 //
 //	unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)
 func (t *Tensor) Unflatten(dim int, sizes ...int) *Tensor {
-	return begin(opUnflatten).tensor(t).int(dim).ints(sizes).one()
+	return begin(opUnflatten).tensor(t).int(dim).ints(sizes).one(t)
 }
 
 // Unfold is torch.Tensor.unfold.
 //
 //	unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
 func (t *Tensor) Unfold(dimension, size, step int) *Tensor {
-	return begin(opUnfold).tensor(t).int(dimension).int(size).int(step).one()
+	return begin(opUnfold).tensor(t).int(dimension).int(size).int(step).one(t)
 }
 
 // UnfoldCopy is torch.unfold_copy.
 //
 //	unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor
 func UnfoldCopy(self *Tensor, dimension, size, step int) *Tensor {
-	return begin(opUnfoldCopy).tensor(self).int(dimension).int(size).int(step).one()
+	return begin(opUnfoldCopy).tensor(self).int(dimension).int(size).int(step).one(self)
 }
 
 // UniformIOptions of [Tensor.UniformI].
@@ -63,8 +66,12 @@ type UniformIOptions struct {
 //
 //	uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) UniformI(options ...UniformIOptions) *Tensor {
-	o := first(options)
-	return begin(opUniformI).tensor(t).optDouble(o.From).optDouble(o.To).into(t)
+	args := begin(opUniformI).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDouble(o.From).optDouble(o.To)
+	}
+	return args.into(t)
 }
 
 // UniqueConsecutiveOptions of [UniqueConsecutive].
@@ -79,9 +86,12 @@ type UniqueConsecutiveOptions struct {
 //	unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) ->
 //	    (Tensor, Tensor, Tensor)
 func UniqueConsecutive(self *Tensor, options ...UniqueConsecutiveOptions) (*Tensor, *Tensor, *Tensor) {
-	o := first(options)
-	return begin(opUniqueConsecutive).tensor(self).optBool(o.ReturnInverse).optBool(o.ReturnCounts).optInt(o.Dim).
-		three()
+	args := begin(opUniqueConsecutive).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.ReturnInverse).optBool(o.ReturnCounts).optInt(o.Dim)
+	}
+	return args.three(self)
 }
 
 // UnsafeChunkOptions of [Tensor.UnsafeChunk].
@@ -93,8 +103,11 @@ type UnsafeChunkOptions struct {
 //
 //	unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeChunk(chunks int, options ...UnsafeChunkOptions) []*Tensor {
-	o := first(options)
-	return begin(opUnsafeChunk).tensor(t).int(chunks).optInt(o.Dim).list()
+	args := begin(opUnsafeChunk).tensor(t).int(chunks)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t)
 }
 
 // UnsafeSplitOptions of [Tensor.UnsafeSplit].
@@ -106,8 +119,11 @@ type UnsafeSplitOptions struct {
 //
 //	unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeSplit(splitSize int, options ...UnsafeSplitOptions) []*Tensor {
-	o := first(options)
-	return begin(opUnsafeSplit).tensor(t).int(splitSize).optInt(o.Dim).list()
+	args := begin(opUnsafeSplit).tensor(t).int(splitSize)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t)
 }
 
 // UnsafeSplitWithSizesOptions of [Tensor.UnsafeSplitWithSizes].
@@ -119,22 +135,25 @@ type UnsafeSplitWithSizesOptions struct {
 //
 //	unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeSplitWithSizes(splitSizes []int, options ...UnsafeSplitWithSizesOptions) []*Tensor {
-	o := first(options)
-	return begin(opUnsafeSplitWithSizes).tensor(t).ints(splitSizes).optInt(o.Dim).list()
+	args := begin(opUnsafeSplitWithSizes).tensor(t).ints(splitSizes)
+	if len(options) > 0 {
+		args = args.optInt(options[0].Dim)
+	}
+	return args.list(t)
 }
 
 // Unsqueeze inserts a dimension of size 1 before dim.
 //
 //	unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
 func (t *Tensor) Unsqueeze(dim int) *Tensor {
-	return begin(opUnsqueeze).tensor(t).int(dim).one()
+	return begin(opUnsqueeze).tensor(t).int(dim).one(t)
 }
 
 // UnsqueezeCopy is torch.unsqueeze_copy.
 //
 //	unsqueeze_copy(Tensor self, int dim) -> Tensor
 func UnsqueezeCopy(self *Tensor, dim int) *Tensor {
-	return begin(opUnsqueezeCopy).tensor(self).int(dim).one()
+	return begin(opUnsqueezeCopy).tensor(self).int(dim).one(self)
 }
 
 // UnsqueezeI is torch.Tensor.unsqueeze_: it overwrites t, and returns it.

@@ -8,28 +8,28 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	vdot(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) VDot(other *Tensor) *Tensor {
-	return begin(opVDot).tensor(t).tensor(other).one()
+	return begin(opVDot).tensor(t).tensor(other).one(t, other)
 }
 
 // VDotOut is [Tensor.VDot] whose result is written to out.
 //
 //	vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) VDotOut(other, out *Tensor) *Tensor {
-	return begin(opVDotOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opVDotOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // VSplit is torch.Tensor.vsplit.
 //
 //	vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
 func (t *Tensor) VSplit(sections int) []*Tensor {
-	return begin(opVSplit).tensor(t).int(sections).list()
+	return begin(opVSplit).tensor(t).int(sections).list(t)
 }
 
 // VSplitArray is torch.Tensor.vsplit.
 //
 //	vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
 func (t *Tensor) VSplitArray(indices ...int) []*Tensor {
-	return begin(opVSplitArray).tensor(t).ints(indices).list()
+	return begin(opVSplitArray).tensor(t).ints(indices).list(t)
 }
 
 // VStack is torch.vstack.
@@ -50,14 +50,14 @@ func VStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	values(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Values() *Tensor {
-	return begin(opValues).tensor(t).one()
+	return begin(opValues).tensor(t).one(t)
 }
 
 // ValuesCopy is torch.values_copy.
 //
 //	values_copy(Tensor self) -> Tensor
 func ValuesCopy(self *Tensor) *Tensor {
-	return begin(opValuesCopy).tensor(self).one()
+	return begin(opValuesCopy).tensor(self).one(self)
 }
 
 // VanderOptions of [Vander].
@@ -70,8 +70,12 @@ type VanderOptions struct {
 //
 //	vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
 func Vander(x *Tensor, options ...VanderOptions) *Tensor {
-	o := first(options)
-	return begin(opVander).tensor(x).optInt(o.N).optBool(o.Increasing).one()
+	args := begin(opVander).tensor(x)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInt(o.N).optBool(o.Increasing)
+	}
+	return args.one(x)
 }
 
 // VarOptions of [Tensor.Var].
@@ -83,8 +87,11 @@ type VarOptions struct {
 //
 //	var(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Var(options ...VarOptions) *Tensor {
-	o := first(options)
-	return begin(opVar).tensor(t).optBool(o.Unbiased).one()
+	args := begin(opVar).tensor(t)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Unbiased)
+	}
+	return args.one(t)
 }
 
 // VarCorrectionOptions of [Tensor.VarCorrection].
@@ -98,8 +105,12 @@ type VarCorrectionOptions struct {
 //
 //	var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
-	o := first(options)
-	return begin(opVarCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one()
+	args := begin(opVarCorrection).tensor(t)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // VarCorrectionOut is [Tensor.VarCorrection] whose result is written to out.
@@ -109,7 +120,7 @@ func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
 func (t *Tensor) VarCorrectionOut(out *Tensor, options ...VarCorrectionOptions) *Tensor {
 	o := first(options)
 	return begin(opVarCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).tensor(out).
-		into(out)
+		into(out, t)
 }
 
 // VarDimOptions of [Tensor.VarDim].
@@ -122,8 +133,12 @@ type VarDimOptions struct {
 //
 //	var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
 func (t *Tensor) VarDim(dim []int, options ...VarDimOptions) *Tensor {
-	o := first(options)
-	return begin(opVarDim).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).one()
+	args := begin(opVarDim).tensor(t).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+	}
+	return args.one(t)
 }
 
 // VarDimOut is [Tensor.VarDim] whose result is written to out.
@@ -131,7 +146,7 @@ func (t *Tensor) VarDim(dim []int, options ...VarDimOptions) *Tensor {
 //	var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) VarDimOut(dim []int, out *Tensor, options ...VarDimOptions) *Tensor {
 	o := first(options)
-	return begin(opVarDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out)
+	return begin(opVarDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // VarMeanOptions of [VarMean].
@@ -143,8 +158,11 @@ type VarMeanOptions struct {
 //
 //	var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
 func VarMean(self *Tensor, options ...VarMeanOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opVarMean).tensor(self).optBool(o.Unbiased).two()
+	args := begin(opVarMean).tensor(self)
+	if len(options) > 0 {
+		args = args.optBool(options[0].Unbiased)
+	}
+	return args.two(self)
 }
 
 // VarMeanCorrectionOptions of [VarMeanCorrection].
@@ -159,8 +177,12 @@ type VarMeanCorrectionOptions struct {
 //	var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
 //	    (Tensor, Tensor)
 func VarMeanCorrection(self *Tensor, options ...VarMeanCorrectionOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opVarMeanCorrection).tensor(self).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).two()
+	args := begin(opVarMeanCorrection).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	}
+	return args.two(self)
 }
 
 // VarMeanDimOptions of [VarMeanDim].
@@ -173,71 +195,75 @@ type VarMeanDimOptions struct {
 //
 //	var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
 func VarMeanDim(self *Tensor, dim []int, options ...VarMeanDimOptions) (*Tensor, *Tensor) {
-	o := first(options)
-	return begin(opVarMeanDim).tensor(self).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).two()
+	args := begin(opVarMeanDim).tensor(self).nilInts(dim)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+	}
+	return args.two(self)
 }
 
 // View is the same elements under another shape; one size may be -1.
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 func (t *Tensor) View(size ...int) *Tensor {
-	return begin(opView).tensor(t).ints(size).one()
+	return begin(opView).tensor(t).ints(size).one(t)
 }
 
 // ViewAs is torch.Tensor.view_as.
 //
 //	view_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ViewAs(other *Tensor) *Tensor {
-	return begin(opViewAs).tensor(t).tensor(other).one()
+	return begin(opViewAs).tensor(t).tensor(other).one(t, other)
 }
 
 // ViewAsComplex is torch.view_as_complex.
 //
 //	view_as_complex(Tensor(a) self) -> Tensor(a)
 func ViewAsComplex(self *Tensor) *Tensor {
-	return begin(opViewAsComplex).tensor(self).one()
+	return begin(opViewAsComplex).tensor(self).one(self)
 }
 
 // ViewAsComplexCopy is torch.view_as_complex_copy.
 //
 //	view_as_complex_copy(Tensor self) -> Tensor
 func ViewAsComplexCopy(self *Tensor) *Tensor {
-	return begin(opViewAsComplexCopy).tensor(self).one()
+	return begin(opViewAsComplexCopy).tensor(self).one(self)
 }
 
 // ViewAsReal is torch.view_as_real.
 //
 //	view_as_real(Tensor(a) self) -> Tensor(a)
 func ViewAsReal(self *Tensor) *Tensor {
-	return begin(opViewAsReal).tensor(self).one()
+	return begin(opViewAsReal).tensor(self).one(self)
 }
 
 // ViewAsRealCopy is torch.view_as_real_copy.
 //
 //	view_as_real_copy(Tensor self) -> Tensor
 func ViewAsRealCopy(self *Tensor) *Tensor {
-	return begin(opViewAsRealCopy).tensor(self).one()
+	return begin(opViewAsRealCopy).tensor(self).one(self)
 }
 
 // ViewCopy is torch.view_copy.
 //
 //	view_copy(Tensor self, SymInt[] size) -> Tensor
 func ViewCopy(self *Tensor, size ...int) *Tensor {
-	return begin(opViewCopy).tensor(self).ints(size).one()
+	return begin(opViewCopy).tensor(self).ints(size).one(self)
 }
 
 // ViewCopyDType is torch.view_copy.
 //
 //	view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor
 func ViewCopyDType(self *Tensor, dtype DType) *Tensor {
-	return begin(opViewCopyDType).tensor(self).dtype(dtype).one()
+	return begin(opViewCopyDType).tensor(self).dtype(dtype).one(self)
 }
 
 // ViewDType is torch.Tensor.view.
 //
 //	view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
 func (t *Tensor) ViewDType(dtype DType) *Tensor {
-	return begin(opViewDType).tensor(t).dtype(dtype).one()
+	return begin(opViewDType).tensor(t).dtype(dtype).one(t)
 }
 
 var (

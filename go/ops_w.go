@@ -8,42 +8,43 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 func Where(condition, self, other *Tensor) *Tensor {
-	return begin(opWhere).tensor(condition).tensor(self).tensor(other).one()
+	return begin(opWhere).tensor(condition).tensor(self).tensor(other).one(condition, self, other)
 }
 
 // WhereIndices gives the indices of true elements, a vector for each dimension.
 //
 //	where(Tensor condition) -> Tensor[]
 func WhereIndices(condition *Tensor) []*Tensor {
-	return begin(opWhereIndices).tensor(condition).list()
+	return begin(opWhereIndices).tensor(condition).list(condition)
 }
 
 // WhereOut is [Where] whose result is written to out.
 //
 //	where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func WhereOut(condition, self, other, out *Tensor) *Tensor {
-	return begin(opWhereOut).tensor(condition).tensor(self).tensor(other).tensor(out).into(out)
+	return begin(opWhereOut).tensor(condition).tensor(self).tensor(other).tensor(out).
+		into(out, condition, self, other)
 }
 
 // WhereScalar is torch.where.
 //
 //	where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
 func WhereScalar(condition *Tensor, self, other Scalar) *Tensor {
-	return begin(opWhereScalar).tensor(condition).scalar(self).scalar(other).one()
+	return begin(opWhereScalar).tensor(condition).scalar(self).scalar(other).one(condition)
 }
 
 // WhereScalarOther is torch.where.
 //
 //	where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
 func WhereScalarOther(condition, self *Tensor, other Scalar) *Tensor {
-	return begin(opWhereScalarOther).tensor(condition).tensor(self).scalar(other).one()
+	return begin(opWhereScalarOther).tensor(condition).tensor(self).scalar(other).one(condition, self)
 }
 
 // WhereScalarSelf is torch.where.
 //
 //	where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
 func WhereScalarSelf(condition *Tensor, self Scalar, other *Tensor) *Tensor {
-	return begin(opWhereScalarSelf).tensor(condition).scalar(self).tensor(other).one()
+	return begin(opWhereScalarSelf).tensor(condition).scalar(self).tensor(other).one(condition, other)
 }
 
 var (

@@ -8,28 +8,28 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) XLogY(other *Tensor) *Tensor {
-	return begin(opXLogY).tensor(t).tensor(other).one()
+	return begin(opXLogY).tensor(t).tensor(other).one(t, other)
 }
 
 // XLogYI is torch.Tensor.xlogy_: it overwrites t, and returns it.
 //
 //	xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func (t *Tensor) XLogYI(other *Tensor) *Tensor {
-	return begin(opXLogYI).tensor(t).tensor(other).into(t)
+	return begin(opXLogYI).tensor(t).tensor(other).into(t, other)
 }
 
 // XLogYOut is [Tensor.XLogY] whose result is written to out.
 //
 //	xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) XLogYOut(other, out *Tensor) *Tensor {
-	return begin(opXLogYOut).tensor(t).tensor(other).tensor(out).into(out)
+	return begin(opXLogYOut).tensor(t).tensor(other).tensor(out).into(out, t, other)
 }
 
 // XLogYScalarOther is torch.Tensor.xlogy.
 //
 //	xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
 func (t *Tensor) XLogYScalarOther(other Scalar) *Tensor {
-	return begin(opXLogYScalarOther).tensor(t).scalar(other).one()
+	return begin(opXLogYScalarOther).tensor(t).scalar(other).one(t)
 }
 
 // XLogYScalarOtherI is torch.Tensor.xlogy_: it overwrites t, and returns it.
@@ -43,21 +43,21 @@ func (t *Tensor) XLogYScalarOtherI(other Scalar) *Tensor {
 //
 //	xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) XLogYScalarOtherOut(other Scalar, out *Tensor) *Tensor {
-	return begin(opXLogYScalarOtherOut).tensor(t).scalar(other).tensor(out).into(out)
+	return begin(opXLogYScalarOtherOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
 // XLogYScalarSelf is torch.xlogy.
 //
 //	xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
 func XLogYScalarSelf(self Scalar, other *Tensor) *Tensor {
-	return begin(opXLogYScalarSelf).scalar(self).tensor(other).one()
+	return begin(opXLogYScalarSelf).scalar(self).tensor(other).one(other)
 }
 
 // XLogYScalarSelfOut is [XLogYScalarSelf] whose result is written to out.
 //
 //	xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func XLogYScalarSelfOut(self Scalar, other, out *Tensor) *Tensor {
-	return begin(opXLogYScalarSelfOut).scalar(self).tensor(other).tensor(out).into(out)
+	return begin(opXLogYScalarSelfOut).scalar(self).tensor(other).tensor(out).into(out, other)
 }
 
 var (

@@ -16,7 +16,11 @@ func (t *Tensor) ZeroI() *Tensor {
 //	zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func Zeros(size []int, options ...TensorOptions) *Tensor {
-	return begin(opZeros).ints(size).factory(first(options)).one()
+	args := begin(opZeros).ints(size)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
 }
 
 // ZerosLikeOptions of [ZerosLike].
@@ -33,9 +37,13 @@ type ZerosLikeOptions struct {
 //	zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func ZerosLike(self *Tensor, options ...ZerosLikeOptions) *Tensor {
-	o := first(options)
-	return begin(opZerosLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one()
+	args := begin(opZerosLike).tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
 }
 
 // ZerosOut is [Zeros] whose result is written to out.

@@ -126,18 +126,20 @@ class Writer:
         return "".join(types), builder + "()", None
 
     def arguments(self, b):
-        """The builder's calls, in the schema's order."""
+        """The builder's calls, in the schema's order, and how many of them come before the first option."""
         given = {p.name: p for p in b.parameters}
         chosen = set(o.name for o in b.options)
-        chain, factory = [], b.options_name == "TensorOptions"
+        chain, before, factory = [], None, b.options_name == "TensorOptions"
         for i, a in enumerate(b.op.arguments):
+            if a.name in chosen and before is None:
+                before = len(chain)
             if i == 0 and b.home == "Tensor":
                 chain.append("tensor(t)")
             elif a.name in given:
                 chain.append(f"{TYPES[given[a.name].type][1]}({parameter(a.name)})")
             elif a.name in chosen and factory:
                 if a.name == "dtype":
-                    chain.append("factory(first(options))" if self.core else "factory(call.First(options))")
+                    chain.append("factory(o)")
             elif a.name in chosen:
                 value = f"o.{field(a.name)}"
                 chain.append(f"optInt(number({value}))" if self.is_reduction(a) else f"{TYPES[a.type][3]}({value})")
@@ -145,24 +147,46 @@ class Writer:
                 chain.append("unset()")
         while chain and chain[-1] == "unset()":
             chain.pop()
-        return chain
+        return chain, before
+
+    def chained(self, start, calls, indent=""):
+        """Calls on one builder, on lines of about 112 columns."""
+        text, line = [], start
+        for c in map(self.method, calls):
+            if len(line) + len(c) > 112:
+                text.append(line + ".")
+                line = indent + "\t" + c
+            else:
+                line += "." + c
+        return text + [line]
+
+    def keeping(self, ending, chain):
+        """What runs the operator is given the tensors, so that they live until it has returned."""
+        tensors = [m.group(1) for m in (re.fullmatch(r"tensor\((\w+)\)", c) for c in chain) if m]
+        name, given = ending.removesuffix(")").split("(")
+        return f"{name}({', '.join([given] * bool(given) + [t for t in tensors if t != given])})"
 
     def body(self, b):
         go_results, ending, after = self.results(b)
-        lines = []
-        if b.options and b.options_name != "TensorOptions":
-            lines.append("o := first(options)" if self.core else "o := call.First(options)")
+        chain, before = self.arguments(b)
+        ending = self.keeping(ending, chain)
         begin = f"begin({variable(b)})" if self.core else f"call.Begin({variable(b)})"
-        calls = [self.method(c) for c in self.arguments(b) + [ending]]
-        text, line = [], ("return " if go_results and not after else "") + begin
-        for c in calls:
-            if len(line) + len(c) > 112:
-                text.append(line + ".")
-                line = "\t" + c
+        end = "return " if go_results and not after else ""
+        parameters = {parameter(p.name) for p in b.parameters}
+        if not b.options:
+            lines = self.chained(end + begin, chain + [ending])
+        elif not any(re.search(rf"\((?:{'|'.join(parameters | {'t'})})\)$", c) for c in chain[before:]):
+            # Options end the schema: none at all is the usual call, and the quick one.
+            lines = self.chained("args := " + begin, chain[:before]) + ["if len(options) > 0 {"]
+            if len(b.options) > 1 and b.options_name != "TensorOptions":
+                lines += ["\to := options[0]"] + self.chained("\targs = args", chain[before:], "\t")
             else:
-                line += "." + c
-        lines += text + [line] + ([after] if after else [])
-        return go_results, lines
+                lines += ["\t" + re.sub(r"\bo\b", "options[0]", line) for line in self.chained("args = args", chain[before:])]
+            lines += ["}", end + "args." + self.method(ending)]
+        else:
+            lines = ["o := first(options)" if self.core else "o := call.First(options)"]
+            lines += self.chained(end + begin, chain + [ending])
+        return go_results, lines + ([after] if after else [])
 
     def comment(self, b):
         text = sentence(b)

@@ -19,8 +19,12 @@ type FFTOptions struct {
 //
 //	fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func FFT(self *gotorch.Tensor, options ...FFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // FFT2Options of [FFT2].
@@ -34,8 +38,12 @@ type FFT2Options struct {
 //
 //	fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func FFT2(self *gotorch.Tensor, options ...FFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // FFT2Out is [FFT2] whose result is written to out.
@@ -44,7 +52,8 @@ func FFT2(self *gotorch.Tensor, options ...FFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func FFT2Out(self, out *gotorch.Tensor, options ...FFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // FFTFreqOptions of [FFTFreq].
@@ -61,9 +70,12 @@ type FFTFreqOptions struct {
 //	fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func FFTFreq(n int, options ...FFTFreqOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opFFTFreq).Int(n).OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).
-		OptBool(o.PinMemory).One()
+	args := call.Begin(opFFTFreq).Int(n)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+	}
+	return args.One()
 }
 
 // FFTFreqOutOptions of [FFTFreqOut].
@@ -90,8 +102,12 @@ type FFTNOptions struct {
 //
 //	fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func FFTN(self *gotorch.Tensor, options ...FFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // FFTNOut is [FFTN] whose result is written to out.
@@ -100,7 +116,8 @@ func FFTN(self *gotorch.Tensor, options ...FFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func FFTNOut(self, out *gotorch.Tensor, options ...FFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // FFTOut is [FFT] whose result is written to out.
@@ -108,7 +125,7 @@ func FFTNOut(self, out *gotorch.Tensor, options ...FFTNOptions) *gotorch.Tensor 
 //	fft_fft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func FFTOut(self, out *gotorch.Tensor, options ...FFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out, self)
 }
 
 // FFTShiftOptions of [FFTShift].
@@ -120,8 +137,11 @@ type FFTShiftOptions struct {
 //
 //	fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor
 func FFTShift(self *gotorch.Tensor, options ...FFTShiftOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opFFTShift).Tensor(self).OptInts(o.Dim).One()
+	args := call.Begin(opFFTShift).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInts(options[0].Dim)
+	}
+	return args.One(self)
 }
 
 // HFFTOptions of [HFFT].
@@ -135,8 +155,12 @@ type HFFTOptions struct {
 //
 //	fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func HFFT(self *gotorch.Tensor, options ...HFFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opHFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // HFFT2Options of [HFFT2].
@@ -150,8 +174,12 @@ type HFFT2Options struct {
 //
 //	fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func HFFT2(self *gotorch.Tensor, options ...HFFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opHFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // HFFT2Out is [HFFT2] whose result is written to out.
@@ -160,7 +188,8 @@ func HFFT2(self *gotorch.Tensor, options ...HFFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func HFFT2Out(self, out *gotorch.Tensor, options ...HFFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opHFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opHFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // HFFTNOptions of [HFFTN].
@@ -174,8 +203,12 @@ type HFFTNOptions struct {
 //
 //	fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func HFFTN(self *gotorch.Tensor, options ...HFFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opHFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // HFFTNOut is [HFFTN] whose result is written to out.
@@ -184,7 +217,8 @@ func HFFTN(self *gotorch.Tensor, options ...HFFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func HFFTNOut(self, out *gotorch.Tensor, options ...HFFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opHFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opHFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // HFFTOut is [HFFT] whose result is written to out.
@@ -192,7 +226,7 @@ func HFFTNOut(self, out *gotorch.Tensor, options ...HFFTNOptions) *gotorch.Tenso
 //	fft_hfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func HFFTOut(self, out *gotorch.Tensor, options ...HFFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opHFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opHFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out, self)
 }
 
 // IFFTOptions of [IFFT].
@@ -206,8 +240,12 @@ type IFFTOptions struct {
 //
 //	fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IFFT(self *gotorch.Tensor, options ...IFFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IFFT2Options of [IFFT2].
@@ -221,8 +259,12 @@ type IFFT2Options struct {
 //
 //	fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IFFT2(self *gotorch.Tensor, options ...IFFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IFFT2Out is [IFFT2] whose result is written to out.
@@ -231,7 +273,8 @@ func IFFT2(self *gotorch.Tensor, options ...IFFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func IFFT2Out(self, out *gotorch.Tensor, options ...IFFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IFFTNOptions of [IFFTN].
@@ -245,8 +288,12 @@ type IFFTNOptions struct {
 //
 //	fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IFFTN(self *gotorch.Tensor, options ...IFFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IFFTNOut is [IFFTN] whose result is written to out.
@@ -255,7 +302,8 @@ func IFFTN(self *gotorch.Tensor, options ...IFFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func IFFTNOut(self, out *gotorch.Tensor, options ...IFFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IFFTOut is [IFFT] whose result is written to out.
@@ -263,7 +311,7 @@ func IFFTNOut(self, out *gotorch.Tensor, options ...IFFTNOptions) *gotorch.Tenso
 //	fft_ifft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func IFFTOut(self, out *gotorch.Tensor, options ...IFFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out, self)
 }
 
 // IFFTShiftOptions of [IFFTShift].
@@ -275,8 +323,11 @@ type IFFTShiftOptions struct {
 //
 //	fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor
 func IFFTShift(self *gotorch.Tensor, options ...IFFTShiftOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIFFTShift).Tensor(self).OptInts(o.Dim).One()
+	args := call.Begin(opIFFTShift).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInts(options[0].Dim)
+	}
+	return args.One(self)
 }
 
 // IHFFTOptions of [IHFFT].
@@ -290,8 +341,12 @@ type IHFFTOptions struct {
 //
 //	fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IHFFT(self *gotorch.Tensor, options ...IHFFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIHFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIHFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IHFFT2Options of [IHFFT2].
@@ -305,8 +360,12 @@ type IHFFT2Options struct {
 //
 //	fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IHFFT2(self *gotorch.Tensor, options ...IHFFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIHFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIHFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IHFFT2Out is [IHFFT2] whose result is written to out.
@@ -315,7 +374,8 @@ func IHFFT2(self *gotorch.Tensor, options ...IHFFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func IHFFT2Out(self, out *gotorch.Tensor, options ...IHFFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIHFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIHFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IHFFTNOptions of [IHFFTN].
@@ -329,8 +389,12 @@ type IHFFTNOptions struct {
 //
 //	fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IHFFTN(self *gotorch.Tensor, options ...IHFFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIHFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIHFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IHFFTNOut is [IHFFTN] whose result is written to out.
@@ -339,7 +403,8 @@ func IHFFTN(self *gotorch.Tensor, options ...IHFFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func IHFFTNOut(self, out *gotorch.Tensor, options ...IHFFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIHFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIHFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IHFFTOut is [IHFFT] whose result is written to out.
@@ -347,7 +412,8 @@ func IHFFTNOut(self, out *gotorch.Tensor, options ...IHFFTNOptions) *gotorch.Ten
 //	fft_ihfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func IHFFTOut(self, out *gotorch.Tensor, options ...IHFFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIHFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIHFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IRFFTOptions of [IRFFT].
@@ -361,8 +427,12 @@ type IRFFTOptions struct {
 //
 //	fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IRFFT(self *gotorch.Tensor, options ...IRFFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIRFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIRFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IRFFT2Options of [IRFFT2].
@@ -376,8 +446,12 @@ type IRFFT2Options struct {
 //
 //	fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IRFFT2(self *gotorch.Tensor, options ...IRFFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIRFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIRFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IRFFT2Out is [IRFFT2] whose result is written to out.
@@ -386,7 +460,8 @@ func IRFFT2(self *gotorch.Tensor, options ...IRFFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func IRFFT2Out(self, out *gotorch.Tensor, options ...IRFFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIRFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIRFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IRFFTNOptions of [IRFFTN].
@@ -400,8 +475,12 @@ type IRFFTNOptions struct {
 //
 //	fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IRFFTN(self *gotorch.Tensor, options ...IRFFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opIRFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opIRFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // IRFFTNOut is [IRFFTN] whose result is written to out.
@@ -410,7 +489,8 @@ func IRFFTN(self *gotorch.Tensor, options ...IRFFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func IRFFTNOut(self, out *gotorch.Tensor, options ...IRFFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIRFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIRFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // IRFFTOut is [IRFFT] whose result is written to out.
@@ -418,7 +498,8 @@ func IRFFTNOut(self, out *gotorch.Tensor, options ...IRFFTNOptions) *gotorch.Ten
 //	fft_irfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func IRFFTOut(self, out *gotorch.Tensor, options ...IRFFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opIRFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opIRFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // RFFTOptions of [RFFT].
@@ -432,8 +513,12 @@ type RFFTOptions struct {
 //
 //	fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func RFFT(self *gotorch.Tensor, options ...RFFTOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRFFT).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opRFFT).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // RFFT2Options of [RFFT2].
@@ -447,8 +532,12 @@ type RFFT2Options struct {
 //
 //	fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func RFFT2(self *gotorch.Tensor, options ...RFFT2Options) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRFFT2).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opRFFT2).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // RFFT2Out is [RFFT2] whose result is written to out.
@@ -457,7 +546,8 @@ func RFFT2(self *gotorch.Tensor, options ...RFFT2Options) *gotorch.Tensor {
 //	    Tensor(a!)
 func RFFT2Out(self, out *gotorch.Tensor, options ...RFFT2Options) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opRFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opRFFT2Out).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // RFFTFreqOptions of [RFFTFreq].
@@ -474,9 +564,12 @@ type RFFTFreqOptions struct {
 //	fft_rfftfreq(int n, float d=1., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None) -> Tensor
 func RFFTFreq(n int, options ...RFFTFreqOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRFFTFreq).Int(n).OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).
-		OptBool(o.PinMemory).One()
+	args := call.Begin(opRFFTFreq).Int(n)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+	}
+	return args.One()
 }
 
 // RFFTFreqOutOptions of [RFFTFreqOut].
@@ -503,8 +596,12 @@ type RFFTNOptions struct {
 //
 //	fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func RFFTN(self *gotorch.Tensor, options ...RFFTNOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRFFTN).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).One()
+	args := call.Begin(opRFFTN).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
+	}
+	return args.One(self)
 }
 
 // RFFTNOut is [RFFTN] whose result is written to out.
@@ -513,7 +610,8 @@ func RFFTN(self *gotorch.Tensor, options ...RFFTNOptions) *gotorch.Tensor {
 //	    Tensor(a!)
 func RFFTNOut(self, out *gotorch.Tensor, options ...RFFTNOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opRFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opRFFTNOut).Tensor(self).OptInts(o.S).OptInts(o.Dim).OptString(o.Norm).Tensor(out).
+		Into(out, self)
 }
 
 // RFFTOut is [RFFT] whose result is written to out.
@@ -521,7 +619,7 @@ func RFFTNOut(self, out *gotorch.Tensor, options ...RFFTNOptions) *gotorch.Tenso
 //	fft_rfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)
 func RFFTOut(self, out *gotorch.Tensor, options ...RFFTOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opRFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out)
+	return call.Begin(opRFFTOut).Tensor(self).OptInt(o.N).OptInt(o.Dim).OptString(o.Norm).Tensor(out).Into(out, self)
 }
 
 var (

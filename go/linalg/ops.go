@@ -17,8 +17,11 @@ type CholeskyOptions struct {
 //
 //	linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor
 func Cholesky(self *gotorch.Tensor, options ...CholeskyOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCholesky).Tensor(self).OptBool(o.Upper).One()
+	args := call.Begin(opCholesky).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Upper)
+	}
+	return args.One(self)
 }
 
 // CholeskyExOptions of [CholeskyEx].
@@ -31,8 +34,12 @@ type CholeskyExOptions struct {
 //
 //	linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
 func CholeskyEx(self *gotorch.Tensor, options ...CholeskyExOptions) (l, info *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opCholeskyEx).Tensor(self).OptBool(o.Upper).OptBool(o.CheckErrors).Two()
+	args := call.Begin(opCholeskyEx).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Upper).OptBool(o.CheckErrors)
+	}
+	return args.Two(self)
 }
 
 // CholeskyExOut is [CholeskyEx] whose results are written to l and info.
@@ -41,7 +48,8 @@ func CholeskyEx(self *gotorch.Tensor, options ...CholeskyExOptions) (l, info *go
 //	    info) -> (Tensor(a!) L, Tensor(b!) info)
 func CholeskyExOut(self, l, info *gotorch.Tensor, options ...CholeskyExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opCholeskyExOut).Tensor(self).OptBool(o.Upper).OptBool(o.CheckErrors).Tensor(l).Tensor(info).Done()
+	call.Begin(opCholeskyExOut).Tensor(self).OptBool(o.Upper).OptBool(o.CheckErrors).Tensor(l).Tensor(info).
+		Done(self, l, info)
 	return l, info
 }
 
@@ -50,7 +58,7 @@ func CholeskyExOut(self, l, info *gotorch.Tensor, options ...CholeskyExOptions) 
 //	linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)
 func CholeskyOut(self, out *gotorch.Tensor, options ...CholeskyOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opCholeskyOut).Tensor(self).OptBool(o.Upper).Tensor(out).Into(out)
+	return call.Begin(opCholeskyOut).Tensor(self).OptBool(o.Upper).Tensor(out).Into(out, self)
 }
 
 // CondOptions of [Cond].
@@ -62,8 +70,11 @@ type CondOptions struct {
 //
 //	linalg_cond(Tensor self, Scalar? p=None) -> Tensor
 func Cond(self *gotorch.Tensor, options ...CondOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCond).Tensor(self).OptScalar(o.P).One()
+	args := call.Begin(opCond).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].P)
+	}
+	return args.One(self)
 }
 
 // CondOut is [Cond] whose result is written to out.
@@ -71,21 +82,21 @@ func Cond(self *gotorch.Tensor, options ...CondOptions) *gotorch.Tensor {
 //	linalg_cond.out(Tensor self, Scalar? p=None, *, Tensor(a!) out) -> Tensor(a!)
 func CondOut(self, out *gotorch.Tensor, options ...CondOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opCondOut).Tensor(self).OptScalar(o.P).Tensor(out).Into(out)
+	return call.Begin(opCondOut).Tensor(self).OptScalar(o.P).Tensor(out).Into(out, self)
 }
 
 // CondPStr is torch.linalg.cond.
 //
 //	linalg_cond.p_str(Tensor self, str p) -> Tensor
 func CondPStr(self *gotorch.Tensor, p string) *gotorch.Tensor {
-	return call.Begin(opCondPStr).Tensor(self).String(p).One()
+	return call.Begin(opCondPStr).Tensor(self).String(p).One(self)
 }
 
 // CondPStrOut is [CondPStr] whose result is written to out.
 //
 //	linalg_cond.p_str_out(Tensor self, str p, *, Tensor(a!) out) -> Tensor(a!)
 func CondPStrOut(self *gotorch.Tensor, p string, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opCondPStrOut).Tensor(self).String(p).Tensor(out).Into(out)
+	return call.Begin(opCondPStrOut).Tensor(self).String(p).Tensor(out).Into(out, self)
 }
 
 // CrossOptions of [Cross].
@@ -97,8 +108,11 @@ type CrossOptions struct {
 //
 //	linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
 func Cross(self, other *gotorch.Tensor, options ...CrossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCross).Tensor(self).Tensor(other).OptInt(o.Dim).One()
+	args := call.Begin(opCross).Tensor(self).Tensor(other)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Dim)
+	}
+	return args.One(self, other)
 }
 
 // CrossOut is [Cross] whose result is written to out.
@@ -106,21 +120,21 @@ func Cross(self, other *gotorch.Tensor, options ...CrossOptions) *gotorch.Tensor
 //	linalg_cross.out(Tensor self, Tensor other, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)
 func CrossOut(self, other, out *gotorch.Tensor, options ...CrossOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opCrossOut).Tensor(self).Tensor(other).OptInt(o.Dim).Tensor(out).Into(out)
+	return call.Begin(opCrossOut).Tensor(self).Tensor(other).OptInt(o.Dim).Tensor(out).Into(out, self, other)
 }
 
 // Det is torch.linalg.det.
 //
 //	linalg_det(Tensor A) -> Tensor
 func Det(a *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opDet).Tensor(a).One()
+	return call.Begin(opDet).Tensor(a).One(a)
 }
 
 // DetOut is [Det] whose result is written to out.
 //
 //	linalg_det.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)
 func DetOut(a, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opDetOut).Tensor(a).Tensor(out).Into(out)
+	return call.Begin(opDetOut).Tensor(a).Tensor(out).Into(out, a)
 }
 
 // DiagonalOptions of [Diagonal].
@@ -134,15 +148,19 @@ type DiagonalOptions struct {
 //
 //	linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)
 func Diagonal(a *gotorch.Tensor, options ...DiagonalOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opDiagonal).Tensor(a).OptInt(o.Offset).OptInt(o.Dim1).OptInt(o.Dim2).One()
+	args := call.Begin(opDiagonal).Tensor(a)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.Offset).OptInt(o.Dim1).OptInt(o.Dim2)
+	}
+	return args.One(a)
 }
 
 // Eig is torch.linalg.eig.
 //
 //	linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
 func Eig(self *gotorch.Tensor) (eigenvalues, eigenvectors *gotorch.Tensor) {
-	return call.Begin(opEig).Tensor(self).Two()
+	return call.Begin(opEig).Tensor(self).Two(self)
 }
 
 // EigOut is [Eig] whose results are written to eigenvalues and eigenvectors.
@@ -150,7 +168,7 @@ func Eig(self *gotorch.Tensor) (eigenvalues, eigenvectors *gotorch.Tensor) {
 //	linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues,
 //	    Tensor(b!) eigenvectors)
 func EigOut(self, eigenvalues, eigenvectors *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
-	call.Begin(opEigOut).Tensor(self).Tensor(eigenvalues).Tensor(eigenvectors).Done()
+	call.Begin(opEigOut).Tensor(self).Tensor(eigenvalues).Tensor(eigenvectors).Done(self, eigenvalues, eigenvectors)
 	return eigenvalues, eigenvectors
 }
 
@@ -158,7 +176,7 @@ func EigOut(self, eigenvalues, eigenvectors *gotorch.Tensor) (*gotorch.Tensor, *
 //
 //	linalg_eigvals(Tensor self) -> Tensor
 func EigVals(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opEigVals).Tensor(self).One()
+	return call.Begin(opEigVals).Tensor(self).One(self)
 }
 
 // EigValsHOptions of [EigValsH].
@@ -170,8 +188,11 @@ type EigValsHOptions struct {
 //
 //	linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor
 func EigValsH(self *gotorch.Tensor, options ...EigValsHOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opEigValsH).Tensor(self).OptString(o.UPLO).One()
+	args := call.Begin(opEigValsH).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptString(options[0].UPLO)
+	}
+	return args.One(self)
 }
 
 // EigValsHOut is [EigValsH] whose result is written to out.
@@ -179,14 +200,14 @@ func EigValsH(self *gotorch.Tensor, options ...EigValsHOptions) *gotorch.Tensor 
 //	linalg_eigvalsh.out(Tensor self, str UPLO="L", *, Tensor(a!) out) -> Tensor(a!)
 func EigValsHOut(self, out *gotorch.Tensor, options ...EigValsHOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opEigValsHOut).Tensor(self).OptString(o.UPLO).Tensor(out).Into(out)
+	return call.Begin(opEigValsHOut).Tensor(self).OptString(o.UPLO).Tensor(out).Into(out, self)
 }
 
 // EigValsOut is [EigVals] whose result is written to out.
 //
 //	linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func EigValsOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opEigValsOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opEigValsOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // EighOptions of [Eigh].
@@ -198,8 +219,11 @@ type EighOptions struct {
 //
 //	linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)
 func Eigh(self *gotorch.Tensor, options ...EighOptions) (eigenvalues, eigenvectors *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opEigh).Tensor(self).OptString(o.UPLO).Two()
+	args := call.Begin(opEigh).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptString(options[0].UPLO)
+	}
+	return args.Two(self)
 }
 
 // EighOut is [Eigh] whose results are written to eigvals and eigvecs.
@@ -208,7 +232,7 @@ func Eigh(self *gotorch.Tensor, options ...EighOptions) (eigenvalues, eigenvecto
 //	    eigenvalues, Tensor(b!) eigenvectors)
 func EighOut(self, eigvals, eigvecs *gotorch.Tensor, options ...EighOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opEighOut).Tensor(self).OptString(o.UPLO).Tensor(eigvals).Tensor(eigvecs).Done()
+	call.Begin(opEighOut).Tensor(self).OptString(o.UPLO).Tensor(eigvals).Tensor(eigvecs).Done(self, eigvals, eigvecs)
 	return eigvals, eigvecs
 }
 
@@ -216,21 +240,21 @@ func EighOut(self, eigvals, eigvecs *gotorch.Tensor, options ...EighOptions) (*g
 //
 //	linalg_householder_product(Tensor input, Tensor tau) -> Tensor
 func HouseholderProduct(input, tau *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHouseholderProduct).Tensor(input).Tensor(tau).One()
+	return call.Begin(opHouseholderProduct).Tensor(input).Tensor(tau).One(input, tau)
 }
 
 // HouseholderProductOut is [HouseholderProduct] whose result is written to out.
 //
 //	linalg_householder_product.out(Tensor input, Tensor tau, *, Tensor(a!) out) -> Tensor(a!)
 func HouseholderProductOut(input, tau, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHouseholderProductOut).Tensor(input).Tensor(tau).Tensor(out).Into(out)
+	return call.Begin(opHouseholderProductOut).Tensor(input).Tensor(tau).Tensor(out).Into(out, input, tau)
 }
 
 // Inv is torch.linalg.inv.
 //
 //	linalg_inv(Tensor A) -> Tensor
 func Inv(a *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opInv).Tensor(a).One()
+	return call.Begin(opInv).Tensor(a).One(a)
 }
 
 // InvExOptions of [InvEx].
@@ -242,8 +266,11 @@ type InvExOptions struct {
 //
 //	linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
 func InvEx(a *gotorch.Tensor, options ...InvExOptions) (inverse, info *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opInvEx).Tensor(a).OptBool(o.CheckErrors).Two()
+	args := call.Begin(opInvEx).Tensor(a)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].CheckErrors)
+	}
+	return args.Two(a)
 }
 
 // InvExOut is [InvEx] whose results are written to inverse and info.
@@ -252,7 +279,7 @@ func InvEx(a *gotorch.Tensor, options ...InvExOptions) (inverse, info *gotorch.T
 //	    (Tensor(a!) inverse, Tensor(b!) info)
 func InvExOut(a, inverse, info *gotorch.Tensor, options ...InvExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opInvExOut).Tensor(a).OptBool(o.CheckErrors).Tensor(inverse).Tensor(info).Done()
+	call.Begin(opInvExOut).Tensor(a).OptBool(o.CheckErrors).Tensor(inverse).Tensor(info).Done(a, inverse, info)
 	return inverse, info
 }
 
@@ -260,7 +287,7 @@ func InvExOut(a, inverse, info *gotorch.Tensor, options ...InvExOptions) (*gotor
 //
 //	linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)
 func InvOut(a, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opInvOut).Tensor(a).Tensor(out).Into(out)
+	return call.Begin(opInvOut).Tensor(a).Tensor(out).Into(out, a)
 }
 
 // LDLFactorOptions of [LDLFactor].
@@ -272,8 +299,11 @@ type LDLFactorOptions struct {
 //
 //	linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)
 func LDLFactor(self *gotorch.Tensor, options ...LDLFactorOptions) (ld, pivots *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLDLFactor).Tensor(self).OptBool(o.Hermitian).Two()
+	args := call.Begin(opLDLFactor).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.Two(self)
 }
 
 // LDLFactorExOptions of [LDLFactorEx].
@@ -287,8 +317,12 @@ type LDLFactorExOptions struct {
 //	linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor
 //	    pivots, Tensor info)
 func LDLFactorEx(self *gotorch.Tensor, options ...LDLFactorExOptions) (ld, pivots, info *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLDLFactorEx).Tensor(self).OptBool(o.Hermitian).OptBool(o.CheckErrors).Three()
+	args := call.Begin(opLDLFactorEx).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Hermitian).OptBool(o.CheckErrors)
+	}
+	return args.Three(self)
 }
 
 // LDLFactorExOut is [LDLFactorEx] whose results are written to ld and pivots and info.
@@ -298,7 +332,7 @@ func LDLFactorEx(self *gotorch.Tensor, options ...LDLFactorExOptions) (ld, pivot
 func LDLFactorExOut(self, ld, pivots, info *gotorch.Tensor, options ...LDLFactorExOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opLDLFactorExOut).Tensor(self).OptBool(o.Hermitian).OptBool(o.CheckErrors).Tensor(ld).Tensor(pivots).
-		Tensor(info).Done()
+		Tensor(info).Done(self, ld, pivots, info)
 	return ld, pivots, info
 }
 
@@ -308,7 +342,7 @@ func LDLFactorExOut(self, ld, pivots, info *gotorch.Tensor, options ...LDLFactor
 //	    LD, Tensor(b!) pivots)
 func LDLFactorOut(self, ld, pivots *gotorch.Tensor, options ...LDLFactorOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLDLFactorOut).Tensor(self).OptBool(o.Hermitian).Tensor(ld).Tensor(pivots).Done()
+	call.Begin(opLDLFactorOut).Tensor(self).OptBool(o.Hermitian).Tensor(ld).Tensor(pivots).Done(self, ld, pivots)
 	return ld, pivots
 }
 
@@ -321,8 +355,11 @@ type LDLSolveOptions struct {
 //
 //	linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
 func LDLSolve(ld, pivots, b *gotorch.Tensor, options ...LDLSolveOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLDLSolve).Tensor(ld).Tensor(pivots).Tensor(b).OptBool(o.Hermitian).One()
+	args := call.Begin(opLDLSolve).Tensor(ld).Tensor(pivots).Tensor(b)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.One(ld, pivots, b)
 }
 
 // LDLSolveOut is [LDLSolve] whose result is written to out.
@@ -331,7 +368,8 @@ func LDLSolve(ld, pivots, b *gotorch.Tensor, options ...LDLSolveOptions) *gotorc
 //	    Tensor(a!)
 func LDLSolveOut(ld, pivots, b, out *gotorch.Tensor, options ...LDLSolveOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLDLSolveOut).Tensor(ld).Tensor(pivots).Tensor(b).OptBool(o.Hermitian).Tensor(out).Into(out)
+	return call.Begin(opLDLSolveOut).Tensor(ld).Tensor(pivots).Tensor(b).OptBool(o.Hermitian).Tensor(out).
+		Into(out, ld, pivots, b)
 }
 
 // LUOptions of [LU].
@@ -343,8 +381,11 @@ type LUOptions struct {
 //
 //	linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
 func LU(a *gotorch.Tensor, options ...LUOptions) (p, l, u *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLU).Tensor(a).OptBool(o.Pivot).Three()
+	args := call.Begin(opLU).Tensor(a)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Pivot)
+	}
+	return args.Three(a)
 }
 
 // LUFactorOptions of [LUFactor].
@@ -356,8 +397,11 @@ type LUFactorOptions struct {
 //
 //	linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
 func LUFactor(a *gotorch.Tensor, options ...LUFactorOptions) (lu, pivots *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLUFactor).Tensor(a).OptBool(o.Pivot).Two()
+	args := call.Begin(opLUFactor).Tensor(a)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Pivot)
+	}
+	return args.Two(a)
 }
 
 // LUFactorExOptions of [LUFactorEx].
@@ -371,8 +415,12 @@ type LUFactorExOptions struct {
 //	linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots,
 //	    Tensor info)
 func LUFactorEx(a *gotorch.Tensor, options ...LUFactorExOptions) (lu, pivots, info *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLUFactorEx).Tensor(a).OptBool(o.Pivot).OptBool(o.CheckErrors).Three()
+	args := call.Begin(opLUFactorEx).Tensor(a)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Pivot).OptBool(o.CheckErrors)
+	}
+	return args.Three(a)
 }
 
 // LUFactorExOut is [LUFactorEx] whose results are written to lu and pivots and info.
@@ -382,7 +430,7 @@ func LUFactorEx(a *gotorch.Tensor, options ...LUFactorExOptions) (lu, pivots, in
 func LUFactorExOut(a, lu, pivots, info *gotorch.Tensor, options ...LUFactorExOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opLUFactorExOut).Tensor(a).OptBool(o.Pivot).OptBool(o.CheckErrors).Tensor(lu).Tensor(pivots).
-		Tensor(info).Done()
+		Tensor(info).Done(a, lu, pivots, info)
 	return lu, pivots, info
 }
 
@@ -392,7 +440,7 @@ func LUFactorExOut(a, lu, pivots, info *gotorch.Tensor, options ...LUFactorExOpt
 //	    Tensor(b!) pivots)
 func LUFactorOut(a, lu, pivots *gotorch.Tensor, options ...LUFactorOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLUFactorOut).Tensor(a).OptBool(o.Pivot).Tensor(lu).Tensor(pivots).Done()
+	call.Begin(opLUFactorOut).Tensor(a).OptBool(o.Pivot).Tensor(lu).Tensor(pivots).Done(a, lu, pivots)
 	return lu, pivots
 }
 
@@ -402,7 +450,7 @@ func LUFactorOut(a, lu, pivots *gotorch.Tensor, options ...LUFactorOptions) (*go
 //	    Tensor(b!) L, Tensor(c!) U)
 func LUOut(a, p, l, u *gotorch.Tensor, options ...LUOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLUOut).Tensor(a).OptBool(o.Pivot).Tensor(p).Tensor(l).Tensor(u).Done()
+	call.Begin(opLUOut).Tensor(a).OptBool(o.Pivot).Tensor(p).Tensor(l).Tensor(u).Done(a, p, l, u)
 	return p, l, u
 }
 
@@ -416,8 +464,12 @@ type LUSolveOptions struct {
 //
 //	linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor
 func LUSolve(lu, pivots, b *gotorch.Tensor, options ...LUSolveOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLUSolve).Tensor(lu).Tensor(pivots).Tensor(b).OptBool(o.Left).OptBool(o.Adjoint).One()
+	args := call.Begin(opLUSolve).Tensor(lu).Tensor(pivots).Tensor(b)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Left).OptBool(o.Adjoint)
+	}
+	return args.One(lu, pivots, b)
 }
 
 // LUSolveOut is [LUSolve] whose result is written to out.
@@ -427,7 +479,7 @@ func LUSolve(lu, pivots, b *gotorch.Tensor, options ...LUSolveOptions) *gotorch.
 func LUSolveOut(lu, pivots, b, out *gotorch.Tensor, options ...LUSolveOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opLUSolveOut).Tensor(lu).Tensor(pivots).Tensor(b).OptBool(o.Left).OptBool(o.Adjoint).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, lu, pivots, b)
 }
 
 // LstSqOptions of [LstSq].
@@ -441,8 +493,12 @@ type LstSqOptions struct {
 //	linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor
 //	    residuals, Tensor rank, Tensor singular_values)
 func LstSq(self, b *gotorch.Tensor, options ...LstSqOptions) (solution, residuals, rank, singularValues *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opLstSq).Tensor(self).Tensor(b).OptDouble(o.Rcond).OptString(o.Driver).Four()
+	args := call.Begin(opLstSq).Tensor(self).Tensor(b)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Rcond).OptString(o.Driver)
+	}
+	return args.Four(self, b)
 }
 
 // LstSqOut is [LstSq] whose results are written to solution and residuals and rank and singularValues.
@@ -453,7 +509,7 @@ func LstSq(self, b *gotorch.Tensor, options ...LstSqOptions) (solution, residual
 func LstSqOut(self, b, solution, residuals, rank, singularValues *gotorch.Tensor, options ...LstSqOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opLstSqOut).Tensor(self).Tensor(b).OptDouble(o.Rcond).OptString(o.Driver).Tensor(solution).
-		Tensor(residuals).Tensor(rank).Tensor(singularValues).Done()
+		Tensor(residuals).Tensor(rank).Tensor(singularValues).Done(self, b, solution, residuals, rank, singularValues)
 	return solution, residuals, rank, singularValues
 }
 
@@ -461,21 +517,21 @@ func LstSqOut(self, b, solution, residuals, rank, singularValues *gotorch.Tensor
 //
 //	linalg_matmul(Tensor self, Tensor other) -> Tensor
 func MatMul(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMatMul).Tensor(self).Tensor(other).One()
+	return call.Begin(opMatMul).Tensor(self).Tensor(other).One(self, other)
 }
 
 // MatMulOut is [MatMul] whose result is written to out.
 //
 //	linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func MatMulOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMatMulOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opMatMulOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // MatrixExp is torch.linalg.matrix_exp.
 //
 //	linalg_matrix_exp(Tensor self) -> Tensor
 func MatrixExp(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMatrixExp).Tensor(self).One()
+	return call.Begin(opMatrixExp).Tensor(self).One(self)
 }
 
 // MatrixNormOptions of [MatrixNorm].
@@ -490,9 +546,12 @@ type MatrixNormOptions struct {
 //	linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType?
 //	    dtype=None) -> Tensor
 func MatrixNorm(self *gotorch.Tensor, ord gotorch.Scalar, options ...MatrixNormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixNorm).Tensor(self).Scalar(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		One()
+	args := call.Begin(opMatrixNorm).Tensor(self).Scalar(ord)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+	}
+	return args.One(self)
 }
 
 // MatrixNormOut is [MatrixNorm] whose result is written to out.
@@ -502,7 +561,7 @@ func MatrixNorm(self *gotorch.Tensor, ord gotorch.Scalar, options ...MatrixNormO
 func MatrixNormOut(self *gotorch.Tensor, ord gotorch.Scalar, out *gotorch.Tensor, options ...MatrixNormOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixNormOut).Tensor(self).Scalar(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // MatrixNormStrOrdOptions of [MatrixNormStrOrd].
@@ -518,9 +577,12 @@ type MatrixNormStrOrdOptions struct {
 //	linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], bool keepdim=False, *,
 //	    ScalarType? dtype=None) -> Tensor
 func MatrixNormStrOrd(self *gotorch.Tensor, options ...MatrixNormStrOrdOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixNormStrOrd).Tensor(self).OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).
-		OptDType(o.DType).One()
+	args := call.Begin(opMatrixNormStrOrd).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+	}
+	return args.One(self)
 }
 
 // MatrixNormStrOrdOut is [MatrixNormStrOrd] whose result is written to out.
@@ -530,21 +592,21 @@ func MatrixNormStrOrd(self *gotorch.Tensor, options ...MatrixNormStrOrdOptions) 
 func MatrixNormStrOrdOut(self, out *gotorch.Tensor, options ...MatrixNormStrOrdOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixNormStrOrdOut).Tensor(self).OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).
-		OptDType(o.DType).Tensor(out).Into(out)
+		OptDType(o.DType).Tensor(out).Into(out, self)
 }
 
 // MatrixPower is torch.linalg.matrix_power.
 //
 //	linalg_matrix_power(Tensor self, int n) -> Tensor
 func MatrixPower(self *gotorch.Tensor, n int) *gotorch.Tensor {
-	return call.Begin(opMatrixPower).Tensor(self).Int(n).One()
+	return call.Begin(opMatrixPower).Tensor(self).Int(n).One(self)
 }
 
 // MatrixPowerOut is [MatrixPower] whose result is written to out.
 //
 //	linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)
 func MatrixPowerOut(self *gotorch.Tensor, n int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMatrixPowerOut).Tensor(self).Int(n).Tensor(out).Into(out)
+	return call.Begin(opMatrixPowerOut).Tensor(self).Int(n).Tensor(out).Into(out, self)
 }
 
 // MatrixRankOptions of [MatrixRank].
@@ -556,8 +618,11 @@ type MatrixRankOptions struct {
 //
 //	linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
 func MatrixRank(self *gotorch.Tensor, tol float64, options ...MatrixRankOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixRank).Tensor(self).Double(tol).OptBool(o.Hermitian).One()
+	args := call.Begin(opMatrixRank).Tensor(self).Double(tol)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.One(self)
 }
 
 // MatrixRankATolRTolFloatOptions of [MatrixRankATolRTolFloat].
@@ -572,9 +637,12 @@ type MatrixRankATolRTolFloatOptions struct {
 //	linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False)
 //	    -> Tensor
 func MatrixRankATolRTolFloat(self *gotorch.Tensor, options ...MatrixRankATolRTolFloatOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixRankATolRTolFloat).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).
-		OptBool(o.Hermitian).One()
+	args := call.Begin(opMatrixRankATolRTolFloat).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
+	}
+	return args.One(self)
 }
 
 // MatrixRankATolRTolFloatOut is [MatrixRankATolRTolFloat] whose result is written to out.
@@ -584,7 +652,7 @@ func MatrixRankATolRTolFloat(self *gotorch.Tensor, options ...MatrixRankATolRTol
 func MatrixRankATolRTolFloatOut(self, out *gotorch.Tensor, options ...MatrixRankATolRTolFloatOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixRankATolRTolFloatOut).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).
-		OptBool(o.Hermitian).Tensor(out).Into(out)
+		OptBool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // MatrixRankATolRTolTensorOptions of [MatrixRankATolRTolTensor].
@@ -599,9 +667,12 @@ type MatrixRankATolRTolTensorOptions struct {
 //	linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool
 //	    hermitian=False) -> Tensor
 func MatrixRankATolRTolTensor(input *gotorch.Tensor, options ...MatrixRankATolRTolTensorOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixRankATolRTolTensor).Tensor(input).OptTensor(o.ATol).OptTensor(o.RTol).
-		OptBool(o.Hermitian).One()
+	args := call.Begin(opMatrixRankATolRTolTensor).Tensor(input)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
+	}
+	return args.One(input)
 }
 
 // MatrixRankATolRTolTensorOut is [MatrixRankATolRTolTensor] whose result is written to out.
@@ -611,7 +682,7 @@ func MatrixRankATolRTolTensor(input *gotorch.Tensor, options ...MatrixRankATolRT
 func MatrixRankATolRTolTensorOut(input, out *gotorch.Tensor, options ...MatrixRankATolRTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixRankATolRTolTensorOut).Tensor(input).OptTensor(o.ATol).OptTensor(o.RTol).
-		OptBool(o.Hermitian).Tensor(out).Into(out)
+		OptBool(o.Hermitian).Tensor(out).Into(out, input)
 }
 
 // MatrixRankOut is [MatrixRank] whose result is written to out.
@@ -619,7 +690,7 @@ func MatrixRankATolRTolTensorOut(input, out *gotorch.Tensor, options ...MatrixRa
 //	linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)
 func MatrixRankOut(self *gotorch.Tensor, tol float64, out *gotorch.Tensor, options ...MatrixRankOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixRankOut).Tensor(self).Double(tol).OptBool(o.Hermitian).Tensor(out).Into(out)
+	return call.Begin(opMatrixRankOut).Tensor(self).Double(tol).OptBool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // MatrixRankTolTensorOptions of [MatrixRankTolTensor].
@@ -631,8 +702,11 @@ type MatrixRankTolTensorOptions struct {
 //
 //	linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
 func MatrixRankTolTensor(input, tol *gotorch.Tensor, options ...MatrixRankTolTensorOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMatrixRankTolTensor).Tensor(input).Tensor(tol).OptBool(o.Hermitian).One()
+	args := call.Begin(opMatrixRankTolTensor).Tensor(input).Tensor(tol)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.One(input, tol)
 }
 
 // MatrixRankTolTensorOut is [MatrixRankTolTensor] whose result is written to out.
@@ -641,7 +715,8 @@ func MatrixRankTolTensor(input, tol *gotorch.Tensor, options ...MatrixRankTolTen
 //	    Tensor(a!)
 func MatrixRankTolTensorOut(input, tol, out *gotorch.Tensor, options ...MatrixRankTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixRankTolTensorOut).Tensor(input).Tensor(tol).OptBool(o.Hermitian).Tensor(out).Into(out)
+	return call.Begin(opMatrixRankTolTensorOut).Tensor(input).Tensor(tol).OptBool(o.Hermitian).Tensor(out).
+		Into(out, input, tol)
 }
 
 // MultiDot is torch.linalg.multi_dot.
@@ -671,8 +746,12 @@ type NormOptions struct {
 //	linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
 //	    -> Tensor
 func Norm(self *gotorch.Tensor, options ...NormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opNorm).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).One()
+	args := call.Begin(opNorm).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+	}
+	return args.One(self)
 }
 
 // NormOrdStrOptions of [NormOrdStr].
@@ -687,9 +766,12 @@ type NormOrdStrOptions struct {
 //	linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
 //	    -> Tensor
 func NormOrdStr(self *gotorch.Tensor, ord string, options ...NormOrdStrOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opNormOrdStr).Tensor(self).String(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		One()
+	args := call.Begin(opNormOrdStr).Tensor(self).String(ord)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+	}
+	return args.One(self)
 }
 
 // NormOrdStrOut is [NormOrdStr] whose result is written to out.
@@ -699,7 +781,7 @@ func NormOrdStr(self *gotorch.Tensor, ord string, options ...NormOrdStrOptions) 
 func NormOrdStrOut(self *gotorch.Tensor, ord string, out *gotorch.Tensor, options ...NormOrdStrOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opNormOrdStrOut).Tensor(self).String(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // NormOut is [Norm] whose result is written to out.
@@ -709,7 +791,7 @@ func NormOrdStrOut(self *gotorch.Tensor, ord string, out *gotorch.Tensor, option
 func NormOut(self, out *gotorch.Tensor, options ...NormOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // PinvOptions of [Pinv].
@@ -721,8 +803,11 @@ type PinvOptions struct {
 //
 //	linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
 func Pinv(self *gotorch.Tensor, rcond float64, options ...PinvOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPinv).Tensor(self).Double(rcond).OptBool(o.Hermitian).One()
+	args := call.Begin(opPinv).Tensor(self).Double(rcond)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.One(self)
 }
 
 // PinvATolRTolFloatOptions of [PinvATolRTolFloat].
@@ -737,9 +822,12 @@ type PinvATolRTolFloatOptions struct {
 //	linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) ->
 //	    Tensor
 func PinvATolRTolFloat(self *gotorch.Tensor, options ...PinvATolRTolFloatOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPinvATolRTolFloat).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian).
-		One()
+	args := call.Begin(opPinvATolRTolFloat).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
+	}
+	return args.One(self)
 }
 
 // PinvATolRTolFloatOut is [PinvATolRTolFloat] whose result is written to out.
@@ -749,7 +837,7 @@ func PinvATolRTolFloat(self *gotorch.Tensor, options ...PinvATolRTolFloatOptions
 func PinvATolRTolFloatOut(self, out *gotorch.Tensor, options ...PinvATolRTolFloatOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opPinvATolRTolFloatOut).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // PinvATolRTolTensorOptions of [PinvATolRTolTensor].
@@ -764,9 +852,12 @@ type PinvATolRTolTensorOptions struct {
 //	linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) ->
 //	    Tensor
 func PinvATolRTolTensor(self *gotorch.Tensor, options ...PinvATolRTolTensorOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPinvATolRTolTensor).Tensor(self).OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian).
-		One()
+	args := call.Begin(opPinvATolRTolTensor).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
+	}
+	return args.One(self)
 }
 
 // PinvATolRTolTensorOut is [PinvATolRTolTensor] whose result is written to out.
@@ -776,7 +867,7 @@ func PinvATolRTolTensor(self *gotorch.Tensor, options ...PinvATolRTolTensorOptio
 func PinvATolRTolTensorOut(self, out *gotorch.Tensor, options ...PinvATolRTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opPinvATolRTolTensorOut).Tensor(self).OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // PinvOut is [Pinv] whose result is written to out.
@@ -784,7 +875,7 @@ func PinvATolRTolTensorOut(self, out *gotorch.Tensor, options ...PinvATolRTolTen
 //	linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)
 func PinvOut(self *gotorch.Tensor, rcond float64, out *gotorch.Tensor, options ...PinvOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvOut).Tensor(self).Double(rcond).OptBool(o.Hermitian).Tensor(out).Into(out)
+	return call.Begin(opPinvOut).Tensor(self).Double(rcond).OptBool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // PinvRcondTensorOptions of [PinvRcondTensor].
@@ -796,8 +887,11 @@ type PinvRcondTensorOptions struct {
 //
 //	linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
 func PinvRcondTensor(self, rcond *gotorch.Tensor, options ...PinvRcondTensorOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPinvRcondTensor).Tensor(self).Tensor(rcond).OptBool(o.Hermitian).One()
+	args := call.Begin(opPinvRcondTensor).Tensor(self).Tensor(rcond)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Hermitian)
+	}
+	return args.One(self, rcond)
 }
 
 // PinvRcondTensorOut is [PinvRcondTensor] whose result is written to out.
@@ -806,7 +900,8 @@ func PinvRcondTensor(self, rcond *gotorch.Tensor, options ...PinvRcondTensorOpti
 //	    Tensor(a!)
 func PinvRcondTensorOut(self, rcond, out *gotorch.Tensor, options ...PinvRcondTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvRcondTensorOut).Tensor(self).Tensor(rcond).OptBool(o.Hermitian).Tensor(out).Into(out)
+	return call.Begin(opPinvRcondTensorOut).Tensor(self).Tensor(rcond).OptBool(o.Hermitian).Tensor(out).
+		Into(out, self, rcond)
 }
 
 // QROptions of [QR].
@@ -818,8 +913,11 @@ type QROptions struct {
 //
 //	linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)
 func QR(a *gotorch.Tensor, options ...QROptions) (q, r *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opQR).Tensor(a).OptString(o.Mode).Two()
+	args := call.Begin(opQR).Tensor(a)
+	if len(options) > 0 {
+		args = args.OptString(options[0].Mode)
+	}
+	return args.Two(a)
 }
 
 // QROut is [QR] whose results are written to q and r.
@@ -827,7 +925,7 @@ func QR(a *gotorch.Tensor, options ...QROptions) (q, r *gotorch.Tensor) {
 //	linalg_qr.out(Tensor A, str mode="reduced", *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)
 func QROut(a, q, r *gotorch.Tensor, options ...QROptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opQROut).Tensor(a).OptString(o.Mode).Tensor(q).Tensor(r).Done()
+	call.Begin(opQROut).Tensor(a).OptString(o.Mode).Tensor(q).Tensor(r).Done(a, q, r)
 	return q, r
 }
 
@@ -841,8 +939,12 @@ type SVDOptions struct {
 //
 //	linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
 func SVD(a *gotorch.Tensor, options ...SVDOptions) (u, s, vh *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opSVD).Tensor(a).OptBool(o.FullMatrices).OptString(o.Driver).Three()
+	args := call.Begin(opSVD).Tensor(a)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.FullMatrices).OptString(o.Driver)
+	}
+	return args.Three(a)
 }
 
 // SVDOut is [SVD] whose results are written to u and s and vh.
@@ -851,7 +953,8 @@ func SVD(a *gotorch.Tensor, options ...SVDOptions) (u, s, vh *gotorch.Tensor) {
 //	    Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)
 func SVDOut(a, u, s, vh *gotorch.Tensor, options ...SVDOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opSVDOut).Tensor(a).OptBool(o.FullMatrices).OptString(o.Driver).Tensor(u).Tensor(s).Tensor(vh).Done()
+	call.Begin(opSVDOut).Tensor(a).OptBool(o.FullMatrices).OptString(o.Driver).Tensor(u).Tensor(s).Tensor(vh).
+		Done(a, u, s, vh)
 	return u, s, vh
 }
 
@@ -864,8 +967,11 @@ type SVDValsOptions struct {
 //
 //	linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
 func SVDVals(a *gotorch.Tensor, options ...SVDValsOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSVDVals).Tensor(a).OptString(o.Driver).One()
+	args := call.Begin(opSVDVals).Tensor(a)
+	if len(options) > 0 {
+		args = args.OptString(options[0].Driver)
+	}
+	return args.One(a)
 }
 
 // SVDValsOut is [SVDVals] whose result is written to out.
@@ -873,14 +979,14 @@ func SVDVals(a *gotorch.Tensor, options ...SVDValsOptions) *gotorch.Tensor {
 //	linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)
 func SVDValsOut(a, out *gotorch.Tensor, options ...SVDValsOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opSVDValsOut).Tensor(a).OptString(o.Driver).Tensor(out).Into(out)
+	return call.Begin(opSVDValsOut).Tensor(a).OptString(o.Driver).Tensor(out).Into(out, a)
 }
 
 // SlogDet is torch.linalg.slogdet.
 //
 //	linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
 func SlogDet(a *gotorch.Tensor) (sign, logabsdet *gotorch.Tensor) {
-	return call.Begin(opSlogDet).Tensor(a).Two()
+	return call.Begin(opSlogDet).Tensor(a).Two(a)
 }
 
 // SlogDetOut is [SlogDet] whose results are written to sign and logabsdet.
@@ -888,7 +994,7 @@ func SlogDet(a *gotorch.Tensor) (sign, logabsdet *gotorch.Tensor) {
 //	linalg_slogdet.out(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!)
 //	    logabsdet)
 func SlogDetOut(a, sign, logabsdet *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
-	call.Begin(opSlogDetOut).Tensor(a).Tensor(sign).Tensor(logabsdet).Done()
+	call.Begin(opSlogDetOut).Tensor(a).Tensor(sign).Tensor(logabsdet).Done(a, sign, logabsdet)
 	return sign, logabsdet
 }
 
@@ -901,8 +1007,11 @@ type SolveOptions struct {
 //
 //	linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
 func Solve(a, b *gotorch.Tensor, options ...SolveOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSolve).Tensor(a).Tensor(b).OptBool(o.Left).One()
+	args := call.Begin(opSolve).Tensor(a).Tensor(b)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].Left)
+	}
+	return args.One(a, b)
 }
 
 // SolveExOptions of [SolveEx].
@@ -916,8 +1025,12 @@ type SolveExOptions struct {
 //	linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor
 //	    info)
 func SolveEx(a, b *gotorch.Tensor, options ...SolveExOptions) (result, info *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opSolveEx).Tensor(a).Tensor(b).OptBool(o.Left).OptBool(o.CheckErrors).Two()
+	args := call.Begin(opSolveEx).Tensor(a).Tensor(b)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Left).OptBool(o.CheckErrors)
+	}
+	return args.Two(a, b)
 }
 
 // SolveExOut is [SolveEx] whose results are written to result and info.
@@ -927,7 +1040,7 @@ func SolveEx(a, b *gotorch.Tensor, options ...SolveExOptions) (result, info *got
 func SolveExOut(a, b, result, info *gotorch.Tensor, options ...SolveExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opSolveExOut).Tensor(a).Tensor(b).OptBool(o.Left).OptBool(o.CheckErrors).Tensor(result).Tensor(info).
-		Done()
+		Done(a, b, result, info)
 	return result, info
 }
 
@@ -936,7 +1049,7 @@ func SolveExOut(a, b, result, info *gotorch.Tensor, options ...SolveExOptions) (
 //	linalg_solve.out(Tensor A, Tensor B, *, bool left=True, Tensor(a!) out) -> Tensor(a!)
 func SolveOut(a, b, out *gotorch.Tensor, options ...SolveOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opSolveOut).Tensor(a).Tensor(b).OptBool(o.Left).Tensor(out).Into(out)
+	return call.Begin(opSolveOut).Tensor(a).Tensor(b).OptBool(o.Left).Tensor(out).Into(out, a, b)
 }
 
 // SolveTriangularOptions of [SolveTriangular].
@@ -950,9 +1063,12 @@ type SolveTriangularOptions struct {
 //	linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) ->
 //	    Tensor
 func SolveTriangular(self, b *gotorch.Tensor, upper bool, options ...SolveTriangularOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSolveTriangular).Tensor(self).Tensor(b).Bool(upper).OptBool(o.Left).OptBool(o.Unitriangular).
-		One()
+	args := call.Begin(opSolveTriangular).Tensor(self).Tensor(b).Bool(upper)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.Left).OptBool(o.Unitriangular)
+	}
+	return args.One(self, b)
 }
 
 // SolveTriangularOut is [SolveTriangular] whose result is written to out.
@@ -962,7 +1078,7 @@ func SolveTriangular(self, b *gotorch.Tensor, upper bool, options ...SolveTriang
 func SolveTriangularOut(self, b *gotorch.Tensor, upper bool, out *gotorch.Tensor, options ...SolveTriangularOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opSolveTriangularOut).Tensor(self).Tensor(b).Bool(upper).OptBool(o.Left).
-		OptBool(o.Unitriangular).Tensor(out).Into(out)
+		OptBool(o.Unitriangular).Tensor(out).Into(out, self, b)
 }
 
 // TensorInvOptions of [TensorInv].
@@ -974,8 +1090,11 @@ type TensorInvOptions struct {
 //
 //	linalg_tensorinv(Tensor self, int ind=2) -> Tensor
 func TensorInv(self *gotorch.Tensor, options ...TensorInvOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opTensorInv).Tensor(self).OptInt(o.Ind).One()
+	args := call.Begin(opTensorInv).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Ind)
+	}
+	return args.One(self)
 }
 
 // TensorInvOut is [TensorInv] whose result is written to out.
@@ -983,7 +1102,7 @@ func TensorInv(self *gotorch.Tensor, options ...TensorInvOptions) *gotorch.Tenso
 //	linalg_tensorinv.out(Tensor self, int ind=2, *, Tensor(a!) out) -> Tensor(a!)
 func TensorInvOut(self, out *gotorch.Tensor, options ...TensorInvOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opTensorInvOut).Tensor(self).OptInt(o.Ind).Tensor(out).Into(out)
+	return call.Begin(opTensorInvOut).Tensor(self).OptInt(o.Ind).Tensor(out).Into(out, self)
 }
 
 // TensorSolveOptions of [TensorSolve].
@@ -995,8 +1114,11 @@ type TensorSolveOptions struct {
 //
 //	linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
 func TensorSolve(self, other *gotorch.Tensor, options ...TensorSolveOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opTensorSolve).Tensor(self).Tensor(other).OptInts(o.Dims).One()
+	args := call.Begin(opTensorSolve).Tensor(self).Tensor(other)
+	if len(options) > 0 {
+		args = args.OptInts(options[0].Dims)
+	}
+	return args.One(self, other)
 }
 
 // TensorSolveOut is [TensorSolve] whose result is written to out.
@@ -1004,7 +1126,7 @@ func TensorSolve(self, other *gotorch.Tensor, options ...TensorSolveOptions) *go
 //	linalg_tensorsolve.out(Tensor self, Tensor other, int[]? dims=None, *, Tensor(a!) out) -> Tensor(a!)
 func TensorSolveOut(self, other, out *gotorch.Tensor, options ...TensorSolveOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opTensorSolveOut).Tensor(self).Tensor(other).OptInts(o.Dims).Tensor(out).Into(out)
+	return call.Begin(opTensorSolveOut).Tensor(self).Tensor(other).OptInts(o.Dims).Tensor(out).Into(out, self, other)
 }
 
 // VanderOptions of [Vander].
@@ -1016,8 +1138,11 @@ type VanderOptions struct {
 //
 //	linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
 func Vander(x *gotorch.Tensor, options ...VanderOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opVander).Tensor(x).OptInt(o.N).One()
+	args := call.Begin(opVander).Tensor(x)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].N)
+	}
+	return args.One(x)
 }
 
 // VecDotOptions of [VecDot].
@@ -1029,8 +1154,11 @@ type VecDotOptions struct {
 //
 //	linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor
 func VecDot(x, y *gotorch.Tensor, options ...VecDotOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opVecDot).Tensor(x).Tensor(y).OptInt(o.Dim).One()
+	args := call.Begin(opVecDot).Tensor(x).Tensor(y)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Dim)
+	}
+	return args.One(x, y)
 }
 
 // VecDotOut is [VecDot] whose result is written to out.
@@ -1038,7 +1166,7 @@ func VecDot(x, y *gotorch.Tensor, options ...VecDotOptions) *gotorch.Tensor {
 //	linalg_vecdot.out(Tensor x, Tensor y, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)
 func VecDotOut(x, y, out *gotorch.Tensor, options ...VecDotOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opVecDotOut).Tensor(x).Tensor(y).OptInt(o.Dim).Tensor(out).Into(out)
+	return call.Begin(opVecDotOut).Tensor(x).Tensor(y).OptInt(o.Dim).Tensor(out).Into(out, x, y)
 }
 
 // VectorNormOptions of [VectorNorm].
@@ -1054,9 +1182,12 @@ type VectorNormOptions struct {
 //	linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType?
 //	    dtype=None) -> Tensor
 func VectorNorm(self *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opVectorNorm).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
-		One()
+	args := call.Begin(opVectorNorm).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+	}
+	return args.One(self)
 }
 
 // VectorNormOut is [VectorNorm] whose result is written to out.
@@ -1066,7 +1197,7 @@ func VectorNorm(self *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Ten
 func VectorNormOut(self, out *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opVectorNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).
-		OptDType(o.DType).Tensor(out).Into(out)
+		OptDType(o.DType).Tensor(out).Into(out, self)
 }
 
 var (

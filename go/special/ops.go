@@ -12,658 +12,658 @@ import (
 //
 //	special_airy_ai(Tensor x) -> Tensor
 func AiryAi(x *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opAiryAi).Tensor(x).One()
+	return call.Begin(opAiryAi).Tensor(x).One(x)
 }
 
 // AiryAiOut is [AiryAi] whose result is written to out.
 //
 //	special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
 func AiryAiOut(x, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opAiryAiOut).Tensor(x).Tensor(out).Into(out)
+	return call.Begin(opAiryAiOut).Tensor(x).Tensor(out).Into(out, x)
 }
 
 // BesselJ0 is torch.special.bessel_j0.
 //
 //	special_bessel_j0(Tensor self) -> Tensor
 func BesselJ0(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselJ0).Tensor(self).One()
+	return call.Begin(opBesselJ0).Tensor(self).One(self)
 }
 
 // BesselJ0Out is [BesselJ0] whose result is written to out.
 //
 //	special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func BesselJ0Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselJ0Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opBesselJ0Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // BesselJ1 is torch.special.bessel_j1.
 //
 //	special_bessel_j1(Tensor self) -> Tensor
 func BesselJ1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselJ1).Tensor(self).One()
+	return call.Begin(opBesselJ1).Tensor(self).One(self)
 }
 
 // BesselJ1Out is [BesselJ1] whose result is written to out.
 //
 //	special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func BesselJ1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselJ1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opBesselJ1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // BesselY0 is torch.special.bessel_y0.
 //
 //	special_bessel_y0(Tensor self) -> Tensor
 func BesselY0(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselY0).Tensor(self).One()
+	return call.Begin(opBesselY0).Tensor(self).One(self)
 }
 
 // BesselY0Out is [BesselY0] whose result is written to out.
 //
 //	special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func BesselY0Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselY0Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opBesselY0Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // BesselY1 is torch.special.bessel_y1.
 //
 //	special_bessel_y1(Tensor self) -> Tensor
 func BesselY1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselY1).Tensor(self).One()
+	return call.Begin(opBesselY1).Tensor(self).One(self)
 }
 
 // BesselY1Out is [BesselY1] whose result is written to out.
 //
 //	special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func BesselY1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBesselY1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opBesselY1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // ChebyshevPolynomialT is torch.special.chebyshev_polynomial_t.
 //
 //	special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
 func ChebyshevPolynomialT(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialT).Tensor(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialT).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ChebyshevPolynomialTNScalar is torch.special.chebyshev_polynomial_t.
 //
 //	special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
 func ChebyshevPolynomialTNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialTNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opChebyshevPolynomialTNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ChebyshevPolynomialTNScalarOut is [ChebyshevPolynomialTNScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialTNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialTNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialTNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ChebyshevPolynomialTOut is [ChebyshevPolynomialT] whose result is written to out.
 //
 //	special_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialTOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialTOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialTOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ChebyshevPolynomialTXScalar is torch.special.chebyshev_polynomial_t.
 //
 //	special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
 func ChebyshevPolynomialTXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialTXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialTXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ChebyshevPolynomialTXScalarOut is [ChebyshevPolynomialTXScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialTXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialTXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialTXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ChebyshevPolynomialU is torch.special.chebyshev_polynomial_u.
 //
 //	special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
 func ChebyshevPolynomialU(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialU).Tensor(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialU).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ChebyshevPolynomialUNScalar is torch.special.chebyshev_polynomial_u.
 //
 //	special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
 func ChebyshevPolynomialUNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialUNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opChebyshevPolynomialUNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ChebyshevPolynomialUNScalarOut is [ChebyshevPolynomialUNScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialUNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialUNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialUNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ChebyshevPolynomialUOut is [ChebyshevPolynomialU] whose result is written to out.
 //
 //	special_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialUOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialUOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialUOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ChebyshevPolynomialUXScalar is torch.special.chebyshev_polynomial_u.
 //
 //	special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
 func ChebyshevPolynomialUXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialUXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialUXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ChebyshevPolynomialUXScalarOut is [ChebyshevPolynomialUXScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialUXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialUXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialUXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ChebyshevPolynomialV is torch.special.chebyshev_polynomial_v.
 //
 //	special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
 func ChebyshevPolynomialV(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialV).Tensor(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialV).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ChebyshevPolynomialVNScalar is torch.special.chebyshev_polynomial_v.
 //
 //	special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
 func ChebyshevPolynomialVNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialVNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opChebyshevPolynomialVNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ChebyshevPolynomialVNScalarOut is [ChebyshevPolynomialVNScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialVNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialVNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialVNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ChebyshevPolynomialVOut is [ChebyshevPolynomialV] whose result is written to out.
 //
 //	special_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialVOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialVOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialVOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ChebyshevPolynomialVXScalar is torch.special.chebyshev_polynomial_v.
 //
 //	special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
 func ChebyshevPolynomialVXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialVXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialVXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ChebyshevPolynomialVXScalarOut is [ChebyshevPolynomialVXScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialVXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialVXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialVXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ChebyshevPolynomialW is torch.special.chebyshev_polynomial_w.
 //
 //	special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
 func ChebyshevPolynomialW(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialW).Tensor(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialW).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ChebyshevPolynomialWNScalar is torch.special.chebyshev_polynomial_w.
 //
 //	special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
 func ChebyshevPolynomialWNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialWNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opChebyshevPolynomialWNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ChebyshevPolynomialWNScalarOut is [ChebyshevPolynomialWNScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialWNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialWNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialWNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ChebyshevPolynomialWOut is [ChebyshevPolynomialW] whose result is written to out.
 //
 //	special_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialWOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialWOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialWOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ChebyshevPolynomialWXScalar is torch.special.chebyshev_polynomial_w.
 //
 //	special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
 func ChebyshevPolynomialWXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialWXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opChebyshevPolynomialWXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ChebyshevPolynomialWXScalarOut is [ChebyshevPolynomialWXScalar] whose result is written to out.
 //
 //	special_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ChebyshevPolynomialWXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opChebyshevPolynomialWXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opChebyshevPolynomialWXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // Digamma is torch.special.digamma.
 //
 //	special_digamma(Tensor self) -> Tensor
 func Digamma(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opDigamma).Tensor(self).One()
+	return call.Begin(opDigamma).Tensor(self).One(self)
 }
 
 // DigammaOut is [Digamma] whose result is written to out.
 //
 //	special_digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func DigammaOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opDigammaOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opDigammaOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Entr is torch.special.entr.
 //
 //	special_entr(Tensor self) -> Tensor
 func Entr(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opEntr).Tensor(self).One()
+	return call.Begin(opEntr).Tensor(self).One(self)
 }
 
 // EntrOut is [Entr] whose result is written to out.
 //
 //	special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func EntrOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opEntrOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opEntrOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Erf is torch.special.erf.
 //
 //	special_erf(Tensor self) -> Tensor
 func Erf(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErf).Tensor(self).One()
+	return call.Begin(opErf).Tensor(self).One(self)
 }
 
 // ErfOut is [Erf] whose result is written to out.
 //
 //	special_erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ErfOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opErfOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Erfc is torch.special.erfc.
 //
 //	special_erfc(Tensor self) -> Tensor
 func Erfc(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfc).Tensor(self).One()
+	return call.Begin(opErfc).Tensor(self).One(self)
 }
 
 // ErfcOut is [Erfc] whose result is written to out.
 //
 //	special_erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ErfcOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfcOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opErfcOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Erfcx is torch.special.erfcx.
 //
 //	special_erfcx(Tensor self) -> Tensor
 func Erfcx(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfcx).Tensor(self).One()
+	return call.Begin(opErfcx).Tensor(self).One(self)
 }
 
 // ErfcxOut is [Erfcx] whose result is written to out.
 //
 //	special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ErfcxOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfcxOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opErfcxOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Erfinv is torch.special.erfinv.
 //
 //	special_erfinv(Tensor self) -> Tensor
 func Erfinv(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfinv).Tensor(self).One()
+	return call.Begin(opErfinv).Tensor(self).One(self)
 }
 
 // ErfinvOut is [Erfinv] whose result is written to out.
 //
 //	special_erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ErfinvOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opErfinvOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opErfinvOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Exp2 is torch.special.exp2.
 //
 //	special_exp2(Tensor self) -> Tensor
 func Exp2(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExp2).Tensor(self).One()
+	return call.Begin(opExp2).Tensor(self).One(self)
 }
 
 // Exp2Out is [Exp2] whose result is written to out.
 //
 //	special_exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func Exp2Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExp2Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opExp2Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Expit is torch.special.expit.
 //
 //	special_expit(Tensor self) -> Tensor
 func Expit(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExpit).Tensor(self).One()
+	return call.Begin(opExpit).Tensor(self).One(self)
 }
 
 // ExpitOut is [Expit] whose result is written to out.
 //
 //	special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ExpitOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExpitOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opExpitOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Expm1 is torch.special.expm1.
 //
 //	special_expm1(Tensor self) -> Tensor
 func Expm1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExpm1).Tensor(self).One()
+	return call.Begin(opExpm1).Tensor(self).One(self)
 }
 
 // Expm1Out is [Expm1] whose result is written to out.
 //
 //	special_expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func Expm1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opExpm1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opExpm1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Gammainc is torch.special.gammainc.
 //
 //	special_gammainc(Tensor self, Tensor other) -> Tensor
 func Gammainc(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammainc).Tensor(self).Tensor(other).One()
+	return call.Begin(opGammainc).Tensor(self).Tensor(other).One(self, other)
 }
 
 // GammaincOut is [Gammainc] whose result is written to out.
 //
 //	special_gammainc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func GammaincOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammaincOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opGammaincOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // Gammaincc is torch.special.gammaincc.
 //
 //	special_gammaincc(Tensor self, Tensor other) -> Tensor
 func Gammaincc(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammaincc).Tensor(self).Tensor(other).One()
+	return call.Begin(opGammaincc).Tensor(self).Tensor(other).One(self, other)
 }
 
 // GammainccOut is [Gammaincc] whose result is written to out.
 //
 //	special_gammaincc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func GammainccOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammainccOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opGammainccOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // Gammaln is torch.special.gammaln.
 //
 //	special_gammaln(Tensor self) -> Tensor
 func Gammaln(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammaln).Tensor(self).One()
+	return call.Begin(opGammaln).Tensor(self).One(self)
 }
 
 // GammalnOut is [Gammaln] whose result is written to out.
 //
 //	special_gammaln.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func GammalnOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opGammalnOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opGammalnOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // HermitePolynomialH is torch.special.hermite_polynomial_h.
 //
 //	special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor
 func HermitePolynomialH(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialH).Tensor(x).Tensor(n).One()
+	return call.Begin(opHermitePolynomialH).Tensor(x).Tensor(n).One(x, n)
 }
 
 // HermitePolynomialHNScalar is torch.special.hermite_polynomial_h.
 //
 //	special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor
 func HermitePolynomialHNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opHermitePolynomialHNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // HermitePolynomialHNScalarOut is [HermitePolynomialHNScalar] whose result is written to out.
 //
 //	special_hermite_polynomial_h.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // HermitePolynomialHOut is [HermitePolynomialH] whose result is written to out.
 //
 //	special_hermite_polynomial_h.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // HermitePolynomialHXScalar is torch.special.hermite_polynomial_h.
 //
 //	special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor
 func HermitePolynomialHXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opHermitePolynomialHXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // HermitePolynomialHXScalarOut is [HermitePolynomialHXScalar] whose result is written to out.
 //
 //	special_hermite_polynomial_h.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // HermitePolynomialHe is torch.special.hermite_polynomial_he.
 //
 //	special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor
 func HermitePolynomialHe(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHe).Tensor(x).Tensor(n).One()
+	return call.Begin(opHermitePolynomialHe).Tensor(x).Tensor(n).One(x, n)
 }
 
 // HermitePolynomialHeNScalar is torch.special.hermite_polynomial_he.
 //
 //	special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor
 func HermitePolynomialHeNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHeNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opHermitePolynomialHeNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // HermitePolynomialHeNScalarOut is [HermitePolynomialHeNScalar] whose result is written to out.
 //
 //	special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHeNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHeNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHeNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // HermitePolynomialHeOut is [HermitePolynomialHe] whose result is written to out.
 //
 //	special_hermite_polynomial_he.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHeOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHeOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHeOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // HermitePolynomialHeXScalar is torch.special.hermite_polynomial_he.
 //
 //	special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor
 func HermitePolynomialHeXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHeXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opHermitePolynomialHeXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // HermitePolynomialHeXScalarOut is [HermitePolynomialHeXScalar] whose result is written to out.
 //
 //	special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func HermitePolynomialHeXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHermitePolynomialHeXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opHermitePolynomialHeXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // I0 is torch.special.i0.
 //
 //	special_i0(Tensor self) -> Tensor
 func I0(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI0).Tensor(self).One()
+	return call.Begin(opI0).Tensor(self).One(self)
 }
 
 // I0Out is [I0] whose result is written to out.
 //
 //	special_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func I0Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI0Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opI0Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // I0e is torch.special.i0e.
 //
 //	special_i0e(Tensor self) -> Tensor
 func I0e(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI0e).Tensor(self).One()
+	return call.Begin(opI0e).Tensor(self).One(self)
 }
 
 // I0eOut is [I0e] whose result is written to out.
 //
 //	special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func I0eOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI0eOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opI0eOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // I1 is torch.special.i1.
 //
 //	special_i1(Tensor self) -> Tensor
 func I1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI1).Tensor(self).One()
+	return call.Begin(opI1).Tensor(self).One(self)
 }
 
 // I1Out is [I1] whose result is written to out.
 //
 //	special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func I1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opI1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // I1e is torch.special.i1e.
 //
 //	special_i1e(Tensor self) -> Tensor
 func I1e(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI1e).Tensor(self).One()
+	return call.Begin(opI1e).Tensor(self).One(self)
 }
 
 // I1eOut is [I1e] whose result is written to out.
 //
 //	special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func I1eOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opI1eOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opI1eOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // LaguerrePolynomialL is torch.special.laguerre_polynomial_l.
 //
 //	special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor
 func LaguerrePolynomialL(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialL).Tensor(x).Tensor(n).One()
+	return call.Begin(opLaguerrePolynomialL).Tensor(x).Tensor(n).One(x, n)
 }
 
 // LaguerrePolynomialLNScalar is torch.special.laguerre_polynomial_l.
 //
 //	special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor
 func LaguerrePolynomialLNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialLNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opLaguerrePolynomialLNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // LaguerrePolynomialLNScalarOut is [LaguerrePolynomialLNScalar] whose result is written to out.
 //
 //	special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func LaguerrePolynomialLNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialLNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opLaguerrePolynomialLNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // LaguerrePolynomialLOut is [LaguerrePolynomialL] whose result is written to out.
 //
 //	special_laguerre_polynomial_l.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func LaguerrePolynomialLOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialLOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opLaguerrePolynomialLOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // LaguerrePolynomialLXScalar is torch.special.laguerre_polynomial_l.
 //
 //	special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor
 func LaguerrePolynomialLXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialLXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opLaguerrePolynomialLXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // LaguerrePolynomialLXScalarOut is [LaguerrePolynomialLXScalar] whose result is written to out.
 //
 //	special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func LaguerrePolynomialLXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLaguerrePolynomialLXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opLaguerrePolynomialLXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // LegendrePolynomialP is torch.special.legendre_polynomial_p.
 //
 //	special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor
 func LegendrePolynomialP(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialP).Tensor(x).Tensor(n).One()
+	return call.Begin(opLegendrePolynomialP).Tensor(x).Tensor(n).One(x, n)
 }
 
 // LegendrePolynomialPNScalar is torch.special.legendre_polynomial_p.
 //
 //	special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor
 func LegendrePolynomialPNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialPNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opLegendrePolynomialPNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // LegendrePolynomialPNScalarOut is [LegendrePolynomialPNScalar] whose result is written to out.
 //
 //	special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func LegendrePolynomialPNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialPNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opLegendrePolynomialPNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // LegendrePolynomialPOut is [LegendrePolynomialP] whose result is written to out.
 //
 //	special_legendre_polynomial_p.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func LegendrePolynomialPOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialPOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opLegendrePolynomialPOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // LegendrePolynomialPXScalar is torch.special.legendre_polynomial_p.
 //
 //	special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor
 func LegendrePolynomialPXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialPXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opLegendrePolynomialPXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // LegendrePolynomialPXScalarOut is [LegendrePolynomialPXScalar] whose result is written to out.
 //
 //	special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func LegendrePolynomialPXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLegendrePolynomialPXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opLegendrePolynomialPXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // Log1p is torch.special.log1p.
 //
 //	special_log1p(Tensor self) -> Tensor
 func Log1p(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLog1p).Tensor(self).One()
+	return call.Begin(opLog1p).Tensor(self).One(self)
 }
 
 // Log1pOut is [Log1p] whose result is written to out.
 //
 //	special_log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func Log1pOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLog1pOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opLog1pOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // LogNDTR is torch.special.log_ndtr.
 //
 //	special_log_ndtr(Tensor self) -> Tensor
 func LogNDTR(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLogNDTR).Tensor(self).One()
+	return call.Begin(opLogNDTR).Tensor(self).One(self)
 }
 
 // LogNDTROut is [LogNDTR] whose result is written to out.
 //
 //	special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func LogNDTROut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLogNDTROut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opLogNDTROut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // LogSoftmaxOptions of [LogSoftmax].
@@ -675,8 +675,11 @@ type LogSoftmaxOptions struct {
 //
 //	special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func LogSoftmax(self *gotorch.Tensor, dim int, options ...LogSoftmaxOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLogSoftmax).Tensor(self).Int(dim).OptDType(o.DType).One()
+	args := call.Begin(opLogSoftmax).Tensor(self).Int(dim)
+	if len(options) > 0 {
+		args = args.OptDType(options[0].DType)
+	}
+	return args.One(self)
 }
 
 // LogSumExpOptions of [LogSumExp].
@@ -688,8 +691,11 @@ type LogSumExpOptions struct {
 //
 //	special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func LogSumExp(self *gotorch.Tensor, dim []int, options ...LogSumExpOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLogSumExp).Tensor(self).Ints(dim).OptBool(o.KeepDim).One()
+	args := call.Begin(opLogSumExp).Tensor(self).Ints(dim)
+	if len(options) > 0 {
+		args = args.OptBool(options[0].KeepDim)
+	}
+	return args.One(self)
 }
 
 // LogSumExpOut is [LogSumExp] whose result is written to out.
@@ -697,7 +703,7 @@ func LogSumExp(self *gotorch.Tensor, dim []int, options ...LogSumExpOptions) *go
 //	special_logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func LogSumExpOut(self *gotorch.Tensor, dim []int, out *gotorch.Tensor, options ...LogSumExpOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLogSumExpOut).Tensor(self).Ints(dim).OptBool(o.KeepDim).Tensor(out).Into(out)
+	return call.Begin(opLogSumExpOut).Tensor(self).Ints(dim).OptBool(o.KeepDim).Tensor(out).Into(out, self)
 }
 
 // LogitOptions of [Logit].
@@ -709,8 +715,11 @@ type LogitOptions struct {
 //
 //	special_logit(Tensor self, float? eps=None) -> Tensor
 func Logit(self *gotorch.Tensor, options ...LogitOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLogit).Tensor(self).OptDouble(o.Eps).One()
+	args := call.Begin(opLogit).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptDouble(options[0].Eps)
+	}
+	return args.One(self)
 }
 
 // LogitOut is [Logit] whose result is written to out.
@@ -718,133 +727,133 @@ func Logit(self *gotorch.Tensor, options ...LogitOptions) *gotorch.Tensor {
 //	special_logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)
 func LogitOut(self, out *gotorch.Tensor, options ...LogitOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLogitOut).Tensor(self).OptDouble(o.Eps).Tensor(out).Into(out)
+	return call.Begin(opLogitOut).Tensor(self).OptDouble(o.Eps).Tensor(out).Into(out, self)
 }
 
 // ModifiedBesselI0 is torch.special.modified_bessel_i0.
 //
 //	special_modified_bessel_i0(Tensor self) -> Tensor
 func ModifiedBesselI0(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselI0).Tensor(self).One()
+	return call.Begin(opModifiedBesselI0).Tensor(self).One(self)
 }
 
 // ModifiedBesselI0Out is [ModifiedBesselI0] whose result is written to out.
 //
 //	special_modified_bessel_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ModifiedBesselI0Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselI0Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opModifiedBesselI0Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // ModifiedBesselI1 is torch.special.modified_bessel_i1.
 //
 //	special_modified_bessel_i1(Tensor self) -> Tensor
 func ModifiedBesselI1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselI1).Tensor(self).One()
+	return call.Begin(opModifiedBesselI1).Tensor(self).One(self)
 }
 
 // ModifiedBesselI1Out is [ModifiedBesselI1] whose result is written to out.
 //
 //	special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ModifiedBesselI1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselI1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opModifiedBesselI1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // ModifiedBesselK0 is torch.special.modified_bessel_k0.
 //
 //	special_modified_bessel_k0(Tensor self) -> Tensor
 func ModifiedBesselK0(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselK0).Tensor(self).One()
+	return call.Begin(opModifiedBesselK0).Tensor(self).One(self)
 }
 
 // ModifiedBesselK0Out is [ModifiedBesselK0] whose result is written to out.
 //
 //	special_modified_bessel_k0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ModifiedBesselK0Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselK0Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opModifiedBesselK0Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // ModifiedBesselK1 is torch.special.modified_bessel_k1.
 //
 //	special_modified_bessel_k1(Tensor self) -> Tensor
 func ModifiedBesselK1(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselK1).Tensor(self).One()
+	return call.Begin(opModifiedBesselK1).Tensor(self).One(self)
 }
 
 // ModifiedBesselK1Out is [ModifiedBesselK1] whose result is written to out.
 //
 //	special_modified_bessel_k1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func ModifiedBesselK1Out(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opModifiedBesselK1Out).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opModifiedBesselK1Out).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Multigammaln is torch.special.multigammaln.
 //
 //	special_multigammaln(Tensor self, int p) -> Tensor
 func Multigammaln(self *gotorch.Tensor, p int) *gotorch.Tensor {
-	return call.Begin(opMultigammaln).Tensor(self).Int(p).One()
+	return call.Begin(opMultigammaln).Tensor(self).Int(p).One(self)
 }
 
 // MultigammalnOut is [Multigammaln] whose result is written to out.
 //
 //	special_multigammaln.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)
 func MultigammalnOut(self *gotorch.Tensor, p int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMultigammalnOut).Tensor(self).Int(p).Tensor(out).Into(out)
+	return call.Begin(opMultigammalnOut).Tensor(self).Int(p).Tensor(out).Into(out, self)
 }
 
 // NDTR is torch.special.ndtr.
 //
 //	special_ndtr(Tensor self) -> Tensor
 func NDTR(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opNDTR).Tensor(self).One()
+	return call.Begin(opNDTR).Tensor(self).One(self)
 }
 
 // NDTRI is torch.special.ndtri.
 //
 //	special_ndtri(Tensor self) -> Tensor
 func NDTRI(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opNDTRI).Tensor(self).One()
+	return call.Begin(opNDTRI).Tensor(self).One(self)
 }
 
 // NDTRIOut is [NDTRI] whose result is written to out.
 //
 //	special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func NDTRIOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opNDTRIOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opNDTRIOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // NDTROut is [NDTR] whose result is written to out.
 //
 //	special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func NDTROut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opNDTROut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opNDTROut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Polygamma is torch.special.polygamma.
 //
 //	special_polygamma(int n, Tensor self) -> Tensor
 func Polygamma(n int, self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opPolygamma).Int(n).Tensor(self).One()
+	return call.Begin(opPolygamma).Int(n).Tensor(self).One(self)
 }
 
 // PolygammaOut is [Polygamma] whose result is written to out.
 //
 //	special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func PolygammaOut(n int, self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opPolygammaOut).Int(n).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opPolygammaOut).Int(n).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Psi is torch.special.psi.
 //
 //	special_psi(Tensor self) -> Tensor
 func Psi(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opPsi).Tensor(self).One()
+	return call.Begin(opPsi).Tensor(self).One(self)
 }
 
 // PsiOut is [Psi] whose result is written to out.
 //
 //	special_psi.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func PsiOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opPsiOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opPsiOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // RoundOptions of [Round].
@@ -856,8 +865,11 @@ type RoundOptions struct {
 //
 //	special_round(Tensor self, *, int decimals=0) -> Tensor
 func Round(self *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRound).Tensor(self).OptInt(o.Decimals).One()
+	args := call.Begin(opRound).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Decimals)
+	}
+	return args.One(self)
 }
 
 // RoundOut is [Round] whose result is written to out.
@@ -865,217 +877,217 @@ func Round(self *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 //	special_round.out(Tensor self, *, int decimals=0, Tensor(a!) out) -> Tensor(a!)
 func RoundOut(self, out *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opRoundOut).Tensor(self).OptInt(o.Decimals).Tensor(out).Into(out)
+	return call.Begin(opRoundOut).Tensor(self).OptInt(o.Decimals).Tensor(out).Into(out, self)
 }
 
 // ScaledModifiedBesselK0 is torch.special.scaled_modified_bessel_k0.
 //
 //	special_scaled_modified_bessel_k0(Tensor x) -> Tensor
 func ScaledModifiedBesselK0(x *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opScaledModifiedBesselK0).Tensor(x).One()
+	return call.Begin(opScaledModifiedBesselK0).Tensor(x).One(x)
 }
 
 // ScaledModifiedBesselK0Out is [ScaledModifiedBesselK0] whose result is written to out.
 //
 //	special_scaled_modified_bessel_k0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
 func ScaledModifiedBesselK0Out(x, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opScaledModifiedBesselK0Out).Tensor(x).Tensor(out).Into(out)
+	return call.Begin(opScaledModifiedBesselK0Out).Tensor(x).Tensor(out).Into(out, x)
 }
 
 // ScaledModifiedBesselK1 is torch.special.scaled_modified_bessel_k1.
 //
 //	special_scaled_modified_bessel_k1(Tensor x) -> Tensor
 func ScaledModifiedBesselK1(x *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opScaledModifiedBesselK1).Tensor(x).One()
+	return call.Begin(opScaledModifiedBesselK1).Tensor(x).One(x)
 }
 
 // ScaledModifiedBesselK1Out is [ScaledModifiedBesselK1] whose result is written to out.
 //
 //	special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
 func ScaledModifiedBesselK1Out(x, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opScaledModifiedBesselK1Out).Tensor(x).Tensor(out).Into(out)
+	return call.Begin(opScaledModifiedBesselK1Out).Tensor(x).Tensor(out).Into(out, x)
 }
 
 // ShiftedChebyshevPolynomialT is torch.special.shifted_chebyshev_polynomial_t.
 //
 //	special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialT(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialT).Tensor(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialT).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ShiftedChebyshevPolynomialTNScalar is torch.special.shifted_chebyshev_polynomial_t.
 //
 //	special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
 func ShiftedChebyshevPolynomialTNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialTNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialTNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ShiftedChebyshevPolynomialTNScalarOut is [ShiftedChebyshevPolynomialTNScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialTNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialTNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialTNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ShiftedChebyshevPolynomialTOut is [ShiftedChebyshevPolynomialT] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialTOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialTOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialTOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ShiftedChebyshevPolynomialTXScalar is torch.special.shifted_chebyshev_polynomial_t.
 //
 //	special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialTXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialTXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialTXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ShiftedChebyshevPolynomialTXScalarOut is [ShiftedChebyshevPolynomialTXScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialTXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialTXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialTXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ShiftedChebyshevPolynomialU is torch.special.shifted_chebyshev_polynomial_u.
 //
 //	special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialU(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialU).Tensor(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialU).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ShiftedChebyshevPolynomialUNScalar is torch.special.shifted_chebyshev_polynomial_u.
 //
 //	special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
 func ShiftedChebyshevPolynomialUNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialUNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialUNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ShiftedChebyshevPolynomialUNScalarOut is [ShiftedChebyshevPolynomialUNScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialUNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialUNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialUNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ShiftedChebyshevPolynomialUOut is [ShiftedChebyshevPolynomialU] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialUOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialUOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialUOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ShiftedChebyshevPolynomialUXScalar is torch.special.shifted_chebyshev_polynomial_u.
 //
 //	special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialUXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialUXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialUXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ShiftedChebyshevPolynomialUXScalarOut is [ShiftedChebyshevPolynomialUXScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialUXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialUXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialUXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ShiftedChebyshevPolynomialV is torch.special.shifted_chebyshev_polynomial_v.
 //
 //	special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialV(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialV).Tensor(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialV).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ShiftedChebyshevPolynomialVNScalar is torch.special.shifted_chebyshev_polynomial_v.
 //
 //	special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
 func ShiftedChebyshevPolynomialVNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialVNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialVNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ShiftedChebyshevPolynomialVNScalarOut is [ShiftedChebyshevPolynomialVNScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialVNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialVNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialVNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ShiftedChebyshevPolynomialVOut is [ShiftedChebyshevPolynomialV] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialVOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialVOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialVOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ShiftedChebyshevPolynomialVXScalar is torch.special.shifted_chebyshev_polynomial_v.
 //
 //	special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialVXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialVXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialVXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ShiftedChebyshevPolynomialVXScalarOut is [ShiftedChebyshevPolynomialVXScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialVXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialVXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialVXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // ShiftedChebyshevPolynomialW is torch.special.shifted_chebyshev_polynomial_w.
 //
 //	special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialW(x, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialW).Tensor(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialW).Tensor(x).Tensor(n).One(x, n)
 }
 
 // ShiftedChebyshevPolynomialWNScalar is torch.special.shifted_chebyshev_polynomial_w.
 //
 //	special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
 func ShiftedChebyshevPolynomialWNScalar(x *gotorch.Tensor, n gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialWNScalar).Tensor(x).Scalar(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialWNScalar).Tensor(x).Scalar(n).One(x)
 }
 
 // ShiftedChebyshevPolynomialWNScalarOut is [ShiftedChebyshevPolynomialWNScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialWNScalarOut(x *gotorch.Tensor, n gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialWNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialWNScalarOut).Tensor(x).Scalar(n).Tensor(out).Into(out, x)
 }
 
 // ShiftedChebyshevPolynomialWOut is [ShiftedChebyshevPolynomialW] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialWOut(x, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialWOut).Tensor(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialWOut).Tensor(x).Tensor(n).Tensor(out).Into(out, x, n)
 }
 
 // ShiftedChebyshevPolynomialWXScalar is torch.special.shifted_chebyshev_polynomial_w.
 //
 //	special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
 func ShiftedChebyshevPolynomialWXScalar(x gotorch.Scalar, n *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialWXScalar).Scalar(x).Tensor(n).One()
+	return call.Begin(opShiftedChebyshevPolynomialWXScalar).Scalar(x).Tensor(n).One(n)
 }
 
 // ShiftedChebyshevPolynomialWXScalarOut is [ShiftedChebyshevPolynomialWXScalar] whose result is written to out.
 //
 //	special_shifted_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)
 func ShiftedChebyshevPolynomialWXScalarOut(x gotorch.Scalar, n, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opShiftedChebyshevPolynomialWXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out)
+	return call.Begin(opShiftedChebyshevPolynomialWXScalarOut).Scalar(x).Tensor(n).Tensor(out).Into(out, n)
 }
 
 // Sinc is torch.special.sinc.
 //
 //	special_sinc(Tensor self) -> Tensor
 func Sinc(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSinc).Tensor(self).One()
+	return call.Begin(opSinc).Tensor(self).One(self)
 }
 
 // SincOut is [Sinc] whose result is written to out.
 //
 //	special_sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SincOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSincOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opSincOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // SoftmaxOptions of [Softmax].
@@ -1087,148 +1099,151 @@ type SoftmaxOptions struct {
 //
 //	special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func Softmax(self *gotorch.Tensor, dim int, options ...SoftmaxOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSoftmax).Tensor(self).Int(dim).OptDType(o.DType).One()
+	args := call.Begin(opSoftmax).Tensor(self).Int(dim)
+	if len(options) > 0 {
+		args = args.OptDType(options[0].DType)
+	}
+	return args.One(self)
 }
 
 // SphericalBesselJ0 is torch.special.spherical_bessel_j0.
 //
 //	special_spherical_bessel_j0(Tensor x) -> Tensor
 func SphericalBesselJ0(x *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSphericalBesselJ0).Tensor(x).One()
+	return call.Begin(opSphericalBesselJ0).Tensor(x).One(x)
 }
 
 // SphericalBesselJ0Out is [SphericalBesselJ0] whose result is written to out.
 //
 //	special_spherical_bessel_j0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
 func SphericalBesselJ0Out(x, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSphericalBesselJ0Out).Tensor(x).Tensor(out).Into(out)
+	return call.Begin(opSphericalBesselJ0Out).Tensor(x).Tensor(out).Into(out, x)
 }
 
 // XLog1pY is torch.special.xlog1py.
 //
 //	special_xlog1py(Tensor self, Tensor other) -> Tensor
 func XLog1pY(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLog1pY).Tensor(self).Tensor(other).One()
+	return call.Begin(opXLog1pY).Tensor(self).Tensor(other).One(self, other)
 }
 
 // XLog1pYOtherScalar is torch.special.xlog1py.
 //
 //	special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
 func XLog1pYOtherScalar(self *gotorch.Tensor, other gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opXLog1pYOtherScalar).Tensor(self).Scalar(other).One()
+	return call.Begin(opXLog1pYOtherScalar).Tensor(self).Scalar(other).One(self)
 }
 
 // XLog1pYOtherScalarOut is [XLog1pYOtherScalar] whose result is written to out.
 //
 //	special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func XLog1pYOtherScalarOut(self *gotorch.Tensor, other gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLog1pYOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out)
+	return call.Begin(opXLog1pYOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out, self)
 }
 
 // XLog1pYOut is [XLog1pY] whose result is written to out.
 //
 //	special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func XLog1pYOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLog1pYOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opXLog1pYOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // XLog1pYSelfScalar is torch.special.xlog1py.
 //
 //	special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
 func XLog1pYSelfScalar(self gotorch.Scalar, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLog1pYSelfScalar).Scalar(self).Tensor(other).One()
+	return call.Begin(opXLog1pYSelfScalar).Scalar(self).Tensor(other).One(other)
 }
 
 // XLog1pYSelfScalarOut is [XLog1pYSelfScalar] whose result is written to out.
 //
 //	special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func XLog1pYSelfScalarOut(self gotorch.Scalar, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLog1pYSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opXLog1pYSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out, other)
 }
 
 // XLogY is torch.special.xlogy.
 //
 //	special_xlogy(Tensor self, Tensor other) -> Tensor
 func XLogY(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLogY).Tensor(self).Tensor(other).One()
+	return call.Begin(opXLogY).Tensor(self).Tensor(other).One(self, other)
 }
 
 // XLogYOtherScalar is torch.special.xlogy.
 //
 //	special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor
 func XLogYOtherScalar(self *gotorch.Tensor, other gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opXLogYOtherScalar).Tensor(self).Scalar(other).One()
+	return call.Begin(opXLogYOtherScalar).Tensor(self).Scalar(other).One(self)
 }
 
 // XLogYOtherScalarOut is [XLogYOtherScalar] whose result is written to out.
 //
 //	special_xlogy.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func XLogYOtherScalarOut(self *gotorch.Tensor, other gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLogYOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out)
+	return call.Begin(opXLogYOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out, self)
 }
 
 // XLogYOut is [XLogY] whose result is written to out.
 //
 //	special_xlogy.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func XLogYOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLogYOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opXLogYOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // XLogYSelfScalar is torch.special.xlogy.
 //
 //	special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor
 func XLogYSelfScalar(self gotorch.Scalar, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLogYSelfScalar).Scalar(self).Tensor(other).One()
+	return call.Begin(opXLogYSelfScalar).Scalar(self).Tensor(other).One(other)
 }
 
 // XLogYSelfScalarOut is [XLogYSelfScalar] whose result is written to out.
 //
 //	special_xlogy.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func XLogYSelfScalarOut(self gotorch.Scalar, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opXLogYSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opXLogYSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out, other)
 }
 
 // Zeta is torch.special.zeta.
 //
 //	special_zeta(Tensor self, Tensor other) -> Tensor
 func Zeta(self, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opZeta).Tensor(self).Tensor(other).One()
+	return call.Begin(opZeta).Tensor(self).Tensor(other).One(self, other)
 }
 
 // ZetaOtherScalar is torch.special.zeta.
 //
 //	special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
 func ZetaOtherScalar(self *gotorch.Tensor, other gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opZetaOtherScalar).Tensor(self).Scalar(other).One()
+	return call.Begin(opZetaOtherScalar).Tensor(self).Scalar(other).One(self)
 }
 
 // ZetaOtherScalarOut is [ZetaOtherScalar] whose result is written to out.
 //
 //	special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)
 func ZetaOtherScalarOut(self *gotorch.Tensor, other gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opZetaOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out)
+	return call.Begin(opZetaOtherScalarOut).Tensor(self).Scalar(other).Tensor(out).Into(out, self)
 }
 
 // ZetaOut is [Zeta] whose result is written to out.
 //
 //	special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func ZetaOut(self, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opZetaOut).Tensor(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opZetaOut).Tensor(self).Tensor(other).Tensor(out).Into(out, self, other)
 }
 
 // ZetaSelfScalar is torch.special.zeta.
 //
 //	special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
 func ZetaSelfScalar(self gotorch.Scalar, other *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opZetaSelfScalar).Scalar(self).Tensor(other).One()
+	return call.Begin(opZetaSelfScalar).Scalar(self).Tensor(other).One(other)
 }
 
 // ZetaSelfScalarOut is [ZetaSelfScalar] whose result is written to out.
 //
 //	special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func ZetaSelfScalarOut(self gotorch.Scalar, other, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opZetaSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out)
+	return call.Begin(opZetaSelfScalarOut).Scalar(self).Tensor(other).Tensor(out).Into(out, other)
 }
 
 var (

@@ -26,8 +26,11 @@ var frames = sync.Pool{New: func() any {
 func NewFrame() *Frame { return frames.Get().(*Frame) }
 
 func (f *Frame) Release() {
-	clear(f.kept)
-	f.values, f.names, f.pool, f.kept = f.values[:0], f.names[:0], f.pool[:0], f.kept[:0]
+	f.values, f.names, f.pool = f.values[:0], f.names[:0], f.pool[:0]
+	if len(f.kept) > 0 {
+		clear(f.kept)
+		f.kept = f.kept[:0]
+	}
 	frames.Put(f)
 }
 

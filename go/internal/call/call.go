@@ -2,6 +2,7 @@
 package call
 
 import (
+	"runtime"
 	"unsafe"
 
 	"tandem.example/gotorch"
@@ -26,9 +27,9 @@ func First[T any](options []T) (chosen T) {
 	return chosen
 }
 
+// Tensor is to be given to what runs the operator as well, which keeps it alive; the frame keeps all others.
 func (k Call) Tensor(t *gotorch.Tensor) Call {
 	k.frame.Tensor(bridge.Handle(t, k.op.Name))
-	k.frame.Keep(unsafe.Pointer(t))
 	return k
 }
 
@@ -36,6 +37,7 @@ func (k Call) OptTensor(t *gotorch.Tensor) Call {
 	if t == nil {
 		return k.None()
 	}
+	k.frame.Keep(unsafe.Pointer(t))
 	return k.Tensor(t)
 }
 
@@ -267,8 +269,9 @@ func (k Call) Factory(o gotorch.TensorOptions) Call {
 }
 
 // One runs an operator whose one result is a tensor; nil when that is undefined.
-func (k Call) One() *gotorch.Tensor {
+func (k Call) One(keep ...*gotorch.Tensor) *gotorch.Tensor {
 	made := k.op.One(k.frame)
+	runtime.KeepAlive(keep)
 	if made.Handle == nil {
 		return nil
 	}
@@ -276,14 +279,17 @@ func (k Call) One() *gotorch.Tensor {
 }
 
 // Into runs an operator that writes to t and returns it.
-func (k Call) Into(t *gotorch.Tensor) *gotorch.Tensor {
+func (k Call) Into(t *gotorch.Tensor, keep ...*gotorch.Tensor) *gotorch.Tensor {
 	c.Free(k.op.One(k.frame).Handle)
+	runtime.KeepAlive(t)
+	runtime.KeepAlive(keep)
 	return t
 }
 
 // results of an operator of any kind.
-func (k Call) results() []any {
+func (k Call) results(keep []*gotorch.Tensor) []any {
 	values := k.op.All(k.frame)
+	runtime.KeepAlive(keep)
 	results := make([]any, len(values))
 	for i, value := range values {
 		results[i] = bridge.Result(value)
@@ -292,12 +298,13 @@ func (k Call) results() []any {
 }
 
 // Done runs an operator whose results are tensors that were given.
-func (k Call) Done() {
+func (k Call) Done(keep ...*gotorch.Tensor) {
 	for _, value := range k.op.All(k.frame) {
 		if made, ok := value.(c.Made); ok {
 			c.Free(made.Handle)
 		}
 	}
+	runtime.KeepAlive(keep)
 }
 
 func tensorAt(results []any, i int) *gotorch.Tensor {
@@ -305,17 +312,17 @@ func tensorAt(results []any, i int) *gotorch.Tensor {
 	return t
 }
 
-func (k Call) Two() (_, _ *gotorch.Tensor) {
-	r := k.results()
+func (k Call) Two(keep ...*gotorch.Tensor) (_, _ *gotorch.Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1)
 }
 
-func (k Call) Three() (_, _, _ *gotorch.Tensor) {
-	r := k.results()
+func (k Call) Three(keep ...*gotorch.Tensor) (_, _, _ *gotorch.Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2)
 }
 
-func (k Call) Four() (_, _, _, _ *gotorch.Tensor) {
-	r := k.results()
+func (k Call) Four(keep ...*gotorch.Tensor) (_, _, _, _ *gotorch.Tensor) {
+	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
 }

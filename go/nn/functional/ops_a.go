@@ -12,49 +12,49 @@ import (
 //
 //	adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
 func AdaptiveAvgPool1d(self *gotorch.Tensor, outputSize ...int) *gotorch.Tensor {
-	return call.Begin(opAdaptiveAvgPool1d).Tensor(self).Ints(outputSize).One()
+	return call.Begin(opAdaptiveAvgPool1d).Tensor(self).Ints(outputSize).One(self)
 }
 
 // AdaptiveAvgPool2d is torch.nn.functional.adaptive_avg_pool2d.
 //
 //	adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor
 func AdaptiveAvgPool2d(self *gotorch.Tensor, outputSize ...int) *gotorch.Tensor {
-	return call.Begin(opAdaptiveAvgPool2d).Tensor(self).Ints(outputSize).One()
+	return call.Begin(opAdaptiveAvgPool2d).Tensor(self).Ints(outputSize).One(self)
 }
 
 // AdaptiveAvgPool2dOut is [AdaptiveAvgPool2d] whose result is written to out.
 //
 //	adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)
 func AdaptiveAvgPool2dOut(self *gotorch.Tensor, outputSize []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opAdaptiveAvgPool2dOut).Tensor(self).Ints(outputSize).Tensor(out).Into(out)
+	return call.Begin(opAdaptiveAvgPool2dOut).Tensor(self).Ints(outputSize).Tensor(out).Into(out, self)
 }
 
 // AdaptiveAvgPool3d is torch.nn.functional.adaptive_avg_pool3d.
 //
 //	adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor
 func AdaptiveAvgPool3d(self *gotorch.Tensor, outputSize ...int) *gotorch.Tensor {
-	return call.Begin(opAdaptiveAvgPool3d).Tensor(self).Ints(outputSize).One()
+	return call.Begin(opAdaptiveAvgPool3d).Tensor(self).Ints(outputSize).One(self)
 }
 
 // AdaptiveAvgPool3dOut is [AdaptiveAvgPool3d] whose result is written to out.
 //
 //	adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)
 func AdaptiveAvgPool3dOut(self *gotorch.Tensor, outputSize []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opAdaptiveAvgPool3dOut).Tensor(self).Ints(outputSize).Tensor(out).Into(out)
+	return call.Begin(opAdaptiveAvgPool3dOut).Tensor(self).Ints(outputSize).Tensor(out).Into(out, self)
 }
 
 // AdaptiveMaxPool1d is torch.nn.functional.adaptive_max_pool1d.
 //
 //	adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)
 func AdaptiveMaxPool1d(self *gotorch.Tensor, outputSize ...int) (*gotorch.Tensor, *gotorch.Tensor) {
-	return call.Begin(opAdaptiveMaxPool1d).Tensor(self).Ints(outputSize).Two()
+	return call.Begin(opAdaptiveMaxPool1d).Tensor(self).Ints(outputSize).Two(self)
 }
 
 // AdaptiveMaxPool2d is torch.nn.functional.adaptive_max_pool2d.
 //
 //	adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)
 func AdaptiveMaxPool2d(self *gotorch.Tensor, outputSize ...int) (*gotorch.Tensor, *gotorch.Tensor) {
-	return call.Begin(opAdaptiveMaxPool2d).Tensor(self).Ints(outputSize).Two()
+	return call.Begin(opAdaptiveMaxPool2d).Tensor(self).Ints(outputSize).Two(self)
 }
 
 // AdaptiveMaxPool2dOut is [AdaptiveMaxPool2d] whose results are written to out and indices.
@@ -62,7 +62,8 @@ func AdaptiveMaxPool2d(self *gotorch.Tensor, outputSize ...int) (*gotorch.Tensor
 //	adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) ->
 //	    (Tensor(a!), Tensor(b!))
 func AdaptiveMaxPool2dOut(self *gotorch.Tensor, outputSize []int, out, indices *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
-	call.Begin(opAdaptiveMaxPool2dOut).Tensor(self).Ints(outputSize).Tensor(out).Tensor(indices).Done()
+	call.Begin(opAdaptiveMaxPool2dOut).Tensor(self).Ints(outputSize).Tensor(out).Tensor(indices).
+		Done(self, out, indices)
 	return out, indices
 }
 
@@ -70,7 +71,7 @@ func AdaptiveMaxPool2dOut(self *gotorch.Tensor, outputSize []int, out, indices *
 //
 //	adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)
 func AdaptiveMaxPool3d(self *gotorch.Tensor, outputSize ...int) (*gotorch.Tensor, *gotorch.Tensor) {
-	return call.Begin(opAdaptiveMaxPool3d).Tensor(self).Ints(outputSize).Two()
+	return call.Begin(opAdaptiveMaxPool3d).Tensor(self).Ints(outputSize).Two(self)
 }
 
 // AdaptiveMaxPool3dOut is [AdaptiveMaxPool3d] whose results are written to out and indices.
@@ -78,7 +79,8 @@ func AdaptiveMaxPool3d(self *gotorch.Tensor, outputSize ...int) (*gotorch.Tensor
 //	adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) ->
 //	    (Tensor(a!), Tensor(b!))
 func AdaptiveMaxPool3dOut(self *gotorch.Tensor, outputSize []int, out, indices *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
-	call.Begin(opAdaptiveMaxPool3dOut).Tensor(self).Ints(outputSize).Tensor(out).Tensor(indices).Done()
+	call.Begin(opAdaptiveMaxPool3dOut).Tensor(self).Ints(outputSize).Tensor(out).Tensor(indices).
+		Done(self, out, indices)
 	return out, indices
 }
 
@@ -86,14 +88,14 @@ func AdaptiveMaxPool3dOut(self *gotorch.Tensor, outputSize []int, out, indices *
 //
 //	affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor
 func AffineGridGenerator(theta *gotorch.Tensor, size []int, alignCorners bool) *gotorch.Tensor {
-	return call.Begin(opAffineGridGenerator).Tensor(theta).Ints(size).Bool(alignCorners).One()
+	return call.Begin(opAffineGridGenerator).Tensor(theta).Ints(size).Bool(alignCorners).One(theta)
 }
 
 // AlphaDropout is torch.nn.functional.alpha_dropout.
 //
 //	alpha_dropout(Tensor input, float p, bool train) -> Tensor
 func AlphaDropout(input *gotorch.Tensor, p float64, train bool) *gotorch.Tensor {
-	return call.Begin(opAlphaDropout).Tensor(input).Double(p).Bool(train).One()
+	return call.Begin(opAlphaDropout).Tensor(input).Double(p).Bool(train).One(input)
 }
 
 // AlphaDropoutI is torch.alpha_dropout_: it overwrites self, and returns it.
@@ -116,9 +118,12 @@ type AvgPool1dOptions struct {
 //	avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool
 //	    count_include_pad=True) -> Tensor
 func AvgPool1d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opAvgPool1d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).One()
+	args := call.Begin(opAvgPool1d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad)
+	}
+	return args.One(self)
 }
 
 // AvgPool2dOptions of [AvgPool2d].
@@ -135,9 +140,13 @@ type AvgPool2dOptions struct {
 //	avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool
 //	    count_include_pad=True, int? divisor_override=None) -> Tensor
 func AvgPool2d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opAvgPool2d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).One()
+	args := call.Begin(opAvgPool2d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
+			OptInt(o.DivisorOverride)
+	}
+	return args.One(self)
 }
 
 // AvgPool2dOut is [AvgPool2d] whose result is written to out.
@@ -147,7 +156,7 @@ func AvgPool2d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool2dOptio
 func AvgPool2dOut(self *gotorch.Tensor, kernelSize []int, out *gotorch.Tensor, options ...AvgPool2dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opAvgPool2dOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out)
+		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
 }
 
 // AvgPool3dOptions of [AvgPool3d].
@@ -164,9 +173,13 @@ type AvgPool3dOptions struct {
 //	avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool
 //	    count_include_pad=True, int? divisor_override=None) -> Tensor
 func AvgPool3d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opAvgPool3d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).One()
+	args := call.Begin(opAvgPool3d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
+			OptInt(o.DivisorOverride)
+	}
+	return args.One(self)
 }
 
 // AvgPool3dOut is [AvgPool3d] whose result is written to out.
@@ -176,7 +189,7 @@ func AvgPool3d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool3dOptio
 func AvgPool3dOut(self *gotorch.Tensor, kernelSize []int, out *gotorch.Tensor, options ...AvgPool3dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opAvgPool3dOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out)
+		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
 }
 
 var (

@@ -14,14 +14,15 @@ import (
 //	    training, float momentum, float eps, bool cudnn_enabled) -> Tensor
 func BatchNorm(input, weight, bias, runningMean, runningVar *gotorch.Tensor, training bool, momentum, eps float64, cudnnEnabled bool) *gotorch.Tensor {
 	return call.Begin(opBatchNorm).Tensor(input).OptTensor(weight).OptTensor(bias).OptTensor(runningMean).
-		OptTensor(runningVar).Bool(training).Double(momentum).Double(eps).Bool(cudnnEnabled).One()
+		OptTensor(runningVar).Bool(training).Double(momentum).Double(eps).Bool(cudnnEnabled).One(input)
 }
 
 // Bilinear is torch.nn.functional.bilinear.
 //
 //	bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor
 func Bilinear(input1, input2, weight, bias *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opBilinear).Tensor(input1).Tensor(input2).Tensor(weight).OptTensor(bias).One()
+	return call.Begin(opBilinear).Tensor(input1).Tensor(input2).Tensor(weight).OptTensor(bias).
+		One(input1, input2, weight)
 }
 
 // BinaryCrossEntropyOptions of [BinaryCrossEntropy].
@@ -34,9 +35,12 @@ type BinaryCrossEntropyOptions struct {
 //
 //	binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor
 func BinaryCrossEntropy(self, target *gotorch.Tensor, options ...BinaryCrossEntropyOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opBinaryCrossEntropy).Tensor(self).Tensor(target).OptTensor(o.Weight).
-		OptInt(number(o.Reduction)).One()
+	args := call.Begin(opBinaryCrossEntropy).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction))
+	}
+	return args.One(self, target)
 }
 
 // BinaryCrossEntropyOut is [BinaryCrossEntropy] whose result is written to out.
@@ -46,7 +50,7 @@ func BinaryCrossEntropy(self, target *gotorch.Tensor, options ...BinaryCrossEntr
 func BinaryCrossEntropyOut(self, target, out *gotorch.Tensor, options ...BinaryCrossEntropyOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opBinaryCrossEntropyOut).Tensor(self).Tensor(target).OptTensor(o.Weight).
-		OptInt(number(o.Reduction)).Tensor(out).Into(out)
+		OptInt(number(o.Reduction)).Tensor(out).Into(out, self, target)
 }
 
 // BinaryCrossEntropyWithLogitsOptions of [BinaryCrossEntropyWithLogits].
@@ -61,9 +65,12 @@ type BinaryCrossEntropyWithLogitsOptions struct {
 //	binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None,
 //	    int reduction=1) -> Tensor
 func BinaryCrossEntropyWithLogits(self, target *gotorch.Tensor, options ...BinaryCrossEntropyWithLogitsOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opBinaryCrossEntropyWithLogits).Tensor(self).Tensor(target).OptTensor(o.Weight).
-		OptTensor(o.PosWeight).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opBinaryCrossEntropyWithLogits).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptTensor(o.PosWeight).OptInt(number(o.Reduction))
+	}
+	return args.One(self, target)
 }
 
 var (

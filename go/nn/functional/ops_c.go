@@ -17,16 +17,22 @@ type CELUOptions struct {
 //
 //	celu(Tensor self, Scalar alpha=1.) -> Tensor
 func CELU(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCELU).Tensor(self).OptScalar(o.Alpha).One()
+	args := call.Begin(opCELU).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].Alpha)
+	}
+	return args.One(self)
 }
 
 // CELUI is torch.nn.functional.celu_: it overwrites self, and returns it.
 //
 //	celu_(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)
 func CELUI(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCELUI).Tensor(self).OptScalar(o.Alpha).Into(self)
+	args := call.Begin(opCELUI).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].Alpha)
+	}
+	return args.Into(self)
 }
 
 // CTCLossOptions of [CTCLoss].
@@ -41,9 +47,12 @@ type CTCLossOptions struct {
 //	ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0,
 //	    int reduction=1, bool zero_infinity=False) -> Tensor
 func CTCLoss(logProbs, targets *gotorch.Tensor, inputLengths, targetLengths []int, options ...CTCLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCTCLoss).Tensor(logProbs).Tensor(targets).Ints(inputLengths).Ints(targetLengths).
-		OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity).One()
+	args := call.Begin(opCTCLoss).Tensor(logProbs).Tensor(targets).Ints(inputLengths).Ints(targetLengths)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
+	}
+	return args.One(logProbs, targets)
 }
 
 // CTCLossTensorOptions of [CTCLossTensor].
@@ -58,16 +67,19 @@ type CTCLossTensorOptions struct {
 //	ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0,
 //	    int reduction=1, bool zero_infinity=False) -> Tensor
 func CTCLossTensor(logProbs, targets, inputLengths, targetLengths *gotorch.Tensor, options ...CTCLossTensorOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCTCLossTensor).Tensor(logProbs).Tensor(targets).Tensor(inputLengths).Tensor(targetLengths).
-		OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity).One()
+	args := call.Begin(opCTCLossTensor).Tensor(logProbs).Tensor(targets).Tensor(inputLengths).Tensor(targetLengths)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
+	}
+	return args.One(logProbs, targets, inputLengths, targetLengths)
 }
 
 // ChannelShuffle is torch.nn.functional.channel_shuffle.
 //
 //	channel_shuffle(Tensor self, SymInt groups) -> Tensor
 func ChannelShuffle(self *gotorch.Tensor, groups int) *gotorch.Tensor {
-	return call.Begin(opChannelShuffle).Tensor(self).Int(groups).One()
+	return call.Begin(opChannelShuffle).Tensor(self).Int(groups).One(self)
 }
 
 // Col2im is torch.nn.functional.fold.
@@ -76,7 +88,7 @@ func ChannelShuffle(self *gotorch.Tensor, groups int) *gotorch.Tensor {
 //	    stride) -> Tensor
 func Col2im(self *gotorch.Tensor, outputSize, kernelSize, dilation, padding, stride []int) *gotorch.Tensor {
 	return call.Begin(opCol2im).Tensor(self).Ints(outputSize).Ints(kernelSize).Ints(dilation).Ints(padding).
-		Ints(stride).One()
+		Ints(stride).One(self)
 }
 
 // Col2imOut is [Col2im] whose result is written to out.
@@ -85,7 +97,7 @@ func Col2im(self *gotorch.Tensor, outputSize, kernelSize, dilation, padding, str
 //	    stride, *, Tensor(a!) out) -> Tensor(a!)
 func Col2imOut(self *gotorch.Tensor, outputSize, kernelSize, dilation, padding, stride []int, out *gotorch.Tensor) *gotorch.Tensor {
 	return call.Begin(opCol2imOut).Tensor(self).Ints(outputSize).Ints(kernelSize).Ints(dilation).Ints(padding).
-		Ints(stride).Tensor(out).Into(out)
+		Ints(stride).Tensor(out).Into(out, self)
 }
 
 // Conv1dOptions of [Conv1d].
@@ -101,9 +113,12 @@ type Conv1dOptions struct {
 //	conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0],
 //	    SymInt[1] dilation=[1], SymInt groups=1) -> Tensor
 func Conv1d(input, weight, bias *gotorch.Tensor, options ...Conv1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv1d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv1d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // Conv1dPaddingOptions of [Conv1dPadding].
@@ -119,9 +134,12 @@ type Conv1dPaddingOptions struct {
 //	conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding="valid",
 //	    SymInt[1] dilation=[1], SymInt groups=1) -> Tensor
 func Conv1dPadding(input, weight, bias *gotorch.Tensor, options ...Conv1dPaddingOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv1dPadding).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv1dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // Conv2dOptions of [Conv2d].
@@ -137,9 +155,12 @@ type Conv2dOptions struct {
 //	conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0],
 //	    SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor
 func Conv2d(input, weight, bias *gotorch.Tensor, options ...Conv2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv2d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv2d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // Conv2dPaddingOptions of [Conv2dPadding].
@@ -155,9 +176,12 @@ type Conv2dPaddingOptions struct {
 //	conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding="valid",
 //	    SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor
 func Conv2dPadding(input, weight, bias *gotorch.Tensor, options ...Conv2dPaddingOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv2dPadding).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv2dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // Conv3dOptions of [Conv3d].
@@ -173,9 +197,12 @@ type Conv3dOptions struct {
 //	conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0,
 //	    0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor
 func Conv3d(input, weight, bias *gotorch.Tensor, options ...Conv3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv3d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv3d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // Conv3dPaddingOptions of [Conv3dPadding].
@@ -191,9 +218,12 @@ type Conv3dPaddingOptions struct {
 //	conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str
 //	    padding="valid", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor
 func Conv3dPadding(input, weight, bias *gotorch.Tensor, options ...Conv3dPaddingOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConv3dPadding).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups).One()
+	args := call.Begin(opConv3dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+	}
+	return args.One(input, weight)
 }
 
 // ConvTbcOptions of [ConvTbc].
@@ -205,8 +235,11 @@ type ConvTbcOptions struct {
 //
 //	conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
 func ConvTbc(self, weight, bias *gotorch.Tensor, options ...ConvTbcOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConvTbc).Tensor(self).Tensor(weight).Tensor(bias).OptInt(o.Pad).One()
+	args := call.Begin(opConvTbc).Tensor(self).Tensor(weight).Tensor(bias)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Pad)
+	}
+	return args.One(self, weight, bias)
 }
 
 // ConvTranspose1dOptions of [ConvTranspose1d].
@@ -223,9 +256,12 @@ type ConvTranspose1dOptions struct {
 //	conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1]
 //	    padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor
 func ConvTranspose1d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConvTranspose1d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation).One()
+	args := call.Begin(opConvTranspose1d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+	}
+	return args.One(input, weight)
 }
 
 // ConvTranspose2dOptions of [ConvTranspose2d].
@@ -242,9 +278,12 @@ type ConvTranspose2dOptions struct {
 //	conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2]
 //	    padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor
 func ConvTranspose2d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConvTranspose2d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation).One()
+	args := call.Begin(opConvTranspose2d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+	}
+	return args.One(input, weight)
 }
 
 // ConvTranspose3dOptions of [ConvTranspose3d].
@@ -262,9 +301,12 @@ type ConvTranspose3dOptions struct {
 //	    padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) ->
 //	    Tensor
 func ConvTranspose3d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opConvTranspose3d).Tensor(input).Tensor(weight).OptTensor(bias).OptInts(o.Stride).
-		OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation).One()
+	args := call.Begin(opConvTranspose3d).Tensor(input).Tensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+	}
+	return args.One(input, weight)
 }
 
 // CosineEmbeddingLossOptions of [CosineEmbeddingLoss].
@@ -278,9 +320,12 @@ type CosineEmbeddingLossOptions struct {
 //	cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) ->
 //	    Tensor
 func CosineEmbeddingLoss(input1, input2, target *gotorch.Tensor, options ...CosineEmbeddingLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCosineEmbeddingLoss).Tensor(input1).Tensor(input2).Tensor(target).OptDouble(o.Margin).
-		OptInt(number(o.Reduction)).One()
+	args := call.Begin(opCosineEmbeddingLoss).Tensor(input1).Tensor(input2).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
+	}
+	return args.One(input1, input2, target)
 }
 
 // CosineSimilarityOptions of [CosineSimilarity].
@@ -293,8 +338,12 @@ type CosineSimilarityOptions struct {
 //
 //	cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
 func CosineSimilarity(x1, x2 *gotorch.Tensor, options ...CosineSimilarityOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCosineSimilarity).Tensor(x1).Tensor(x2).OptInt(o.Dim).OptDouble(o.Eps).One()
+	args := call.Begin(opCosineSimilarity).Tensor(x1).Tensor(x2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.Dim).OptDouble(o.Eps)
+	}
+	return args.One(x1, x2)
 }
 
 // CrossEntropyOptions of [CrossEntropy].
@@ -311,9 +360,12 @@ type CrossEntropyOptions struct {
 //	cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt
 //	    ignore_index=-100, float label_smoothing=0.) -> Tensor
 func CrossEntropy(self, target *gotorch.Tensor, options ...CrossEntropyOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opCrossEntropy).Tensor(self).Tensor(target).OptTensor(o.Weight).OptInt(number(o.Reduction)).
-		OptInt(o.IgnoreIndex).OptDouble(o.LabelSmoothing).One()
+	args := call.Begin(opCrossEntropy).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex).OptDouble(o.LabelSmoothing)
+	}
+	return args.One(self, target)
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 //
 //	dropout(Tensor input, float p, bool train) -> Tensor
 func Dropout(input *gotorch.Tensor, p float64, train bool) *gotorch.Tensor {
-	return call.Begin(opDropout).Tensor(input).Double(p).Bool(train).One()
+	return call.Begin(opDropout).Tensor(input).Double(p).Bool(train).One(input)
 }
 
 // DropoutI is torch.dropout_: it overwrites self, and returns it.

@@ -19,16 +19,24 @@ type ELUOptions struct {
 //
 //	elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
 func ELU(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opELU).Tensor(self).OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale).One()
+	args := call.Begin(opELU).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale)
+	}
+	return args.One(self)
 }
 
 // ELUI is torch.nn.functional.elu_: it overwrites self, and returns it.
 //
 //	elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
 func ELUI(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opELUI).Tensor(self).OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale).Into(self)
+	args := call.Begin(opELUI).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale)
+	}
+	return args.Into(self)
 }
 
 // ELUOut is [ELU] whose result is written to out.
@@ -37,7 +45,7 @@ func ELUI(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 func ELUOut(self, out *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opELUOut).Tensor(self).OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // EmbeddingOptions of [Embedding].
@@ -52,9 +60,12 @@ type EmbeddingOptions struct {
 //	embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool
 //	    sparse=False) -> Tensor
 func Embedding(indices, weight *gotorch.Tensor, options ...EmbeddingOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opEmbedding).Tensor(weight).Tensor(indices).OptInt(o.PaddingIDX).OptBool(o.ScaleGradByFreq).
-		OptBool(o.Sparse).One()
+	args := call.Begin(opEmbedding).Tensor(weight).Tensor(indices)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(o.PaddingIDX).OptBool(o.ScaleGradByFreq).OptBool(o.Sparse)
+	}
+	return args.One(weight, indices)
 }
 
 // EmbeddingBagOptions of [EmbeddingBag].
@@ -72,9 +83,13 @@ type EmbeddingBagOptions struct {
 //	    sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor,
 //	    Tensor)
 func EmbeddingBag(indices, weight, offsets *gotorch.Tensor, options ...EmbeddingBagOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opEmbeddingBag).Tensor(weight).Tensor(indices).Tensor(offsets).OptBool(o.ScaleGradByFreq).
-		OptInt(o.Mode).OptBool(o.Sparse).OptTensor(o.PerSampleWeights).OptBool(o.IncludeLastOffset).Four()
+	args := call.Begin(opEmbeddingBag).Tensor(weight).Tensor(indices).Tensor(offsets)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.ScaleGradByFreq).OptInt(o.Mode).OptBool(o.Sparse).OptTensor(o.PerSampleWeights).
+			OptBool(o.IncludeLastOffset)
+	}
+	return args.Four(weight, indices, offsets)
 }
 
 // EmbeddingBagPaddingIDX is torch.nn.functional.embedding_bag.
@@ -84,7 +99,8 @@ func EmbeddingBag(indices, weight, offsets *gotorch.Tensor, options ...Embedding
 //	    Tensor, Tensor)
 func EmbeddingBagPaddingIDX(indices, weight, offsets *gotorch.Tensor, scaleGradByFreq bool, mode int, sparse bool, perSampleWeights *gotorch.Tensor, includeLastOffset bool, paddingIDX gotorch.Opt[int]) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	return call.Begin(opEmbeddingBagPaddingIDX).Tensor(weight).Tensor(indices).Tensor(offsets).Bool(scaleGradByFreq).
-		Int(mode).Bool(sparse).OptTensor(perSampleWeights).Bool(includeLastOffset).NoneInt(paddingIDX).Four()
+		Int(mode).Bool(sparse).OptTensor(perSampleWeights).Bool(includeLastOffset).NoneInt(paddingIDX).
+		Four(weight, indices, offsets)
 }
 
 var (

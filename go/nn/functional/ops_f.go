@@ -12,7 +12,7 @@ import (
 //
 //	feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor
 func FeatureAlphaDropout(input *gotorch.Tensor, p float64, train bool) *gotorch.Tensor {
-	return call.Begin(opFeatureAlphaDropout).Tensor(input).Double(p).Bool(train).One()
+	return call.Begin(opFeatureAlphaDropout).Tensor(input).Double(p).Bool(train).One(input)
 }
 
 // FeatureAlphaDropoutI is torch.feature_alpha_dropout_: it overwrites self, and returns it.
@@ -26,7 +26,7 @@ func FeatureAlphaDropoutI(self *gotorch.Tensor, p float64, train bool) *gotorch.
 //
 //	feature_dropout(Tensor input, float p, bool train) -> Tensor
 func FeatureDropout(input *gotorch.Tensor, p float64, train bool) *gotorch.Tensor {
-	return call.Begin(opFeatureDropout).Tensor(input).Double(p).Bool(train).One()
+	return call.Begin(opFeatureDropout).Tensor(input).Double(p).Bool(train).One(input)
 }
 
 // FeatureDropoutI is torch.feature_dropout_: it overwrites self, and returns it.
@@ -42,7 +42,7 @@ func FeatureDropoutI(self *gotorch.Tensor, p float64, train bool) *gotorch.Tenso
 //	    (Tensor, Tensor)
 func FractionalMaxPool2d(self *gotorch.Tensor, kernelSize, outputSize []int, randomSamples *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
 	return call.Begin(opFractionalMaxPool2d).Tensor(self).Ints(kernelSize).Ints(outputSize).Tensor(randomSamples).
-		Two()
+		Two(self, randomSamples)
 }
 
 // FractionalMaxPool2dOut is [FractionalMaxPool2d] whose results are written to output and indices.
@@ -51,7 +51,7 @@ func FractionalMaxPool2d(self *gotorch.Tensor, kernelSize, outputSize []int, ran
 //	    Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))
 func FractionalMaxPool2dOut(self *gotorch.Tensor, kernelSize, outputSize []int, randomSamples, output, indices *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
 	call.Begin(opFractionalMaxPool2dOut).Tensor(self).Ints(kernelSize).Ints(outputSize).Tensor(randomSamples).
-		Tensor(output).Tensor(indices).Done()
+		Tensor(output).Tensor(indices).Done(self, randomSamples, output, indices)
 	return output, indices
 }
 
@@ -61,7 +61,7 @@ func FractionalMaxPool2dOut(self *gotorch.Tensor, kernelSize, outputSize []int, 
 //	    (Tensor, Tensor)
 func FractionalMaxPool3d(self *gotorch.Tensor, kernelSize, outputSize []int, randomSamples *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
 	return call.Begin(opFractionalMaxPool3d).Tensor(self).Ints(kernelSize).Ints(outputSize).Tensor(randomSamples).
-		Two()
+		Two(self, randomSamples)
 }
 
 // FractionalMaxPool3dOut is [FractionalMaxPool3d] whose results are written to output and indices.
@@ -70,7 +70,7 @@ func FractionalMaxPool3d(self *gotorch.Tensor, kernelSize, outputSize []int, ran
 //	    Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))
 func FractionalMaxPool3dOut(self *gotorch.Tensor, kernelSize, outputSize []int, randomSamples, output, indices *gotorch.Tensor) (*gotorch.Tensor, *gotorch.Tensor) {
 	call.Begin(opFractionalMaxPool3dOut).Tensor(self).Ints(kernelSize).Ints(outputSize).Tensor(randomSamples).
-		Tensor(output).Tensor(indices).Done()
+		Tensor(output).Tensor(indices).Done(self, randomSamples, output, indices)
 	return output, indices
 }
 

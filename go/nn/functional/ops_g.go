@@ -17,16 +17,22 @@ type GELUOptions struct {
 //
 //	gelu(Tensor self, *, str approximate="none") -> Tensor
 func GELU(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opGELU).Tensor(self).OptString(o.Approximate).One()
+	args := call.Begin(opGELU).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptString(options[0].Approximate)
+	}
+	return args.One(self)
 }
 
 // GELUI is torch.nn.functional.gelu in place: it overwrites self, and returns it.
 //
 //	gelu_(Tensor(a!) self, *, str approximate="none") -> Tensor(a!)
 func GELUI(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opGELUI).Tensor(self).OptString(o.Approximate).Into(self)
+	args := call.Begin(opGELUI).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptString(options[0].Approximate)
+	}
+	return args.Into(self)
 }
 
 // GELUOut is [GELU] whose result is written to out.
@@ -34,7 +40,7 @@ func GELUI(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
 //	gelu.out(Tensor self, *, str approximate="none", Tensor(a!) out) -> Tensor(a!)
 func GELUOut(self, out *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opGELUOut).Tensor(self).OptString(o.Approximate).Tensor(out).Into(out)
+	return call.Begin(opGELUOut).Tensor(self).OptString(o.Approximate).Tensor(out).Into(out, self)
 }
 
 // GLUOptions of [GLU].
@@ -46,8 +52,11 @@ type GLUOptions struct {
 //
 //	glu(Tensor self, int dim=-1) -> Tensor
 func GLU(self *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opGLU).Tensor(self).OptInt(o.Dim).One()
+	args := call.Begin(opGLU).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].Dim)
+	}
+	return args.One(self)
 }
 
 // GLUOut is [GLU] whose result is written to out.
@@ -55,7 +64,7 @@ func GLU(self *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
 //	glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)
 func GLUOut(self, out *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opGLUOut).Tensor(self).OptInt(o.Dim).Tensor(out).Into(out)
+	return call.Begin(opGLUOut).Tensor(self).OptInt(o.Dim).Tensor(out).Into(out, self)
 }
 
 // GridSampler is torch.grid_sampler.
@@ -64,7 +73,7 @@ func GLUOut(self, out *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
 //	    Tensor
 func GridSampler(input, grid *gotorch.Tensor, interpolationMode, paddingMode int, alignCorners bool) *gotorch.Tensor {
 	return call.Begin(opGridSampler).Tensor(input).Tensor(grid).Int(interpolationMode).Int(paddingMode).
-		Bool(alignCorners).One()
+		Bool(alignCorners).One(input, grid)
 }
 
 // GridSampler2d is torch.grid_sampler_2d.
@@ -73,7 +82,7 @@ func GridSampler(input, grid *gotorch.Tensor, interpolationMode, paddingMode int
 //	    Tensor
 func GridSampler2d(input, grid *gotorch.Tensor, interpolationMode, paddingMode int, alignCorners bool) *gotorch.Tensor {
 	return call.Begin(opGridSampler2d).Tensor(input).Tensor(grid).Int(interpolationMode).Int(paddingMode).
-		Bool(alignCorners).One()
+		Bool(alignCorners).One(input, grid)
 }
 
 // GridSampler3d is torch.grid_sampler_3d.
@@ -82,7 +91,7 @@ func GridSampler2d(input, grid *gotorch.Tensor, interpolationMode, paddingMode i
 //	    Tensor
 func GridSampler3d(input, grid *gotorch.Tensor, interpolationMode, paddingMode int, alignCorners bool) *gotorch.Tensor {
 	return call.Begin(opGridSampler3d).Tensor(input).Tensor(grid).Int(interpolationMode).Int(paddingMode).
-		Bool(alignCorners).One()
+		Bool(alignCorners).One(input, grid)
 }
 
 // GroupNormOptions of [GroupNorm].
@@ -96,9 +105,12 @@ type GroupNormOptions struct {
 //	group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float
 //	    eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor
 func GroupNorm(input *gotorch.Tensor, numGroups int, weight, bias *gotorch.Tensor, options ...GroupNormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opGroupNorm).Tensor(input).Int(numGroups).OptTensor(weight).OptTensor(bias).OptDouble(o.Eps).
-		OptBool(o.CudnnEnabled).One()
+	args := call.Begin(opGroupNorm).Tensor(input).Int(numGroups).OptTensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Eps).OptBool(o.CudnnEnabled)
+	}
+	return args.One(input)
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 //
 //	hardsigmoid(Tensor self) -> Tensor
 func Hardsigmoid(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHardsigmoid).Tensor(self).One()
+	return call.Begin(opHardsigmoid).Tensor(self).One(self)
 }
 
 // HardsigmoidI is torch.nn.functional.hardsigmoid in place: it overwrites self, and returns it.
@@ -26,14 +26,14 @@ func HardsigmoidI(self *gotorch.Tensor) *gotorch.Tensor {
 //
 //	hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func HardsigmoidOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHardsigmoidOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opHardsigmoidOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // Hardswish is torch.nn.functional.hardswish.
 //
 //	hardswish(Tensor self) -> Tensor
 func Hardswish(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHardswish).Tensor(self).One()
+	return call.Begin(opHardswish).Tensor(self).One(self)
 }
 
 // HardswishI is torch.nn.functional.hardswish in place: it overwrites self, and returns it.
@@ -47,7 +47,7 @@ func HardswishI(self *gotorch.Tensor) *gotorch.Tensor {
 //
 //	hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func HardswishOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opHardswishOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opHardswishOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // HardtanhOptions of [Hardtanh].
@@ -60,16 +60,24 @@ type HardtanhOptions struct {
 //
 //	hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 func Hardtanh(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHardtanh).Tensor(self).OptScalar(o.MinVal).OptScalar(o.MaxVal).One()
+	args := call.Begin(opHardtanh).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.MinVal).OptScalar(o.MaxVal)
+	}
+	return args.One(self)
 }
 
 // HardtanhI is torch.nn.functional.hardtanh_: it overwrites self, and returns it.
 //
 //	hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
 func HardtanhI(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHardtanhI).Tensor(self).OptScalar(o.MinVal).OptScalar(o.MaxVal).Into(self)
+	args := call.Begin(opHardtanhI).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.MinVal).OptScalar(o.MaxVal)
+	}
+	return args.Into(self)
 }
 
 // HardtanhOut is [Hardtanh] whose result is written to out.
@@ -77,7 +85,7 @@ func HardtanhI(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor
 //	hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)
 func HardtanhOut(self, out *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opHardtanhOut).Tensor(self).OptScalar(o.MinVal).OptScalar(o.MaxVal).Tensor(out).Into(out)
+	return call.Begin(opHardtanhOut).Tensor(self).OptScalar(o.MinVal).OptScalar(o.MaxVal).Tensor(out).Into(out, self)
 }
 
 // HingeEmbeddingLossOptions of [HingeEmbeddingLoss].
@@ -90,9 +98,12 @@ type HingeEmbeddingLossOptions struct {
 //
 //	hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor
 func HingeEmbeddingLoss(self, target *gotorch.Tensor, options ...HingeEmbeddingLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHingeEmbeddingLoss).Tensor(self).Tensor(target).OptDouble(o.Margin).
-		OptInt(number(o.Reduction)).One()
+	args := call.Begin(opHingeEmbeddingLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
+	}
+	return args.One(self, target)
 }
 
 // HuberLossOptions of [HuberLoss].
@@ -105,8 +116,12 @@ type HuberLossOptions struct {
 //
 //	huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor
 func HuberLoss(self, target *gotorch.Tensor, options ...HuberLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opHuberLoss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).OptDouble(o.Delta).One()
+	args := call.Begin(opHuberLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(number(o.Reduction)).OptDouble(o.Delta)
+	}
+	return args.One(self, target)
 }
 
 // HuberLossOut is [HuberLoss] whose result is written to out.
@@ -115,7 +130,7 @@ func HuberLoss(self, target *gotorch.Tensor, options ...HuberLossOptions) *gotor
 func HuberLossOut(self, target, out *gotorch.Tensor, options ...HuberLossOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opHuberLossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).OptDouble(o.Delta).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self, target)
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 //
 //	im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor
 func Im2col(self *gotorch.Tensor, kernelSize, dilation, padding, stride []int) *gotorch.Tensor {
-	return call.Begin(opIm2col).Tensor(self).Ints(kernelSize).Ints(dilation).Ints(padding).Ints(stride).One()
+	return call.Begin(opIm2col).Tensor(self).Ints(kernelSize).Ints(dilation).Ints(padding).Ints(stride).One(self)
 }
 
 // Im2colOut is [Im2col] whose result is written to out.
@@ -21,7 +21,7 @@ func Im2col(self *gotorch.Tensor, kernelSize, dilation, padding, stride []int) *
 //	    out) -> Tensor(a!)
 func Im2colOut(self *gotorch.Tensor, kernelSize, dilation, padding, stride []int, out *gotorch.Tensor) *gotorch.Tensor {
 	return call.Begin(opIm2colOut).Tensor(self).Ints(kernelSize).Ints(dilation).Ints(padding).Ints(stride).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // InstanceNorm is torch.nn.functional.instance_norm.
@@ -30,7 +30,7 @@ func Im2colOut(self *gotorch.Tensor, kernelSize, dilation, padding, stride []int
 //	    use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor
 func InstanceNorm(input, weight, bias, runningMean, runningVar *gotorch.Tensor, useInputStats bool, momentum, eps float64, cudnnEnabled bool) *gotorch.Tensor {
 	return call.Begin(opInstanceNorm).Tensor(input).OptTensor(weight).OptTensor(bias).OptTensor(runningMean).
-		OptTensor(runningVar).Bool(useInputStats).Double(momentum).Double(eps).Bool(cudnnEnabled).One()
+		OptTensor(runningVar).Bool(useInputStats).Double(momentum).Double(eps).Bool(cudnnEnabled).One(input)
 }
 
 var (

@@ -18,8 +18,12 @@ type KLDivOptions struct {
 //
 //	kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor
 func KLDiv(self, target *gotorch.Tensor, options ...KLDivOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opKLDiv).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).OptBool(o.LogTarget).One()
+	args := call.Begin(opKLDiv).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(number(o.Reduction)).OptBool(o.LogTarget)
+	}
+	return args.One(self, target)
 }
 
 var (

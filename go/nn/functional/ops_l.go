@@ -17,8 +17,11 @@ type L1LossOptions struct {
 //
 //	l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func L1Loss(self, target *gotorch.Tensor, options ...L1LossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opL1Loss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opL1Loss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		args = args.OptInt(number(options[0].Reduction))
+	}
+	return args.One(self, target)
 }
 
 // LayerNormOptions of [LayerNorm].
@@ -32,9 +35,12 @@ type LayerNormOptions struct {
 //	layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float
 //	    eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor
 func LayerNorm(input *gotorch.Tensor, normalizedShape []int, weight, bias *gotorch.Tensor, options ...LayerNormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLayerNorm).Tensor(input).Ints(normalizedShape).OptTensor(weight).OptTensor(bias).
-		OptDouble(o.Eps).OptBool(o.CudnnEnable).One()
+	args := call.Begin(opLayerNorm).Tensor(input).Ints(normalizedShape).OptTensor(weight).OptTensor(bias)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Eps).OptBool(o.CudnnEnable)
+	}
+	return args.One(input)
 }
 
 // LeakyReLUOptions of [LeakyReLU].
@@ -46,16 +52,22 @@ type LeakyReLUOptions struct {
 //
 //	leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 func LeakyReLU(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLeakyReLU).Tensor(self).OptScalar(o.NegativeSlope).One()
+	args := call.Begin(opLeakyReLU).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].NegativeSlope)
+	}
+	return args.One(self)
 }
 
 // LeakyReLUI is torch.nn.functional.leaky_relu_: it overwrites self, and returns it.
 //
 //	leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
 func LeakyReLUI(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opLeakyReLUI).Tensor(self).OptScalar(o.NegativeSlope).Into(self)
+	args := call.Begin(opLeakyReLUI).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].NegativeSlope)
+	}
+	return args.Into(self)
 }
 
 // LeakyReLUOut is [LeakyReLU] whose result is written to out.
@@ -63,35 +75,35 @@ func LeakyReLUI(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tens
 //	leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)
 func LeakyReLUOut(self, out *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLeakyReLUOut).Tensor(self).OptScalar(o.NegativeSlope).Tensor(out).Into(out)
+	return call.Begin(opLeakyReLUOut).Tensor(self).OptScalar(o.NegativeSlope).Tensor(out).Into(out, self)
 }
 
 // Linear is input Wᵀ + b; bias may be nil.
 //
 //	linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 func Linear(input, weight, bias *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLinear).Tensor(input).Tensor(weight).OptTensor(bias).One()
+	return call.Begin(opLinear).Tensor(input).Tensor(weight).OptTensor(bias).One(input, weight)
 }
 
 // LinearOut is [Linear] whose result is written to out.
 //
 //	linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
 func LinearOut(input, weight, bias, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLinearOut).Tensor(input).Tensor(weight).OptTensor(bias).Tensor(out).Into(out)
+	return call.Begin(opLinearOut).Tensor(input).Tensor(weight).OptTensor(bias).Tensor(out).Into(out, input, weight)
 }
 
 // LogSigmoid is torch.nn.functional.logsigmoid.
 //
 //	log_sigmoid(Tensor self) -> Tensor
 func LogSigmoid(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLogSigmoid).Tensor(self).One()
+	return call.Begin(opLogSigmoid).Tensor(self).One(self)
 }
 
 // LogSigmoidOut is [LogSigmoid] whose result is written to out.
 //
 //	log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func LogSigmoidOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opLogSigmoidOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opLogSigmoidOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 var (

@@ -17,8 +17,11 @@ type MSELossOptions struct {
 //
 //	mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func MSELoss(self, target *gotorch.Tensor, options ...MSELossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMSELoss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opMSELoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		args = args.OptInt(number(options[0].Reduction))
+	}
+	return args.One(self, target)
 }
 
 // MSELossOut is [MSELoss] whose result is written to out.
@@ -26,7 +29,8 @@ func MSELoss(self, target *gotorch.Tensor, options ...MSELossOptions) *gotorch.T
 //	mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)
 func MSELossOut(self, target, out *gotorch.Tensor, options ...MSELossOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMSELossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).Tensor(out).Into(out)
+	return call.Begin(opMSELossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).Tensor(out).
+		Into(out, self, target)
 }
 
 // MarginRankingLossOptions of [MarginRankingLoss].
@@ -39,9 +43,12 @@ type MarginRankingLossOptions struct {
 //
 //	margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
 func MarginRankingLoss(input1, input2, target *gotorch.Tensor, options ...MarginRankingLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMarginRankingLoss).Tensor(input1).Tensor(input2).Tensor(target).OptDouble(o.Margin).
-		OptInt(number(o.Reduction)).One()
+	args := call.Begin(opMarginRankingLoss).Tensor(input1).Tensor(input2).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
+	}
+	return args.One(input1, input2, target)
 }
 
 // MaxPool1dOptions of [MaxPool1d].
@@ -57,9 +64,12 @@ type MaxPool1dOptions struct {
 //	max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool
 //	    ceil_mode=False) -> Tensor
 func MaxPool1d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMaxPool1d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).One()
+	args := call.Begin(opMaxPool1d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.One(self)
 }
 
 // MaxPool1dWithIndicesOptions of [MaxPool1dWithIndices].
@@ -75,9 +85,12 @@ type MaxPool1dWithIndicesOptions struct {
 //	max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1]
 //	    dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool1dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool1dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opMaxPool1dWithIndices).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Two()
+	args := call.Begin(opMaxPool1dWithIndices).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.Two(self)
 }
 
 // MaxPool2dOptions of [MaxPool2d].
@@ -93,9 +106,12 @@ type MaxPool2dOptions struct {
 //	max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool
 //	    ceil_mode=False) -> Tensor
 func MaxPool2d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMaxPool2d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).One()
+	args := call.Begin(opMaxPool2d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.One(self)
 }
 
 // MaxPool2dWithIndicesOptions of [MaxPool2dWithIndices].
@@ -111,9 +127,12 @@ type MaxPool2dWithIndicesOptions struct {
 //	max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2]
 //	    dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool2dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool2dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opMaxPool2dWithIndices).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Two()
+	args := call.Begin(opMaxPool2dWithIndices).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.Two(self)
 }
 
 // MaxPool2dWithIndicesOut is [MaxPool2dWithIndices] whose results are written to out and indices.
@@ -123,7 +142,7 @@ func MaxPool2dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 func MaxPool2dWithIndicesOut(self *gotorch.Tensor, kernelSize []int, out, indices *gotorch.Tensor, options ...MaxPool2dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opMaxPool2dWithIndicesOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done()
+		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
 	return out, indices
 }
 
@@ -140,9 +159,12 @@ type MaxPool3dOptions struct {
 //	max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool
 //	    ceil_mode=False) -> Tensor
 func MaxPool3d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMaxPool3d).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).One()
+	args := call.Begin(opMaxPool3d).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.One(self)
 }
 
 // MaxPool3dWithIndicesOptions of [MaxPool3dWithIndices].
@@ -158,9 +180,12 @@ type MaxPool3dWithIndicesOptions struct {
 //	max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3]
 //	    dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool3dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool3dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
-	o := call.First(options)
-	return call.Begin(opMaxPool3dWithIndices).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Two()
+	args := call.Begin(opMaxPool3dWithIndices).Tensor(self).Ints(kernelSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+	}
+	return args.Two(self)
 }
 
 // MaxPool3dWithIndicesOut is [MaxPool3dWithIndices] whose results are written to out and indices.
@@ -170,7 +195,7 @@ func MaxPool3dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 func MaxPool3dWithIndicesOut(self *gotorch.Tensor, kernelSize []int, out, indices *gotorch.Tensor, options ...MaxPool3dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opMaxPool3dWithIndicesOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done()
+		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
 	return out, indices
 }
 
@@ -178,21 +203,23 @@ func MaxPool3dWithIndicesOut(self *gotorch.Tensor, kernelSize []int, out, indice
 //
 //	max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor
 func MaxUnpool2d(self, indices *gotorch.Tensor, outputSize ...int) *gotorch.Tensor {
-	return call.Begin(opMaxUnpool2d).Tensor(self).Tensor(indices).Ints(outputSize).One()
+	return call.Begin(opMaxUnpool2d).Tensor(self).Tensor(indices).Ints(outputSize).One(self, indices)
 }
 
 // MaxUnpool2dOut is [MaxUnpool2d] whose result is written to out.
 //
 //	max_unpool2d.out(Tensor self, Tensor indices, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)
 func MaxUnpool2dOut(self, indices *gotorch.Tensor, outputSize []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMaxUnpool2dOut).Tensor(self).Tensor(indices).Ints(outputSize).Tensor(out).Into(out)
+	return call.Begin(opMaxUnpool2dOut).Tensor(self).Tensor(indices).Ints(outputSize).Tensor(out).
+		Into(out, self, indices)
 }
 
 // MaxUnpool3d is torch.nn.functional.max_unpool3d.
 //
 //	max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor
 func MaxUnpool3d(self, indices *gotorch.Tensor, outputSize, stride, padding []int) *gotorch.Tensor {
-	return call.Begin(opMaxUnpool3d).Tensor(self).Tensor(indices).Ints(outputSize).Ints(stride).Ints(padding).One()
+	return call.Begin(opMaxUnpool3d).Tensor(self).Tensor(indices).Ints(outputSize).Ints(stride).Ints(padding).
+		One(self, indices)
 }
 
 // MaxUnpool3dOut is [MaxUnpool3d] whose result is written to out.
@@ -201,14 +228,14 @@ func MaxUnpool3d(self, indices *gotorch.Tensor, outputSize, stride, padding []in
 //	    Tensor(a!) out) -> Tensor(a!)
 func MaxUnpool3dOut(self, indices *gotorch.Tensor, outputSize, stride, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
 	return call.Begin(opMaxUnpool3dOut).Tensor(self).Tensor(indices).Ints(outputSize).Ints(stride).Ints(padding).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self, indices)
 }
 
 // Mish is torch.nn.functional.mish.
 //
 //	mish(Tensor self) -> Tensor
 func Mish(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMish).Tensor(self).One()
+	return call.Begin(opMish).Tensor(self).One(self)
 }
 
 // MishI is torch.nn.functional.mish in place: it overwrites self, and returns it.
@@ -222,7 +249,7 @@ func MishI(self *gotorch.Tensor) *gotorch.Tensor {
 //
 //	mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func MishOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opMishOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opMishOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // MultiMarginLossOptions of [MultiMarginLoss].
@@ -238,9 +265,12 @@ type MultiMarginLossOptions struct {
 //	multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int
 //	    reduction=1) -> Tensor
 func MultiMarginLoss(self, target *gotorch.Tensor, options ...MultiMarginLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMultiMarginLoss).Tensor(self).Tensor(target).OptScalar(o.P).OptScalar(o.Margin).
-		OptTensor(o.Weight).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opMultiMarginLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.P).OptScalar(o.Margin).OptTensor(o.Weight).OptInt(number(o.Reduction))
+	}
+	return args.One(self, target)
 }
 
 // MultiMarginLossOut is [MultiMarginLoss] whose result is written to out.
@@ -250,7 +280,7 @@ func MultiMarginLoss(self, target *gotorch.Tensor, options ...MultiMarginLossOpt
 func MultiMarginLossOut(self, target, out *gotorch.Tensor, options ...MultiMarginLossOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMultiMarginLossOut).Tensor(self).Tensor(target).OptScalar(o.P).OptScalar(o.Margin).
-		OptTensor(o.Weight).OptInt(number(o.Reduction)).Tensor(out).Into(out)
+		OptTensor(o.Weight).OptInt(number(o.Reduction)).Tensor(out).Into(out, self, target)
 }
 
 // MultilabelMarginLossOptions of [MultilabelMarginLoss].
@@ -262,8 +292,11 @@ type MultilabelMarginLossOptions struct {
 //
 //	multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func MultilabelMarginLoss(self, target *gotorch.Tensor, options ...MultilabelMarginLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opMultilabelMarginLoss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opMultilabelMarginLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		args = args.OptInt(number(options[0].Reduction))
+	}
+	return args.One(self, target)
 }
 
 // MultilabelMarginLossOut is [MultilabelMarginLoss] whose result is written to out.
@@ -272,7 +305,7 @@ func MultilabelMarginLoss(self, target *gotorch.Tensor, options ...MultilabelMar
 func MultilabelMarginLossOut(self, target, out *gotorch.Tensor, options ...MultilabelMarginLossOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMultilabelMarginLossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).Tensor(out).
-		Into(out)
+		Into(out, self, target)
 }
 
 var (

@@ -20,9 +20,12 @@ type NLLLossOptions struct {
 //	nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) ->
 //	    Tensor
 func NLLLoss(self, target *gotorch.Tensor, options ...NLLLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opNLLLoss).Tensor(self).Tensor(target).OptTensor(o.Weight).OptInt(number(o.Reduction)).
-		OptInt(o.IgnoreIndex).One()
+	args := call.Begin(opNLLLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex)
+	}
+	return args.One(self, target)
 }
 
 var (

@@ -17,8 +17,11 @@ type OneHotOptions struct {
 //
 //	one_hot(Tensor self, int num_classes=-1) -> Tensor
 func OneHot(self *gotorch.Tensor, options ...OneHotOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opOneHot).Tensor(self).OptInt(o.NumClasses).One()
+	args := call.Begin(opOneHot).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptInt(options[0].NumClasses)
+	}
+	return args.One(self)
 }
 
 var (

@@ -17,8 +17,11 @@ type PDistOptions struct {
 //
 //	pdist(Tensor self, float p=2.) -> Tensor
 func PDist(self *gotorch.Tensor, options ...PDistOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPDist).Tensor(self).OptDouble(o.P).One()
+	args := call.Begin(opPDist).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptDouble(options[0].P)
+	}
+	return args.One(self)
 }
 
 // PadOptions of [Pad].
@@ -31,8 +34,12 @@ type PadOptions struct {
 //
 //	pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor
 func Pad(self *gotorch.Tensor, pad []int, options ...PadOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPad).Tensor(self).Ints(pad).OptString(o.Mode).OptDouble(o.Value).One()
+	args := call.Begin(opPad).Tensor(self).Ints(pad)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptString(o.Mode).OptDouble(o.Value)
+	}
+	return args.One(self)
 }
 
 // PadSequenceOptions of [PadSequence].
@@ -47,9 +54,12 @@ type PadSequenceOptions struct {
 //	pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str padding_side="right")
 //	    -> Tensor
 func PadSequence(sequences []*gotorch.Tensor, options ...PadSequenceOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPadSequence).Tensors(sequences).OptBool(o.BatchFirst).OptDouble(o.PaddingValue).
-		OptString(o.PaddingSide).One()
+	args := call.Begin(opPadSequence).Tensors(sequences)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptBool(o.BatchFirst).OptDouble(o.PaddingValue).OptString(o.PaddingSide)
+	}
+	return args.One()
 }
 
 // PairwiseDistanceOptions of [PairwiseDistance].
@@ -64,23 +74,26 @@ type PairwiseDistanceOptions struct {
 //	pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) ->
 //	    Tensor
 func PairwiseDistance(x1, x2 *gotorch.Tensor, options ...PairwiseDistanceOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opPairwiseDistance).Tensor(x1).Tensor(x2).OptDouble(o.P).OptDouble(o.Eps).OptBool(o.KeepDim).
-		One()
+	args := call.Begin(opPairwiseDistance).Tensor(x1).Tensor(x2)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.P).OptDouble(o.Eps).OptBool(o.KeepDim)
+	}
+	return args.One(x1, x2)
 }
 
 // PixelShuffle is torch.nn.functional.pixel_shuffle.
 //
 //	pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
 func PixelShuffle(self *gotorch.Tensor, upscaleFactor int) *gotorch.Tensor {
-	return call.Begin(opPixelShuffle).Tensor(self).Int(upscaleFactor).One()
+	return call.Begin(opPixelShuffle).Tensor(self).Int(upscaleFactor).One(self)
 }
 
 // PixelUnshuffle is torch.nn.functional.pixel_unshuffle.
 //
 //	pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor
 func PixelUnshuffle(self *gotorch.Tensor, downscaleFactor int) *gotorch.Tensor {
-	return call.Begin(opPixelUnshuffle).Tensor(self).Int(downscaleFactor).One()
+	return call.Begin(opPixelUnshuffle).Tensor(self).Int(downscaleFactor).One(self)
 }
 
 // PoissonNLLLoss is torch.nn.functional.poisson_nll_loss.
@@ -88,7 +101,7 @@ func PixelUnshuffle(self *gotorch.Tensor, downscaleFactor int) *gotorch.Tensor {
 //	poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor
 func PoissonNLLLoss(input, target *gotorch.Tensor, logInput, full bool, eps float64, reduction int) *gotorch.Tensor {
 	return call.Begin(opPoissonNLLLoss).Tensor(input).Tensor(target).Bool(logInput).Bool(full).Double(eps).
-		Int(reduction).One()
+		Int(reduction).One(input, target)
 }
 
 var (

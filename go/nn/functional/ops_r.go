@@ -18,8 +18,12 @@ type RMSNormOptions struct {
 //
 //	rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor
 func RMSNorm(input *gotorch.Tensor, normalizedShape []int, options ...RMSNormOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRMSNorm).Tensor(input).Ints(normalizedShape).OptTensor(o.Weight).OptDouble(o.Eps).One()
+	args := call.Begin(opRMSNorm).Tensor(input).Ints(normalizedShape)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptDouble(o.Eps)
+	}
+	return args.One(input)
 }
 
 // RReLUOptions of [RReLU].
@@ -34,8 +38,12 @@ type RReLUOptions struct {
 //	rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator?
 //	    generator=None) -> Tensor
 func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRReLU).Tensor(self).OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).One()
+	args := call.Begin(opRReLU).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training)
+	}
+	return args.One(self)
 }
 
 // RReLUI is torch.nn.functional.rrelu_: it overwrites self, and returns it.
@@ -43,15 +51,19 @@ func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 //	rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False,
 //	    Generator? generator=None) -> Tensor(a!)
 func RReLUI(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opRReLUI).Tensor(self).OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).Into(self)
+	args := call.Begin(opRReLUI).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training)
+	}
+	return args.Into(self)
 }
 
 // ReLU6 is torch.nn.functional.relu6.
 //
 //	relu6(Tensor self) -> Tensor
 func ReLU6(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReLU6).Tensor(self).One()
+	return call.Begin(opReLU6).Tensor(self).One(self)
 }
 
 // ReLU6I is torch.nn.functional.relu6 in place: it overwrites self, and returns it.
@@ -65,84 +77,84 @@ func ReLU6I(self *gotorch.Tensor) *gotorch.Tensor {
 //
 //	reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor
 func ReflectionPad1d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReflectionPad1d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReflectionPad1d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReflectionPad1dOut is [ReflectionPad1d] whose result is written to out.
 //
 //	reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReflectionPad1dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReflectionPad1dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReflectionPad1dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 // ReflectionPad2d is torch.nn.functional.pad.
 //
 //	reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor
 func ReflectionPad2d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReflectionPad2d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReflectionPad2d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReflectionPad2dOut is [ReflectionPad2d] whose result is written to out.
 //
 //	reflection_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReflectionPad2dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReflectionPad2dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReflectionPad2dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 // ReflectionPad3d is torch.nn.functional.pad.
 //
 //	reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor
 func ReflectionPad3d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReflectionPad3d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReflectionPad3d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReflectionPad3dOut is [ReflectionPad3d] whose result is written to out.
 //
 //	reflection_pad3d.out(Tensor self, SymInt[6] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReflectionPad3dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReflectionPad3dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReflectionPad3dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 // ReplicationPad1d is torch.nn.functional.pad.
 //
 //	replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor
 func ReplicationPad1d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReplicationPad1d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReplicationPad1d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReplicationPad1dOut is [ReplicationPad1d] whose result is written to out.
 //
 //	replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReplicationPad1dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReplicationPad1dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReplicationPad1dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 // ReplicationPad2d is torch.nn.functional.pad.
 //
 //	replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor
 func ReplicationPad2d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReplicationPad2d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReplicationPad2d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReplicationPad2dOut is [ReplicationPad2d] whose result is written to out.
 //
 //	replication_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReplicationPad2dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReplicationPad2dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReplicationPad2dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 // ReplicationPad3d is torch.nn.functional.pad.
 //
 //	replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor
 func ReplicationPad3d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
-	return call.Begin(opReplicationPad3d).Tensor(self).Ints(padding).One()
+	return call.Begin(opReplicationPad3d).Tensor(self).Ints(padding).One(self)
 }
 
 // ReplicationPad3dOut is [ReplicationPad3d] whose result is written to out.
 //
 //	replication_pad3d.out(Tensor self, SymInt[6] padding, *, Tensor(a!) out) -> Tensor(a!)
 func ReplicationPad3dOut(self *gotorch.Tensor, padding []int, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opReplicationPad3dOut).Tensor(self).Ints(padding).Tensor(out).Into(out)
+	return call.Begin(opReplicationPad3dOut).Tensor(self).Ints(padding).Tensor(out).Into(out, self)
 }
 
 var (

@@ -12,7 +12,7 @@ import (
 //
 //	selu(Tensor self) -> Tensor
 func SELU(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSELU).Tensor(self).One()
+	return call.Begin(opSELU).Tensor(self).One(self)
 }
 
 // SELUI is torch.nn.functional.selu_: it overwrites self, and returns it.
@@ -36,16 +36,20 @@ type ScaledDotProductAttentionOptions struct {
 //	scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float
 //	    dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
 func ScaledDotProductAttention(query, key, value *gotorch.Tensor, options ...ScaledDotProductAttentionOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opScaledDotProductAttention).Tensor(query).Tensor(key).Tensor(value).OptTensor(o.AttnMask).
-		OptDouble(o.DropoutP).OptBool(o.IsCausal).OptDouble(o.Scale).OptBool(o.EnableGqa).One()
+	args := call.Begin(opScaledDotProductAttention).Tensor(query).Tensor(key).Tensor(value)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptTensor(o.AttnMask).OptDouble(o.DropoutP).OptBool(o.IsCausal).OptDouble(o.Scale).
+			OptBool(o.EnableGqa)
+	}
+	return args.One(query, key, value)
 }
 
 // SiLU is x / (1 + exp(-x)).
 //
 //	silu(Tensor self) -> Tensor
 func SiLU(self *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSiLU).Tensor(self).One()
+	return call.Begin(opSiLU).Tensor(self).One(self)
 }
 
 // SiLUI is torch.nn.functional.silu in place: it overwrites self, and returns it.
@@ -59,7 +63,7 @@ func SiLUI(self *gotorch.Tensor) *gotorch.Tensor {
 //
 //	silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SiLUOut(self, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opSiLUOut).Tensor(self).Tensor(out).Into(out)
+	return call.Begin(opSiLUOut).Tensor(self).Tensor(out).Into(out, self)
 }
 
 // SmoothL1LossOptions of [SmoothL1Loss].
@@ -72,8 +76,12 @@ type SmoothL1LossOptions struct {
 //
 //	smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor
 func SmoothL1Loss(self, target *gotorch.Tensor, options ...SmoothL1LossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSmoothL1Loss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).OptDouble(o.Beta).One()
+	args := call.Begin(opSmoothL1Loss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptInt(number(o.Reduction)).OptDouble(o.Beta)
+	}
+	return args.One(self, target)
 }
 
 // SmoothL1LossOut is [SmoothL1Loss] whose result is written to out.
@@ -83,7 +91,7 @@ func SmoothL1Loss(self, target *gotorch.Tensor, options ...SmoothL1LossOptions) 
 func SmoothL1LossOut(self, target, out *gotorch.Tensor, options ...SmoothL1LossOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opSmoothL1LossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).OptDouble(o.Beta).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self, target)
 }
 
 // SoftMarginLossOptions of [SoftMarginLoss].
@@ -95,8 +103,11 @@ type SoftMarginLossOptions struct {
 //
 //	soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func SoftMarginLoss(self, target *gotorch.Tensor, options ...SoftMarginLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSoftMarginLoss).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opSoftMarginLoss).Tensor(self).Tensor(target)
+	if len(options) > 0 {
+		args = args.OptInt(number(options[0].Reduction))
+	}
+	return args.One(self, target)
 }
 
 // SoftMarginLossOut is [SoftMarginLoss] whose result is written to out.
@@ -105,7 +116,7 @@ func SoftMarginLoss(self, target *gotorch.Tensor, options ...SoftMarginLossOptio
 func SoftMarginLossOut(self, target, out *gotorch.Tensor, options ...SoftMarginLossOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opSoftMarginLossOut).Tensor(self).Tensor(target).OptInt(number(o.Reduction)).Tensor(out).
-		Into(out)
+		Into(out, self, target)
 }
 
 // SoftplusOptions of [Softplus].
@@ -118,8 +129,12 @@ type SoftplusOptions struct {
 //
 //	softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 func Softplus(self *gotorch.Tensor, options ...SoftplusOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSoftplus).Tensor(self).OptScalar(o.Beta).OptScalar(o.Threshold).One()
+	args := call.Begin(opSoftplus).Tensor(self)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptScalar(o.Beta).OptScalar(o.Threshold)
+	}
+	return args.One(self)
 }
 
 // SoftplusOut is [Softplus] whose result is written to out.
@@ -127,7 +142,8 @@ func Softplus(self *gotorch.Tensor, options ...SoftplusOptions) *gotorch.Tensor 
 //	softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)
 func SoftplusOut(self, out *gotorch.Tensor, options ...SoftplusOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opSoftplusOut).Tensor(self).OptScalar(o.Beta).OptScalar(o.Threshold).Tensor(out).Into(out)
+	return call.Begin(opSoftplusOut).Tensor(self).OptScalar(o.Beta).OptScalar(o.Threshold).Tensor(out).
+		Into(out, self)
 }
 
 // SoftshrinkOptions of [Softshrink].
@@ -139,8 +155,11 @@ type SoftshrinkOptions struct {
 //
 //	softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 func Softshrink(self *gotorch.Tensor, options ...SoftshrinkOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opSoftshrink).Tensor(self).OptScalar(o.Lambd).One()
+	args := call.Begin(opSoftshrink).Tensor(self)
+	if len(options) > 0 {
+		args = args.OptScalar(options[0].Lambd)
+	}
+	return args.One(self)
 }
 
 // SoftshrinkOut is [Softshrink] whose result is written to out.
@@ -148,7 +167,7 @@ func Softshrink(self *gotorch.Tensor, options ...SoftshrinkOptions) *gotorch.Ten
 //	softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)
 func SoftshrinkOut(self, out *gotorch.Tensor, options ...SoftshrinkOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opSoftshrinkOut).Tensor(self).OptScalar(o.Lambd).Tensor(out).Into(out)
+	return call.Begin(opSoftshrinkOut).Tensor(self).OptScalar(o.Lambd).Tensor(out).Into(out, self)
 }
 
 var (

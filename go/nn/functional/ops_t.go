@@ -12,7 +12,7 @@ import (
 //
 //	threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
 func Threshold(self *gotorch.Tensor, threshold, value gotorch.Scalar) *gotorch.Tensor {
-	return call.Begin(opThreshold).Tensor(self).Scalar(threshold).Scalar(value).One()
+	return call.Begin(opThreshold).Tensor(self).Scalar(threshold).Scalar(value).One(self)
 }
 
 // ThresholdI is torch.nn.functional.threshold_: it overwrites self, and returns it.
@@ -26,7 +26,7 @@ func ThresholdI(self *gotorch.Tensor, threshold, value gotorch.Scalar) *gotorch.
 //
 //	threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 func ThresholdOut(self *gotorch.Tensor, threshold, value gotorch.Scalar, out *gotorch.Tensor) *gotorch.Tensor {
-	return call.Begin(opThresholdOut).Tensor(self).Scalar(threshold).Scalar(value).Tensor(out).Into(out)
+	return call.Begin(opThresholdOut).Tensor(self).Scalar(threshold).Scalar(value).Tensor(out).Into(out, self)
 }
 
 // TripletMarginLossOptions of [TripletMarginLoss].
@@ -43,9 +43,12 @@ type TripletMarginLossOptions struct {
 //	triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float
 //	    eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor
 func TripletMarginLoss(anchor, positive, negative *gotorch.Tensor, options ...TripletMarginLossOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opTripletMarginLoss).Tensor(anchor).Tensor(positive).Tensor(negative).OptDouble(o.Margin).
-		OptDouble(o.P).OptDouble(o.Eps).OptBool(o.Swap).OptInt(number(o.Reduction)).One()
+	args := call.Begin(opTripletMarginLoss).Tensor(anchor).Tensor(positive).Tensor(negative)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.Margin).OptDouble(o.P).OptDouble(o.Eps).OptBool(o.Swap).OptInt(number(o.Reduction))
+	}
+	return args.One(anchor, positive, negative)
 }
 
 var (

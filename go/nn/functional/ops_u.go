@@ -19,9 +19,12 @@ type UpsampleBicubic2dOptions struct {
 //	upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float?
 //	    scales_w=None) -> Tensor
 func UpsampleBicubic2d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleBicubic2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleBicubic2d).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).One()
+	args := call.Begin(opUpsampleBicubic2d).Tensor(self).Ints(outputSize).Bool(alignCorners)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
+	}
+	return args.One(self)
 }
 
 // UpsampleBicubic2dOut is [UpsampleBicubic2d] whose result is written to out.
@@ -31,7 +34,7 @@ func UpsampleBicubic2d(self *gotorch.Tensor, outputSize []int, alignCorners bool
 func UpsampleBicubic2dOut(self *gotorch.Tensor, outputSize []int, alignCorners bool, out *gotorch.Tensor, options ...UpsampleBicubic2dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleBicubic2dOut).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).Tensor(out).Into(out)
+		OptDouble(o.ScalesW).Tensor(out).Into(out, self)
 }
 
 // UpsampleBicubic2dVec is torch.nn.functional.interpolate.
@@ -40,7 +43,7 @@ func UpsampleBicubic2dOut(self *gotorch.Tensor, outputSize []int, alignCorners b
 //	    Tensor
 func UpsampleBicubic2dVec(input *gotorch.Tensor, outputSize []int, alignCorners bool, scaleFactors []float64) *gotorch.Tensor {
 	return call.Begin(opUpsampleBicubic2dVec).Tensor(input).NilInts(outputSize).Bool(alignCorners).
-		NilDoubles(scaleFactors).One()
+		NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleBilinear2dOptions of [UpsampleBilinear2d].
@@ -54,9 +57,12 @@ type UpsampleBilinear2dOptions struct {
 //	upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float?
 //	    scales_w=None) -> Tensor
 func UpsampleBilinear2d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleBilinear2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleBilinear2d).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).One()
+	args := call.Begin(opUpsampleBilinear2d).Tensor(self).Ints(outputSize).Bool(alignCorners)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
+	}
+	return args.One(self)
 }
 
 // UpsampleBilinear2dOut is [UpsampleBilinear2d] whose result is written to out.
@@ -66,7 +72,7 @@ func UpsampleBilinear2d(self *gotorch.Tensor, outputSize []int, alignCorners boo
 func UpsampleBilinear2dOut(self *gotorch.Tensor, outputSize []int, alignCorners bool, out *gotorch.Tensor, options ...UpsampleBilinear2dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleBilinear2dOut).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).Tensor(out).Into(out)
+		OptDouble(o.ScalesW).Tensor(out).Into(out, self)
 }
 
 // UpsampleBilinear2dVec is torch.nn.functional.interpolate.
@@ -75,7 +81,7 @@ func UpsampleBilinear2dOut(self *gotorch.Tensor, outputSize []int, alignCorners 
 //	    Tensor
 func UpsampleBilinear2dVec(input *gotorch.Tensor, outputSize []int, alignCorners bool, scaleFactors []float64) *gotorch.Tensor {
 	return call.Begin(opUpsampleBilinear2dVec).Tensor(input).NilInts(outputSize).Bool(alignCorners).
-		NilDoubles(scaleFactors).One()
+		NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleLinear1dOptions of [UpsampleLinear1d].
@@ -87,8 +93,11 @@ type UpsampleLinear1dOptions struct {
 //
 //	upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor
 func UpsampleLinear1d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleLinear1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleLinear1d).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.Scales).One()
+	args := call.Begin(opUpsampleLinear1d).Tensor(self).Ints(outputSize).Bool(alignCorners)
+	if len(options) > 0 {
+		args = args.OptDouble(options[0].Scales)
+	}
+	return args.One(self)
 }
 
 // UpsampleLinear1dOut is [UpsampleLinear1d] whose result is written to out.
@@ -98,7 +107,7 @@ func UpsampleLinear1d(self *gotorch.Tensor, outputSize []int, alignCorners bool,
 func UpsampleLinear1dOut(self *gotorch.Tensor, outputSize []int, alignCorners bool, out *gotorch.Tensor, options ...UpsampleLinear1dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleLinear1dOut).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.Scales).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // UpsampleLinear1dVec is torch.nn.functional.interpolate.
@@ -107,7 +116,7 @@ func UpsampleLinear1dOut(self *gotorch.Tensor, outputSize []int, alignCorners bo
 //	    Tensor
 func UpsampleLinear1dVec(input *gotorch.Tensor, outputSize []int, alignCorners bool, scaleFactors []float64) *gotorch.Tensor {
 	return call.Begin(opUpsampleLinear1dVec).Tensor(input).NilInts(outputSize).Bool(alignCorners).
-		NilDoubles(scaleFactors).One()
+		NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleNearest1dOptions of [UpsampleNearest1d].
@@ -119,8 +128,11 @@ type UpsampleNearest1dOptions struct {
 //
 //	upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor
 func UpsampleNearest1d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest1dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleNearest1d).Tensor(self).Ints(outputSize).OptDouble(o.Scales).One()
+	args := call.Begin(opUpsampleNearest1d).Tensor(self).Ints(outputSize)
+	if len(options) > 0 {
+		args = args.OptDouble(options[0].Scales)
+	}
+	return args.One(self)
 }
 
 // UpsampleNearest1dOut is [UpsampleNearest1d] whose result is written to out.
@@ -129,14 +141,15 @@ func UpsampleNearest1d(self *gotorch.Tensor, outputSize []int, options ...Upsamp
 //	    Tensor(a!)
 func UpsampleNearest1dOut(self *gotorch.Tensor, outputSize []int, out *gotorch.Tensor, options ...UpsampleNearest1dOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opUpsampleNearest1dOut).Tensor(self).Ints(outputSize).OptDouble(o.Scales).Tensor(out).Into(out)
+	return call.Begin(opUpsampleNearest1dOut).Tensor(self).Ints(outputSize).OptDouble(o.Scales).Tensor(out).
+		Into(out, self)
 }
 
 // UpsampleNearest1dVec is torch.nn.functional.interpolate.
 //
 //	upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor
 func UpsampleNearest1dVec(input *gotorch.Tensor, outputSize []int, scaleFactors []float64) *gotorch.Tensor {
-	return call.Begin(opUpsampleNearest1dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One()
+	return call.Begin(opUpsampleNearest1dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleNearest2dOptions of [UpsampleNearest2d].
@@ -149,9 +162,12 @@ type UpsampleNearest2dOptions struct {
 //
 //	upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor
 func UpsampleNearest2d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest2dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleNearest2d).Tensor(self).Ints(outputSize).OptDouble(o.ScalesH).OptDouble(o.ScalesW).
-		One()
+	args := call.Begin(opUpsampleNearest2d).Tensor(self).Ints(outputSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
+	}
+	return args.One(self)
 }
 
 // UpsampleNearest2dOut is [UpsampleNearest2d] whose result is written to out.
@@ -161,14 +177,14 @@ func UpsampleNearest2d(self *gotorch.Tensor, outputSize []int, options ...Upsamp
 func UpsampleNearest2dOut(self *gotorch.Tensor, outputSize []int, out *gotorch.Tensor, options ...UpsampleNearest2dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleNearest2dOut).Tensor(self).Ints(outputSize).OptDouble(o.ScalesH).OptDouble(o.ScalesW).
-		Tensor(out).Into(out)
+		Tensor(out).Into(out, self)
 }
 
 // UpsampleNearest2dVec is torch.nn.functional.interpolate.
 //
 //	upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor
 func UpsampleNearest2dVec(input *gotorch.Tensor, outputSize []int, scaleFactors []float64) *gotorch.Tensor {
-	return call.Begin(opUpsampleNearest2dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One()
+	return call.Begin(opUpsampleNearest2dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleNearest3dOptions of [UpsampleNearest3d].
@@ -183,9 +199,12 @@ type UpsampleNearest3dOptions struct {
 //	upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float?
 //	    scales_w=None) -> Tensor
 func UpsampleNearest3d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleNearest3d).Tensor(self).Ints(outputSize).OptDouble(o.ScalesD).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).One()
+	args := call.Begin(opUpsampleNearest3d).Tensor(self).Ints(outputSize)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ScalesD).OptDouble(o.ScalesH).OptDouble(o.ScalesW)
+	}
+	return args.One(self)
 }
 
 // UpsampleNearest3dOut is [UpsampleNearest3d] whose result is written to out.
@@ -195,14 +214,14 @@ func UpsampleNearest3d(self *gotorch.Tensor, outputSize []int, options ...Upsamp
 func UpsampleNearest3dOut(self *gotorch.Tensor, outputSize []int, out *gotorch.Tensor, options ...UpsampleNearest3dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleNearest3dOut).Tensor(self).Ints(outputSize).OptDouble(o.ScalesD).OptDouble(o.ScalesH).
-		OptDouble(o.ScalesW).Tensor(out).Into(out)
+		OptDouble(o.ScalesW).Tensor(out).Into(out, self)
 }
 
 // UpsampleNearest3dVec is torch.nn.functional.interpolate.
 //
 //	upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor
 func UpsampleNearest3dVec(input *gotorch.Tensor, outputSize []int, scaleFactors []float64) *gotorch.Tensor {
-	return call.Begin(opUpsampleNearest3dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One()
+	return call.Begin(opUpsampleNearest3dVec).Tensor(input).NilInts(outputSize).NilDoubles(scaleFactors).One(input)
 }
 
 // UpsampleTrilinear3dOptions of [UpsampleTrilinear3d].
@@ -217,9 +236,12 @@ type UpsampleTrilinear3dOptions struct {
 //	upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float?
 //	    scales_h=None, float? scales_w=None) -> Tensor
 func UpsampleTrilinear3d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleTrilinear3dOptions) *gotorch.Tensor {
-	o := call.First(options)
-	return call.Begin(opUpsampleTrilinear3d).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesD).
-		OptDouble(o.ScalesH).OptDouble(o.ScalesW).One()
+	args := call.Begin(opUpsampleTrilinear3d).Tensor(self).Ints(outputSize).Bool(alignCorners)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.OptDouble(o.ScalesD).OptDouble(o.ScalesH).OptDouble(o.ScalesW)
+	}
+	return args.One(self)
 }
 
 // UpsampleTrilinear3dOut is [UpsampleTrilinear3d] whose result is written to out.
@@ -229,7 +251,7 @@ func UpsampleTrilinear3d(self *gotorch.Tensor, outputSize []int, alignCorners bo
 func UpsampleTrilinear3dOut(self *gotorch.Tensor, outputSize []int, alignCorners bool, out *gotorch.Tensor, options ...UpsampleTrilinear3dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opUpsampleTrilinear3dOut).Tensor(self).Ints(outputSize).Bool(alignCorners).OptDouble(o.ScalesD).
-		OptDouble(o.ScalesH).OptDouble(o.ScalesW).Tensor(out).Into(out)
+		OptDouble(o.ScalesH).OptDouble(o.ScalesW).Tensor(out).Into(out, self)
 }
 
 // UpsampleTrilinear3dVec is torch.nn.functional.interpolate.
@@ -238,7 +260,7 @@ func UpsampleTrilinear3dOut(self *gotorch.Tensor, outputSize []int, alignCorners
 //	    Tensor
 func UpsampleTrilinear3dVec(input *gotorch.Tensor, outputSize []int, alignCorners bool, scaleFactors []float64) *gotorch.Tensor {
 	return call.Begin(opUpsampleTrilinear3dVec).Tensor(input).NilInts(outputSize).Bool(alignCorners).
-		NilDoubles(scaleFactors).One()
+		NilDoubles(scaleFactors).One(input)
 }
 
 var (
