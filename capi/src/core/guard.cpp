@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/callback.h"
+#include "core/libtorch_message.h"
 
 namespace tandem::capi {
 namespace {
@@ -23,20 +24,6 @@ tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {
   return otherwise;
 }
 
-// Without the C++ backtrace, and without the request to report to LibTorch's authors what may be our caller's mistake.
-std::string readable(std::string message) {
-  const std::size_t trace = message.find("\nException raised from");
-  if (trace != std::string::npos) message.resize(trace);
-  static const std::string request = "please report a bug to PyTorch.";
-  const std::size_t end = message.find(request);
-  if (end != std::string::npos) {
-    const std::size_t text = message.find_first_not_of(' ', end + request.size());
-    message = "a check inside LibTorch failed" + (text == std::string::npos ? "" : ": " + message.substr(text));
-  }
-  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
-  return message;
-}
-
 }  // namespace
 
 tdm_error* current_error(const char* operation, const char* context) {
@@ -46,8 +33,7 @@ tdm_error* current_error(const char* operation, const char* context) {
     return tandem_error_new(code, operation, text.c_str());
   };
   const auto of_libtorch = [&](tdm_error_code code, const c10::Error& error) {
-    const std::string message = error.what_without_backtrace();
-    return make(code_of(message, code), readable(message));
+    return make(code_of(error.what_without_backtrace(), code), readable(error));
   };
   try {
     throw;
@@ -69,7 +55,7 @@ tdm_error* current_error(const char* operation, const char* context) {
     return make(TDM_ERROR_OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     // Some of LibTorch's checks throw plain std::runtime_error.
-    return make(code_of(error.what(), TDM_ERROR_INTERNAL), readable(error.what()));
+    return make(code_of(error.what(), TDM_ERROR_INTERNAL), readable(error));
   } catch (...) {
     return make(TDM_ERROR_INTERNAL, "an exception that is no std::exception");
   }

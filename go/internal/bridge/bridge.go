@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -53,13 +54,14 @@ func (o *Operator) Find() (c.Op, *c.Failure) {
 	return op, nil
 }
 
-// Named puts the operator's name into a failure of its call.
+// Named puts the operator's name into a failure of its call, once: the C ABI's message begins with it.
 func (o *Operator) Named(err *c.Failure) *c.Failure {
 	if err != nil {
 		err.Op = o.Name
 		if o.Overload != "" {
 			err.Op += "." + o.Overload
 		}
+		err.Message = strings.TrimPrefix(err.Message, err.Op+": ")
 	}
 	return err
 }
