@@ -31,6 +31,15 @@ func (k call) optTensor(t *Tensor) call {
 	return k.tensor(t)
 }
 
+func (k call) optGenerator(g *Generator) call {
+	if g == nil {
+		return k.none()
+	}
+	k.frame.Keep(unsafe.Pointer(g))
+	k.frame.Generator(g.native)
+	return k
+}
+
 func (k call) tensors(list []*Tensor) call {
 	return k.handles(list, false)
 }

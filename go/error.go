@@ -102,6 +102,7 @@ func init() {
 	bridge.Wrap = func(m c.Made) any { return wrap(m) }
 	bridge.Adopt = func(m c.Made) any { return adopt(m) }
 	bridge.Scalar = func(f *c.Frame, number any, op string) { call{op: &bridge.Operator{Name: op}, frame: f}.scalar(number) }
+	bridge.Generator = func(generator any) c.Generator { return generator.(*Generator).native }
 	bridge.Result = resultOf
 	bridge.Handle = func(tensor any, op string) c.Tensor { return tensor.(*Tensor).handle(op) }
 }

@@ -125,16 +125,26 @@ func BartlettWindowPeriodic(windowLength int, periodic bool, options ...TensorOp
 	return args.one()
 }
 
+// BernoulliOptions of [Tensor.Bernoulli].
+type BernoulliOptions struct {
+	Generator *Generator
+}
+
 // Bernoulli is torch.Tensor.bernoulli.
 //
 //	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
-func (t *Tensor) Bernoulli() *Tensor {
-	return begin(opBernoulli).tensor(t).one(t)
+func (t *Tensor) Bernoulli(options ...BernoulliOptions) *Tensor {
+	args := begin(opBernoulli).tensor(t)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(t)
 }
 
 // BernoulliFloatIOptions of [Tensor.BernoulliFloatI].
 type BernoulliFloatIOptions struct {
-	P Opt[float64]
+	P         Opt[float64]
+	Generator *Generator
 }
 
 // BernoulliFloatI is torch.Tensor.bernoulli_: it overwrites t, and returns it.
@@ -143,7 +153,8 @@ type BernoulliFloatIOptions struct {
 func (t *Tensor) BernoulliFloatI(options ...BernoulliFloatIOptions) *Tensor {
 	args := begin(opBernoulliFloatI).tensor(t)
 	if len(options) > 0 {
-		args = args.optDouble(options[0].P)
+		o := options[0]
+		args = args.optDouble(o.P).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }
@@ -151,22 +162,36 @@ func (t *Tensor) BernoulliFloatI(options ...BernoulliFloatIOptions) *Tensor {
 // BernoulliI is torch.Tensor.bernoulli_: it overwrites t, and returns it.
 //
 //	bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
-func (t *Tensor) BernoulliI(p *Tensor) *Tensor {
-	return begin(opBernoulliI).tensor(t).tensor(p).into(t, p)
+func (t *Tensor) BernoulliI(p *Tensor, options ...BernoulliOptions) *Tensor {
+	args := begin(opBernoulliI).tensor(t).tensor(p)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.into(t, p)
 }
 
 // BernoulliOut is [Tensor.Bernoulli] whose result is written to out.
 //
 //	bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-func (t *Tensor) BernoulliOut(out *Tensor) *Tensor {
-	return begin(opBernoulliOut).tensor(t).unset().tensor(out).into(out, t)
+func (t *Tensor) BernoulliOut(out *Tensor, options ...BernoulliOptions) *Tensor {
+	o := first(options)
+	return begin(opBernoulliOut).tensor(t).optGenerator(o.Generator).tensor(out).into(out, t)
+}
+
+// BernoulliPOptions of [Tensor.BernoulliP].
+type BernoulliPOptions struct {
+	Generator *Generator
 }
 
 // BernoulliP is torch.Tensor.bernoulli.
 //
 //	bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
-func (t *Tensor) BernoulliP(p float64) *Tensor {
-	return begin(opBernoulliP).tensor(t).double(p).one(t)
+func (t *Tensor) BernoulliP(p float64, options ...BernoulliPOptions) *Tensor {
+	args := begin(opBernoulliP).tensor(t).double(p)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(t)
 }
 
 // BinCountOptions of [Tensor.BinCount].
@@ -187,11 +212,20 @@ func (t *Tensor) BinCount(options ...BinCountOptions) *Tensor {
 	return args.one(t)
 }
 
+// BinomialOptions of [Binomial].
+type BinomialOptions struct {
+	Generator *Generator
+}
+
 // Binomial is torch.binomial.
 //
 //	binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
-func Binomial(count, prob *Tensor) *Tensor {
-	return begin(opBinomial).tensor(count).tensor(prob).one(count, prob)
+func Binomial(count, prob *Tensor, options ...BinomialOptions) *Tensor {
+	args := begin(opBinomial).tensor(count).tensor(prob)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(count, prob)
 }
 
 // BitwiseAnd is torch.Tensor.bitwise_and.

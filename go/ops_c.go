@@ -58,8 +58,9 @@ func CatOut(tensors []*Tensor, out *Tensor, options ...CatOutOptions) *Tensor {
 
 // CauchyIOptions of [Tensor.CauchyI].
 type CauchyIOptions struct {
-	Median Opt[float64]
-	Sigma  Opt[float64]
+	Median    Opt[float64]
+	Sigma     Opt[float64]
+	Generator *Generator
 }
 
 // CauchyI is torch.Tensor.cauchy_: it overwrites t, and returns it.
@@ -69,7 +70,7 @@ func (t *Tensor) CauchyI(options ...CauchyIOptions) *Tensor {
 	args := begin(opCauchyI).tensor(t)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.optDouble(o.Median).optDouble(o.Sigma)
+		args = args.optDouble(o.Median).optDouble(o.Sigma).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }

@@ -301,7 +301,8 @@ func (t *Tensor) Expm1Out(out *Tensor) *Tensor {
 
 // ExponentialIOptions of [Tensor.ExponentialI].
 type ExponentialIOptions struct {
-	Lambd Opt[float64]
+	Lambd     Opt[float64]
+	Generator *Generator
 }
 
 // ExponentialI is torch.Tensor.exponential_: it overwrites t, and returns it.
@@ -310,7 +311,8 @@ type ExponentialIOptions struct {
 func (t *Tensor) ExponentialI(options ...ExponentialIOptions) *Tensor {
 	args := begin(opExponentialI).tensor(t)
 	if len(options) > 0 {
-		args = args.optDouble(options[0].Lambd)
+		o := options[0]
+		args = args.optDouble(o.Lambd).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }

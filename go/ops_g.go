@@ -127,11 +127,20 @@ func (t *Tensor) GeScalarOut(other Scalar, out *Tensor) *Tensor {
 	return begin(opGeScalarOut).tensor(t).scalar(other).tensor(out).into(out, t)
 }
 
+// GeometricIOptions of [Tensor.GeometricI].
+type GeometricIOptions struct {
+	Generator *Generator
+}
+
 // GeometricI is torch.Tensor.geometric_: it overwrites t, and returns it.
 //
 //	geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
-func (t *Tensor) GeometricI(p float64) *Tensor {
-	return begin(opGeometricI).tensor(t).double(p).into(t)
+func (t *Tensor) GeometricI(p float64, options ...GeometricIOptions) *Tensor {
+	args := begin(opGeometricI).tensor(t).double(p)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.into(t)
 }
 
 // Geqrf is torch.Tensor.geqrf.

@@ -520,8 +520,9 @@ func (t *Tensor) LogI() *Tensor {
 
 // LogNormalIOptions of [Tensor.LogNormalI].
 type LogNormalIOptions struct {
-	Mean Opt[float64]
-	Std  Opt[float64]
+	Mean      Opt[float64]
+	Std       Opt[float64]
+	Generator *Generator
 }
 
 // LogNormalI is torch.Tensor.log_normal_: it overwrites t, and returns it.
@@ -531,7 +532,7 @@ func (t *Tensor) LogNormalI(options ...LogNormalIOptions) *Tensor {
 	args := begin(opLogNormalI).tensor(t)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.optDouble(o.Mean).optDouble(o.Std)
+		args = args.optDouble(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }

@@ -495,6 +495,7 @@ func (t *Tensor) MulScalarI(other Scalar) *Tensor {
 // MultinomialOptions of [Tensor.Multinomial].
 type MultinomialOptions struct {
 	Replacement Opt[bool]
+	Generator   *Generator
 }
 
 // Multinomial is torch.Tensor.multinomial.
@@ -503,7 +504,8 @@ type MultinomialOptions struct {
 func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Tensor {
 	args := begin(opMultinomial).tensor(t).int(numSamples)
 	if len(options) > 0 {
-		args = args.optBool(options[0].Replacement)
+		o := options[0]
+		args = args.optBool(o.Replacement).optGenerator(o.Generator)
 	}
 	return args.one(t)
 }
@@ -514,7 +516,8 @@ func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Ten
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MultinomialOut(numSamples int, out *Tensor, options ...MultinomialOptions) *Tensor {
 	o := first(options)
-	return begin(opMultinomialOut).tensor(t).int(numSamples).optBool(o.Replacement).unset().tensor(out).into(out, t)
+	return begin(opMultinomialOut).tensor(t).int(numSamples).optBool(o.Replacement).optGenerator(o.Generator).
+		tensor(out).into(out, t)
 }
 
 // Multiply is torch.Tensor.multiply.

@@ -507,16 +507,26 @@ func NormExceptDim(v *Tensor, options ...NormExceptDimOptions) *Tensor {
 	return args.one(v)
 }
 
+// NormalOptions of [Normal].
+type NormalOptions struct {
+	Generator *Generator
+}
+
 // Normal is torch.normal.
 //
 //	normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
-func Normal(mean, std *Tensor) *Tensor {
-	return begin(opNormal).tensor(mean).tensor(std).one(mean, std)
+func Normal(mean, std *Tensor, options ...NormalOptions) *Tensor {
+	args := begin(opNormal).tensor(mean).tensor(std)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(mean, std)
 }
 
 // NormalFloatOptions of [NormalFloat].
 type NormalFloatOptions struct {
-	Std Opt[float64]
+	Std       Opt[float64]
+	Generator *Generator
 }
 
 // NormalFloat is torch.normal.
@@ -525,29 +535,48 @@ type NormalFloatOptions struct {
 func NormalFloat(mean *Tensor, options ...NormalFloatOptions) *Tensor {
 	args := begin(opNormalFloat).tensor(mean)
 	if len(options) > 0 {
-		args = args.optDouble(options[0].Std)
+		o := options[0]
+		args = args.optDouble(o.Std).optGenerator(o.Generator)
 	}
 	return args.one(mean)
+}
+
+// NormalFloatFloatOptions of [NormalFloatFloat].
+type NormalFloatFloatOptions struct {
+	Generator *Generator
+	DType     Opt[DType]
+	Layout    Opt[Layout]
+	Device    Opt[Device]
+	PinMemory Opt[bool]
 }
 
 // NormalFloatFloat is torch.normal.
 //
 //	normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-func NormalFloatFloat(mean, std float64, size []int, options ...TensorOptions) *Tensor {
-	args := begin(opNormalFloatFloat).double(mean).double(std).ints(size).unset()
+func NormalFloatFloat(mean, std float64, size []int, options ...NormalFloatFloatOptions) *Tensor {
+	args := begin(opNormalFloatFloat).double(mean).double(std).ints(size)
 	if len(options) > 0 {
-		args = args.factory(options[0])
+		o := options[0]
+		args = args.optGenerator(o.Generator).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+			optBool(o.PinMemory)
 	}
 	return args.one()
+}
+
+// NormalFloatFloatOutOptions of [NormalFloatFloatOut].
+type NormalFloatFloatOutOptions struct {
+	Generator *Generator
 }
 
 // NormalFloatFloatOut is [NormalFloatFloat] whose result is written to out.
 //
 //	normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out)
 //	    -> Tensor(a!)
-func NormalFloatFloatOut(mean, std float64, size []int, out *Tensor) *Tensor {
-	return begin(opNormalFloatFloatOut).double(mean).double(std).ints(size).unset().tensor(out).into(out)
+func NormalFloatFloatOut(mean, std float64, size []int, out *Tensor, options ...NormalFloatFloatOutOptions) *Tensor {
+	o := first(options)
+	return begin(opNormalFloatFloatOut).double(mean).double(std).ints(size).optGenerator(o.Generator).tensor(out).
+		into(out)
 }
 
 // NormalFloatOut is [NormalFloat] whose result is written to out.
@@ -556,27 +585,40 @@ func NormalFloatFloatOut(mean, std float64, size []int, out *Tensor) *Tensor {
 //	    Tensor(a!)
 func NormalFloatOut(mean, out *Tensor, options ...NormalFloatOptions) *Tensor {
 	o := first(options)
-	return begin(opNormalFloatOut).tensor(mean).optDouble(o.Std).unset().tensor(out).into(out, mean)
+	return begin(opNormalFloatOut).tensor(mean).optDouble(o.Std).optGenerator(o.Generator).tensor(out).
+		into(out, mean)
+}
+
+// NormalFloatTensorOptions of [NormalFloatTensor].
+type NormalFloatTensorOptions struct {
+	Generator *Generator
 }
 
 // NormalFloatTensor is torch.normal.
 //
 //	normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
-func NormalFloatTensor(mean float64, std *Tensor) *Tensor {
-	return begin(opNormalFloatTensor).double(mean).tensor(std).one(std)
+func NormalFloatTensor(mean float64, std *Tensor, options ...NormalFloatTensorOptions) *Tensor {
+	args := begin(opNormalFloatTensor).double(mean).tensor(std)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(std)
 }
 
 // NormalFloatTensorOut is [NormalFloatTensor] whose result is written to out.
 //
 //	normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-func NormalFloatTensorOut(mean float64, std, out *Tensor) *Tensor {
-	return begin(opNormalFloatTensorOut).double(mean).tensor(std).unset().tensor(out).into(out, std)
+func NormalFloatTensorOut(mean float64, std, out *Tensor, options ...NormalFloatTensorOptions) *Tensor {
+	o := first(options)
+	return begin(opNormalFloatTensorOut).double(mean).tensor(std).optGenerator(o.Generator).tensor(out).
+		into(out, std)
 }
 
 // NormalIOptions of [Tensor.NormalI].
 type NormalIOptions struct {
-	Mean Opt[float64]
-	Std  Opt[float64]
+	Mean      Opt[float64]
+	Std       Opt[float64]
+	Generator *Generator
 }
 
 // NormalI is torch.Tensor.normal_: it overwrites t, and returns it.
@@ -586,7 +628,7 @@ func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
 	args := begin(opNormalI).tensor(t)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.optDouble(o.Mean).optDouble(o.Std)
+		args = args.optDouble(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }
@@ -595,8 +637,9 @@ func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
 //
 //	normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
 //	    Tensor(a!)
-func NormalOut(mean, std, out *Tensor) *Tensor {
-	return begin(opNormalOut).tensor(mean).tensor(std).unset().tensor(out).into(out, mean, std)
+func NormalOut(mean, std, out *Tensor, options ...NormalOptions) *Tensor {
+	o := first(options)
+	return begin(opNormalOut).tensor(mean).tensor(std).optGenerator(o.Generator).tensor(out).into(out, mean, std)
 }
 
 // NotEqual is torch.Tensor.not_equal.

@@ -57,11 +57,20 @@ func (t *Tensor) Pinverse(options ...PinverseOptions) *Tensor {
 	return args.one(t)
 }
 
+// PoissonOptions of [Poisson].
+type PoissonOptions struct {
+	Generator *Generator
+}
+
 // Poisson is torch.poisson.
 //
 //	poisson(Tensor self, Generator? generator=None) -> Tensor
-func Poisson(self *Tensor) *Tensor {
-	return begin(opPoisson).tensor(self).one(self)
+func Poisson(self *Tensor, options ...PoissonOptions) *Tensor {
+	args := begin(opPoisson).tensor(self)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.one(self)
 }
 
 // Polar is torch.polar.

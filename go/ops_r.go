@@ -111,6 +111,25 @@ func Rand(size []int, options ...TensorOptions) *Tensor {
 	return args.one()
 }
 
+// RandGenerator is torch.rand.
+//
+//	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//	    device=None, bool? pin_memory=None) -> Tensor
+func RandGenerator(size []int, generator *Generator, options ...TensorOptions) *Tensor {
+	args := begin(opRandGenerator).ints(size).optGenerator(generator)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
+}
+
+// RandGeneratorOut is [RandGenerator] whose result is written to out.
+//
+//	rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+func RandGeneratorOut(size []int, generator *Generator, out *Tensor) *Tensor {
+	return begin(opRandGeneratorOut).ints(size).optGenerator(generator).tensor(out).into(out)
+}
+
 // RandInt is a tensor of random integers, uniform in [0, high).
 //
 //	randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool?
@@ -121,6 +140,25 @@ func RandInt(high int, size []int, options ...TensorOptions) *Tensor {
 		args = args.factory(options[0])
 	}
 	return args.one()
+}
+
+// RandIntGenerator is torch.randint.
+//
+//	randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout?
+//	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+func RandIntGenerator(high int, size []int, generator *Generator, options ...TensorOptions) *Tensor {
+	args := begin(opRandIntGenerator).int(high).ints(size).optGenerator(generator)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
+}
+
+// RandIntGeneratorOut is [RandIntGenerator] whose result is written to out.
+//
+//	randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+func RandIntGeneratorOut(high int, size []int, generator *Generator, out *Tensor) *Tensor {
+	return begin(opRandIntGeneratorOut).int(high).ints(size).optGenerator(generator).tensor(out).into(out)
 }
 
 // RandIntLikeOptions of [RandIntLike].
@@ -138,6 +176,29 @@ type RandIntLikeOptions struct {
 //	    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLike(self *Tensor, high int, options ...RandIntLikeOptions) *Tensor {
 	args := begin(opRandIntLike).tensor(self).int(high)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
+}
+
+// RandIntLikeGeneratorOptions of [RandIntLikeGenerator].
+type RandIntLikeGeneratorOptions struct {
+	DType        Opt[DType]
+	Layout       Opt[Layout]
+	Device       Opt[Device]
+	PinMemory    Opt[bool]
+	MemoryFormat Opt[MemoryFormat]
+}
+
+// RandIntLikeGenerator is torch.randint_like.
+//
+//	randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout?
+//	    layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+func RandIntLikeGenerator(self *Tensor, high int, generator *Generator, options ...RandIntLikeGeneratorOptions) *Tensor {
+	args := begin(opRandIntLikeGenerator).tensor(self).int(high).optGenerator(generator)
 	if len(options) > 0 {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
@@ -169,6 +230,30 @@ func RandIntLikeLowDType(self *Tensor, low, high int, options ...RandIntLikeLowD
 	return args.one(self)
 }
 
+// RandIntLikeLowGeneratorDTypeOptions of [RandIntLikeLowGeneratorDType].
+type RandIntLikeLowGeneratorDTypeOptions struct {
+	DType        Opt[DType]
+	Layout       Opt[Layout]
+	Device       Opt[Device]
+	PinMemory    Opt[bool]
+	MemoryFormat Opt[MemoryFormat]
+}
+
+// RandIntLikeLowGeneratorDType is torch.randint_like.
+//
+//	randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType?
+//	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat?
+//	    memory_format=None) -> Tensor
+func RandIntLikeLowGeneratorDType(self *Tensor, low, high int, generator *Generator, options ...RandIntLikeLowGeneratorDTypeOptions) *Tensor {
+	args := begin(opRandIntLikeLowGeneratorDType).tensor(self).int(low).int(high).optGenerator(generator)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
+}
+
 // RandIntLikeTensorOptions of [RandIntLikeTensor].
 type RandIntLikeTensorOptions struct {
 	DType        Opt[DType]
@@ -192,6 +277,29 @@ func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) 
 	return args.one(self, high)
 }
 
+// RandIntLikeTensorGeneratorOptions of [RandIntLikeTensorGenerator].
+type RandIntLikeTensorGeneratorOptions struct {
+	DType        Opt[DType]
+	Layout       Opt[Layout]
+	Device       Opt[Device]
+	PinMemory    Opt[bool]
+	MemoryFormat Opt[MemoryFormat]
+}
+
+// RandIntLikeTensorGenerator is torch.randint_like.
+//
+//	randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None,
+//	    Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+func RandIntLikeTensorGenerator(self, high *Tensor, generator *Generator, options ...RandIntLikeTensorGeneratorOptions) *Tensor {
+	args := begin(opRandIntLikeTensorGenerator).tensor(self).tensor(high).optGenerator(generator)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self, high)
+}
+
 // RandIntLow is a tensor of random integers, uniform in [low, high).
 //
 //	randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device?
@@ -202,6 +310,27 @@ func RandIntLow(low, high int, size []int, options ...TensorOptions) *Tensor {
 		args = args.factory(options[0])
 	}
 	return args.one()
+}
+
+// RandIntLowGenerator is torch.randint.
+//
+//	randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4,
+//	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+func RandIntLowGenerator(low, high int, size []int, generator *Generator, options ...TensorOptions) *Tensor {
+	args := begin(opRandIntLowGenerator).int(low).int(high).ints(size).optGenerator(generator)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
+}
+
+// RandIntLowGeneratorOut is [RandIntLowGenerator] whose result is written to out.
+//
+//	randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out)
+//	    -> Tensor(a!)
+func RandIntLowGeneratorOut(low, high int, size []int, generator *Generator, out *Tensor) *Tensor {
+	return begin(opRandIntLowGeneratorOut).int(low).int(high).ints(size).optGenerator(generator).tensor(out).
+		into(out)
 }
 
 // RandIntLowOut is [RandIntLow] whose result is written to out.
@@ -241,6 +370,29 @@ func RandLike(self *Tensor, options ...RandLikeOptions) *Tensor {
 	return args.one(self)
 }
 
+// RandLikeGeneratorOptions of [RandLikeGenerator].
+type RandLikeGeneratorOptions struct {
+	DType        Opt[DType]
+	Layout       Opt[Layout]
+	Device       Opt[Device]
+	PinMemory    Opt[bool]
+	MemoryFormat Opt[MemoryFormat]
+}
+
+// RandLikeGenerator is torch.rand_like.
+//
+//	rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+//	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+func RandLikeGenerator(self *Tensor, generator *Generator, options ...RandLikeGeneratorOptions) *Tensor {
+	args := begin(opRandLikeGenerator).tensor(self).optGenerator(generator)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
+}
+
 // RandOut is [Rand] whose result is written to out.
 //
 //	rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -260,6 +412,25 @@ func RandPerm(n int, options ...TensorOptions) *Tensor {
 	return args.one()
 }
 
+// RandPermGenerator is torch.randperm.
+//
+//	randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device?
+//	    device=None, bool? pin_memory=None) -> Tensor
+func RandPermGenerator(n int, generator *Generator, options ...TensorOptions) *Tensor {
+	args := begin(opRandPermGenerator).int(n).optGenerator(generator)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
+}
+
+// RandPermGeneratorOut is [RandPermGenerator] whose result is written to out.
+//
+//	randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+func RandPermGeneratorOut(n int, generator *Generator, out *Tensor) *Tensor {
+	return begin(opRandPermGeneratorOut).int(n).optGenerator(generator).tensor(out).into(out)
+}
+
 // RandPermOut is [RandPerm] whose result is written to out.
 //
 //	randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
@@ -277,6 +448,25 @@ func Randn(size []int, options ...TensorOptions) *Tensor {
 		args = args.factory(options[0])
 	}
 	return args.one()
+}
+
+// RandnGenerator is torch.randn.
+//
+//	randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//	    device=None, bool? pin_memory=None) -> Tensor
+func RandnGenerator(size []int, generator *Generator, options ...TensorOptions) *Tensor {
+	args := begin(opRandnGenerator).ints(size).optGenerator(generator)
+	if len(options) > 0 {
+		args = args.factory(options[0])
+	}
+	return args.one()
+}
+
+// RandnGeneratorOut is [RandnGenerator] whose result is written to out.
+//
+//	randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+func RandnGeneratorOut(size []int, generator *Generator, out *Tensor) *Tensor {
+	return begin(opRandnGeneratorOut).ints(size).optGenerator(generator).tensor(out).into(out)
 }
 
 // RandnLikeOptions of [RandnLike].
@@ -302,6 +492,29 @@ func RandnLike(self *Tensor, options ...RandnLikeOptions) *Tensor {
 	return args.one(self)
 }
 
+// RandnLikeGeneratorOptions of [RandnLikeGenerator].
+type RandnLikeGeneratorOptions struct {
+	DType        Opt[DType]
+	Layout       Opt[Layout]
+	Device       Opt[Device]
+	PinMemory    Opt[bool]
+	MemoryFormat Opt[MemoryFormat]
+}
+
+// RandnLikeGenerator is torch.randn_like.
+//
+//	randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+//	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+func RandnLikeGenerator(self *Tensor, generator *Generator, options ...RandnLikeGeneratorOptions) *Tensor {
+	args := begin(opRandnLikeGenerator).tensor(self).optGenerator(generator)
+	if len(options) > 0 {
+		o := options[0]
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+			optMemoryFormat(o.MemoryFormat)
+	}
+	return args.one(self)
+}
+
 // RandnOut is [Randn] whose result is written to out.
 //
 //	randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -309,25 +522,52 @@ func RandnOut(size []int, out *Tensor) *Tensor {
 	return begin(opRandnOut).ints(size).tensor(out).into(out)
 }
 
+// RandomFromIOptions of [Tensor.RandomFromI].
+type RandomFromIOptions struct {
+	Generator *Generator
+}
+
 // RandomFromI is torch.Tensor.random_: it overwrites t, and returns it.
 //
 //	random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
-func (t *Tensor) RandomFromI(from int, to Opt[int]) *Tensor {
-	return begin(opRandomFromI).tensor(t).int(from).noneInt(to).into(t)
+func (t *Tensor) RandomFromI(from int, to Opt[int], options ...RandomFromIOptions) *Tensor {
+	args := begin(opRandomFromI).tensor(t).int(from).noneInt(to)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.into(t)
+}
+
+// RandomIOptions of [Tensor.RandomI].
+type RandomIOptions struct {
+	Generator *Generator
 }
 
 // RandomI is torch.Tensor.random_: it overwrites t, and returns it.
 //
 //	random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
-func (t *Tensor) RandomI() *Tensor {
-	return begin(opRandomI).tensor(t).into(t)
+func (t *Tensor) RandomI(options ...RandomIOptions) *Tensor {
+	args := begin(opRandomI).tensor(t)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.into(t)
+}
+
+// RandomToIOptions of [Tensor.RandomToI].
+type RandomToIOptions struct {
+	Generator *Generator
 }
 
 // RandomToI is torch.Tensor.random_: it overwrites t, and returns it.
 //
 //	random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-func (t *Tensor) RandomToI(to int) *Tensor {
-	return begin(opRandomToI).tensor(t).int(to).into(t)
+func (t *Tensor) RandomToI(to int, options ...RandomToIOptions) *Tensor {
+	args := begin(opRandomToI).tensor(t).int(to)
+	if len(options) > 0 {
+		args = args.optGenerator(options[0].Generator)
+	}
+	return args.into(t)
 }
 
 // Range is torch.range.
@@ -800,83 +1040,98 @@ func RsubScalar(self *Tensor, other Scalar, options ...RsubScalarOptions) *Tenso
 }
 
 var (
-	opRNNReLU                 = bridge.NewOperator("aten::rnn_relu", "input")
-	opRNNReLUCell             = bridge.NewOperator("aten::rnn_relu_cell", "")
-	opRNNReLUPacked           = bridge.NewOperator("aten::rnn_relu", "data")
-	opRNNTanh                 = bridge.NewOperator("aten::rnn_tanh", "input")
-	opRNNTanhCell             = bridge.NewOperator("aten::rnn_tanh_cell", "")
-	opRNNTanhPacked           = bridge.NewOperator("aten::rnn_tanh", "data")
-	opRad2Deg                 = bridge.NewOperator("aten::rad2deg", "")
-	opRad2DegI                = bridge.NewOperator("aten::rad2deg_", "")
-	opRad2DegOut              = bridge.NewOperator("aten::rad2deg", "out")
-	opRand                    = bridge.NewOperator("aten::rand", "")
-	opRandInt                 = bridge.NewOperator("aten::randint", "")
-	opRandIntLike             = bridge.NewOperator("aten::randint_like", "")
-	opRandIntLikeLowDType     = bridge.NewOperator("aten::randint_like", "low_dtype")
-	opRandIntLikeTensor       = bridge.NewOperator("aten::randint_like", "Tensor")
-	opRandIntLow              = bridge.NewOperator("aten::randint", "low")
-	opRandIntLowOut           = bridge.NewOperator("aten::randint", "low_out")
-	opRandIntOut              = bridge.NewOperator("aten::randint", "out")
-	opRandLike                = bridge.NewOperator("aten::rand_like", "")
-	opRandOut                 = bridge.NewOperator("aten::rand", "out")
-	opRandPerm                = bridge.NewOperator("aten::randperm", "")
-	opRandPermOut             = bridge.NewOperator("aten::randperm", "out")
-	opRandn                   = bridge.NewOperator("aten::randn", "")
-	opRandnLike               = bridge.NewOperator("aten::randn_like", "")
-	opRandnOut                = bridge.NewOperator("aten::randn", "out")
-	opRandomFromI             = bridge.NewOperator("aten::random_", "from")
-	opRandomI                 = bridge.NewOperator("aten::random_", "")
-	opRandomToI               = bridge.NewOperator("aten::random_", "to")
-	opRange                   = bridge.NewOperator("aten::range", "")
-	opRangeOut                = bridge.NewOperator("aten::range", "out_")
-	opRangeStep               = bridge.NewOperator("aten::range", "step")
-	opRangeStepOut            = bridge.NewOperator("aten::range", "out")
-	opRavel                   = bridge.NewOperator("aten::ravel", "")
-	opReLU                    = bridge.NewOperator("aten::relu", "")
-	opReLUI                   = bridge.NewOperator("aten::relu_", "")
-	opReal                    = bridge.NewOperator("aten::real", "")
-	opReciprocal              = bridge.NewOperator("aten::reciprocal", "")
-	opReciprocalI             = bridge.NewOperator("aten::reciprocal_", "")
-	opReciprocalOut           = bridge.NewOperator("aten::reciprocal", "out")
-	opRemainder               = bridge.NewOperator("aten::remainder", "Tensor")
-	opRemainderI              = bridge.NewOperator("aten::remainder_", "Tensor")
-	opRemainderOut            = bridge.NewOperator("aten::remainder", "Tensor_out")
-	opRemainderScalar         = bridge.NewOperator("aten::remainder", "Scalar")
-	opRemainderScalarI        = bridge.NewOperator("aten::remainder_", "Scalar")
-	opRemainderScalarOut      = bridge.NewOperator("aten::remainder", "Scalar_out")
-	opRemainderScalarTensor   = bridge.NewOperator("aten::remainder", "Scalar_Tensor")
-	opRenorm                  = bridge.NewOperator("aten::renorm", "")
-	opRenormI                 = bridge.NewOperator("aten::renorm_", "")
-	opRenormOut               = bridge.NewOperator("aten::renorm", "out")
-	opRepeat                  = bridge.NewOperator("aten::repeat", "")
-	opRepeatInterleave        = bridge.NewOperator("aten::repeat_interleave", "self_int")
-	opRepeatInterleaveIndices = bridge.NewOperator("aten::repeat_interleave", "Tensor")
-	opRepeatInterleaveTensor  = bridge.NewOperator("aten::repeat_interleave", "self_Tensor")
-	opReshape                 = bridge.NewOperator("aten::reshape", "")
-	opReshapeAs               = bridge.NewOperator("aten::reshape_as", "")
-	opResizeAsI               = bridge.NewOperator("aten::resize_as_", "")
-	opResizeI                 = bridge.NewOperator("aten::resize_", "")
-	opResolveConj             = bridge.NewOperator("aten::resolve_conj", "")
-	opResolveNeg              = bridge.NewOperator("aten::resolve_neg", "")
-	opResultType              = bridge.NewOperator("aten::result_type", "Tensor")
-	opResultTypeScalar        = bridge.NewOperator("aten::result_type", "Scalar")
-	opResultTypeScalarScalar  = bridge.NewOperator("aten::result_type", "Scalar_Scalar")
-	opResultTypeScalarTensor  = bridge.NewOperator("aten::result_type", "Scalar_Tensor")
-	opRoll                    = bridge.NewOperator("aten::roll", "")
-	opRot90                   = bridge.NewOperator("aten::rot90", "")
-	opRound                   = bridge.NewOperator("aten::round", "")
-	opRoundDecimals           = bridge.NewOperator("aten::round", "decimals")
-	opRoundDecimalsI          = bridge.NewOperator("aten::round_", "decimals")
-	opRoundDecimalsOut        = bridge.NewOperator("aten::round", "decimals_out")
-	opRoundI                  = bridge.NewOperator("aten::round_", "")
-	opRoundOut                = bridge.NewOperator("aten::round", "out")
-	opRowIndices              = bridge.NewOperator("aten::row_indices", "")
-	opRowIndicesCopy          = bridge.NewOperator("aten::row_indices_copy", "")
-	opRowStack                = bridge.NewOperator("aten::row_stack", "")
-	opRowStackOut             = bridge.NewOperator("aten::row_stack", "out")
-	opRsqrt                   = bridge.NewOperator("aten::rsqrt", "")
-	opRsqrtI                  = bridge.NewOperator("aten::rsqrt_", "")
-	opRsqrtOut                = bridge.NewOperator("aten::rsqrt", "out")
-	opRsub                    = bridge.NewOperator("aten::rsub", "Tensor")
-	opRsubScalar              = bridge.NewOperator("aten::rsub", "Scalar")
+	opRNNReLU                      = bridge.NewOperator("aten::rnn_relu", "input")
+	opRNNReLUCell                  = bridge.NewOperator("aten::rnn_relu_cell", "")
+	opRNNReLUPacked                = bridge.NewOperator("aten::rnn_relu", "data")
+	opRNNTanh                      = bridge.NewOperator("aten::rnn_tanh", "input")
+	opRNNTanhCell                  = bridge.NewOperator("aten::rnn_tanh_cell", "")
+	opRNNTanhPacked                = bridge.NewOperator("aten::rnn_tanh", "data")
+	opRad2Deg                      = bridge.NewOperator("aten::rad2deg", "")
+	opRad2DegI                     = bridge.NewOperator("aten::rad2deg_", "")
+	opRad2DegOut                   = bridge.NewOperator("aten::rad2deg", "out")
+	opRand                         = bridge.NewOperator("aten::rand", "")
+	opRandGenerator                = bridge.NewOperator("aten::rand", "generator")
+	opRandGeneratorOut             = bridge.NewOperator("aten::rand", "generator_out")
+	opRandInt                      = bridge.NewOperator("aten::randint", "")
+	opRandIntGenerator             = bridge.NewOperator("aten::randint", "generator")
+	opRandIntGeneratorOut          = bridge.NewOperator("aten::randint", "generator_out")
+	opRandIntLike                  = bridge.NewOperator("aten::randint_like", "")
+	opRandIntLikeGenerator         = bridge.NewOperator("aten::randint_like", "generator")
+	opRandIntLikeLowDType          = bridge.NewOperator("aten::randint_like", "low_dtype")
+	opRandIntLikeLowGeneratorDType = bridge.NewOperator("aten::randint_like", "low_generator_dtype")
+	opRandIntLikeTensor            = bridge.NewOperator("aten::randint_like", "Tensor")
+	opRandIntLikeTensorGenerator   = bridge.NewOperator("aten::randint_like", "Tensor_generator")
+	opRandIntLow                   = bridge.NewOperator("aten::randint", "low")
+	opRandIntLowGenerator          = bridge.NewOperator("aten::randint", "low_generator")
+	opRandIntLowGeneratorOut       = bridge.NewOperator("aten::randint", "low_generator_out")
+	opRandIntLowOut                = bridge.NewOperator("aten::randint", "low_out")
+	opRandIntOut                   = bridge.NewOperator("aten::randint", "out")
+	opRandLike                     = bridge.NewOperator("aten::rand_like", "")
+	opRandLikeGenerator            = bridge.NewOperator("aten::rand_like", "generator")
+	opRandOut                      = bridge.NewOperator("aten::rand", "out")
+	opRandPerm                     = bridge.NewOperator("aten::randperm", "")
+	opRandPermGenerator            = bridge.NewOperator("aten::randperm", "generator")
+	opRandPermGeneratorOut         = bridge.NewOperator("aten::randperm", "generator_out")
+	opRandPermOut                  = bridge.NewOperator("aten::randperm", "out")
+	opRandn                        = bridge.NewOperator("aten::randn", "")
+	opRandnGenerator               = bridge.NewOperator("aten::randn", "generator")
+	opRandnGeneratorOut            = bridge.NewOperator("aten::randn", "generator_out")
+	opRandnLike                    = bridge.NewOperator("aten::randn_like", "")
+	opRandnLikeGenerator           = bridge.NewOperator("aten::randn_like", "generator")
+	opRandnOut                     = bridge.NewOperator("aten::randn", "out")
+	opRandomFromI                  = bridge.NewOperator("aten::random_", "from")
+	opRandomI                      = bridge.NewOperator("aten::random_", "")
+	opRandomToI                    = bridge.NewOperator("aten::random_", "to")
+	opRange                        = bridge.NewOperator("aten::range", "")
+	opRangeOut                     = bridge.NewOperator("aten::range", "out_")
+	opRangeStep                    = bridge.NewOperator("aten::range", "step")
+	opRangeStepOut                 = bridge.NewOperator("aten::range", "out")
+	opRavel                        = bridge.NewOperator("aten::ravel", "")
+	opReLU                         = bridge.NewOperator("aten::relu", "")
+	opReLUI                        = bridge.NewOperator("aten::relu_", "")
+	opReal                         = bridge.NewOperator("aten::real", "")
+	opReciprocal                   = bridge.NewOperator("aten::reciprocal", "")
+	opReciprocalI                  = bridge.NewOperator("aten::reciprocal_", "")
+	opReciprocalOut                = bridge.NewOperator("aten::reciprocal", "out")
+	opRemainder                    = bridge.NewOperator("aten::remainder", "Tensor")
+	opRemainderI                   = bridge.NewOperator("aten::remainder_", "Tensor")
+	opRemainderOut                 = bridge.NewOperator("aten::remainder", "Tensor_out")
+	opRemainderScalar              = bridge.NewOperator("aten::remainder", "Scalar")
+	opRemainderScalarI             = bridge.NewOperator("aten::remainder_", "Scalar")
+	opRemainderScalarOut           = bridge.NewOperator("aten::remainder", "Scalar_out")
+	opRemainderScalarTensor        = bridge.NewOperator("aten::remainder", "Scalar_Tensor")
+	opRenorm                       = bridge.NewOperator("aten::renorm", "")
+	opRenormI                      = bridge.NewOperator("aten::renorm_", "")
+	opRenormOut                    = bridge.NewOperator("aten::renorm", "out")
+	opRepeat                       = bridge.NewOperator("aten::repeat", "")
+	opRepeatInterleave             = bridge.NewOperator("aten::repeat_interleave", "self_int")
+	opRepeatInterleaveIndices      = bridge.NewOperator("aten::repeat_interleave", "Tensor")
+	opRepeatInterleaveTensor       = bridge.NewOperator("aten::repeat_interleave", "self_Tensor")
+	opReshape                      = bridge.NewOperator("aten::reshape", "")
+	opReshapeAs                    = bridge.NewOperator("aten::reshape_as", "")
+	opResizeAsI                    = bridge.NewOperator("aten::resize_as_", "")
+	opResizeI                      = bridge.NewOperator("aten::resize_", "")
+	opResolveConj                  = bridge.NewOperator("aten::resolve_conj", "")
+	opResolveNeg                   = bridge.NewOperator("aten::resolve_neg", "")
+	opResultType                   = bridge.NewOperator("aten::result_type", "Tensor")
+	opResultTypeScalar             = bridge.NewOperator("aten::result_type", "Scalar")
+	opResultTypeScalarScalar       = bridge.NewOperator("aten::result_type", "Scalar_Scalar")
+	opResultTypeScalarTensor       = bridge.NewOperator("aten::result_type", "Scalar_Tensor")
+	opRoll                         = bridge.NewOperator("aten::roll", "")
+	opRot90                        = bridge.NewOperator("aten::rot90", "")
+	opRound                        = bridge.NewOperator("aten::round", "")
+	opRoundDecimals                = bridge.NewOperator("aten::round", "decimals")
+	opRoundDecimalsI               = bridge.NewOperator("aten::round_", "decimals")
+	opRoundDecimalsOut             = bridge.NewOperator("aten::round", "decimals_out")
+	opRoundI                       = bridge.NewOperator("aten::round_", "")
+	opRoundOut                     = bridge.NewOperator("aten::round", "out")
+	opRowIndices                   = bridge.NewOperator("aten::row_indices", "")
+	opRowIndicesCopy               = bridge.NewOperator("aten::row_indices_copy", "")
+	opRowStack                     = bridge.NewOperator("aten::row_stack", "")
+	opRowStackOut                  = bridge.NewOperator("aten::row_stack", "out")
+	opRsqrt                        = bridge.NewOperator("aten::rsqrt", "")
+	opRsqrtI                       = bridge.NewOperator("aten::rsqrt_", "")
+	opRsqrtOut                     = bridge.NewOperator("aten::rsqrt", "out")
+	opRsub                         = bridge.NewOperator("aten::rsub", "Tensor")
+	opRsubScalar                   = bridge.NewOperator("aten::rsub", "Scalar")
 )

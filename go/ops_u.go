@@ -58,8 +58,9 @@ func UnfoldCopy(self *Tensor, dimension, size, step int) *Tensor {
 
 // UniformIOptions of [Tensor.UniformI].
 type UniformIOptions struct {
-	From Opt[float64]
-	To   Opt[float64]
+	From      Opt[float64]
+	To        Opt[float64]
+	Generator *Generator
 }
 
 // UniformI is torch.Tensor.uniform_: it overwrites t, and returns it.
@@ -69,7 +70,7 @@ func (t *Tensor) UniformI(options ...UniformIOptions) *Tensor {
 	args := begin(opUniformI).tensor(t)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.optDouble(o.From).optDouble(o.To)
+		args = args.optDouble(o.From).optDouble(o.To).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }

@@ -18,6 +18,7 @@ TITLES = {
 TYPES = {
     "Tensor": ("const Tensor&", "tensor", None), "Tensor?": ("const Tensor&", "tensor", None),
     "Tensor[]": ("const TensorList&", "tensors", None), "Tensor?[]": ("const TensorList&", "tensors", None),
+    "Generator?": ("const Generator&", "generator", None),
     "Scalar": ("const Scalar&", "scalar", "Scalar"), "int": ("int64_t", "integer", "int64_t"),
     "Scalar[]": ("const std::vector<Scalar>&", "scalars", None),
     "int[]": ("const std::vector<int64_t>&", "integers", "std::vector<int64_t>"),
@@ -63,7 +64,7 @@ def parameter(argument, is_option):
     base, may_be_none = kind(argument)
     plain, _, optional = TYPES[base]
     if is_option:
-        return f"const Tensor& {argument.name} = Tensor()" if optional is None else \
+        return f"{plain} {argument.name} = {plain[6:-1]}()" if optional is None else \
             f"const std::optional<{optional}>& {argument.name} = {{}}"
     return f"const std::optional<{optional}>& {argument.name}" if may_be_none else f"{plain} {argument.name}"
 

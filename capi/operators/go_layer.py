@@ -40,6 +40,7 @@ TYPES = {
     "str?": ("string", "emptyString", "@Opt[string]", "optString"),
     "ScalarType": ("@DType", "dtype", "@Opt[@DType]", "optDType"),
     "ScalarType?": ("@Opt[@DType]", "noneDType", "@Opt[@DType]", "optDType"),
+    "Generator?": ("*@Generator", "optGenerator", "*@Generator", "optGenerator"),
     "Device": ("@Device", "device", "@Opt[@Device]", "optDevice"),
     "Device?": ("@Opt[@Device]", "noneDevice", "@Opt[@Device]", "optDevice"),
     "Layout?": ("@Opt[@Layout]", "noneLayout", "@Opt[@Layout]", "optLayout"),

@@ -19,7 +19,6 @@ ORDER = {"embedding": ("indices", "weight"), "embedding_bag": ("indices", "weigh
          "embedding_bag.padding_idx": ("indices", "weight", "offsets")}
 # Arguments that no caller needs.
 HIDDEN = {"expand": {"implicit"}, "expand_copy": {"implicit"}}
-HIDDEN_TYPES = {"Generator?"}
 TENSOR_OPTIONS = ["dtype", "layout", "device", "pin_memory"]
 NAMESPACES = ("linalg", "fft", "special")
 # Functions of torch.nn.functional over operators of other names.
@@ -109,7 +108,7 @@ def build():
                 continue
         where = home(of, functional)
         name = naming.name(of, where) + ("Out" if op.outputs else "")
-        hidden = {a.name for a in op.arguments if a.type in HIDDEN_TYPES} | HIDDEN.get(op.name, set())
+        hidden = HIDDEN.get(op.name, set())
         given = [a for a in op.arguments[where == "Tensor":] if a.name not in hidden]
         parameters = tuple(as_parameter(op, a) for a in given if is_parameter(op, a) and a not in op.outputs)
         order = ORDER.get(op.key, ())

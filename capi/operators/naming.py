@@ -25,6 +25,7 @@ SILENT = {"int", "IntList", "using", "ints", "ScalarOpt"}
 NAMES = {
     "clamp.Tensor": "ClampTensor", "clamp_max.Tensor": "ClampMaxTensor", "clamp_min.Tensor": "ClampMinTensor",
     "clip.Tensor": "ClipTensor", "narrow.Tensor": "NarrowTensor", "randint_like.Tensor": "RandIntLikeTensor",
+    "randint_like.Tensor_generator": "RandIntLikeTensorGenerator",
     "linspace.Tensor_Tensor": "LinspaceTensor", "linspace.Tensor_Scalar": "LinspaceTensorScalar",
     "logspace.Tensor_Tensor": "LogspaceTensor", "logspace.Tensor_Scalar": "LogspaceTensorScalar",
     "pow.Scalar": "ScalarPow", "pow_.Scalar": "PowScalar",

@@ -71,8 +71,6 @@ def why_not(op, offered, out_variants):
     if any(re.split(r"[\[?(]", v.type)[0] in NO_GO_TYPE or v.type.startswith("__torch__")
            for v in op.arguments + op.results):
         return "has an argument or a result of a type that no tag of tdm_value can say"
-    if any(a.type == "Generator?" and not a.has_default for a in op.arguments):
-        return "differs from another overload by a generator"
     if op.outputs and op.key not in out_variants:
         return "writes into a given tensor, which Python does not offer for it"
     if op.name not in offered:

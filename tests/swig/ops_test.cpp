@@ -85,6 +85,20 @@ TEST(Ops, NamespacesAreThoseOfPython) {
   EXPECT_EQ(floats(ops::functional::mse_loss(x, ops::zeros_like(x), 2))[0], 25);
 }
 
+TEST(Ops, DrawFromTheGeneratorThatIsGiven) {
+  Generator generator{Device(TDM_DEVICE_CPU)};
+  generator.manual_seed(5);
+  const Tensor state = generator.state();
+  const std::vector<float> first = floats(ops::rand_generator({3}, generator));
+  EXPECT_NE(floats(ops::rand_generator({3}, generator)), first);
+  generator.set_state(state);
+  EXPECT_EQ(floats(ops::rand_generator({3}, generator)), first);
+  EXPECT_EQ(generator.initial_seed(), 5u);
+  manual_seed(5);
+  EXPECT_EQ(floats(ops::rand_generator({3}, Generator())), first);
+  EXPECT_EQ(Generator::default_of(Device(TDM_DEVICE_CPU)).initial_seed(), 5u);
+}
+
 TEST(Ops, ErrorsNameTheOperatorAndNothingLeaks) {
   const int64_t before = live_count("tensor");
   {

@@ -19,6 +19,8 @@ var (
 	Adopt func(c.Made) any
 	// Scalar adds a number to the arguments of a call named op; panics with *gotorch.Error when it is none.
 	Scalar func(f *c.Frame, number any, op string)
+	// Generator is the handle of a *gotorch.Generator.
+	Generator func(generator any) c.Generator
 	// Result is a call's result as package gotorch has it.
 	Result func(c.Value) any
 	// Error makes the *gotorch.Error for a failure, nil for nil.

@@ -41,6 +41,15 @@ func (k Call) OptTensor(t *gotorch.Tensor) Call {
 	return k.Tensor(t)
 }
 
+func (k Call) OptGenerator(g *gotorch.Generator) Call {
+	if g == nil {
+		return k.None()
+	}
+	k.frame.Keep(unsafe.Pointer(g))
+	k.frame.Generator(bridge.Generator(g))
+	return k
+}
+
 func (k Call) Tensors(list []*gotorch.Tensor) Call {
 	return k.handles(list, false)
 }

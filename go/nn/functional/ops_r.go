@@ -28,9 +28,10 @@ func RMSNorm(input *gotorch.Tensor, normalizedShape []int, options ...RMSNormOpt
 
 // RReLUOptions of [RReLU].
 type RReLUOptions struct {
-	Lower    gotorch.Opt[gotorch.Scalar]
-	Upper    gotorch.Opt[gotorch.Scalar]
-	Training gotorch.Opt[bool]
+	Lower     gotorch.Opt[gotorch.Scalar]
+	Upper     gotorch.Opt[gotorch.Scalar]
+	Training  gotorch.Opt[bool]
+	Generator *gotorch.Generator
 }
 
 // RReLU is torch.nn.functional.rrelu.
@@ -41,7 +42,7 @@ func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLU).Tensor(self)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training)
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
 	}
 	return args.One(self)
 }
@@ -54,7 +55,7 @@ func RReLUI(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLUI).Tensor(self)
 	if len(options) > 0 {
 		o := options[0]
-		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training)
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
 	}
 	return args.Into(self)
 }

@@ -9,6 +9,7 @@
 #include "tandem/abi/data.hpp"
 #include "tandem/abi/dist.hpp"
 #include "tandem/abi/error.hpp"
+#include "tandem/abi/generator.hpp"
 #include "tandem/abi/nn.hpp"
 #include "tandem/abi/operator.hpp"
 #include "tandem/abi/runtime.hpp"

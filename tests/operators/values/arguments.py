@@ -91,6 +91,8 @@ def line(type_name, value, name):
         return "scalar " + scalar(value)
     if kind == "Scalar[]":
         return f"scalars {len(value)} " + " ".join(map(scalar, value))
+    if kind == "Generator":
+        return f"generator {value}"  # its seed
     if kind in ("int", "bool", "Layout", "MemoryFormat"):
         return f"int {int(value)}"
     if kind == "ScalarType":

@@ -56,7 +56,7 @@ const bool added = (add(entries, std::size(entries)), true);
 
 
 CPP_GETTERS = {
-    "tensor": "tensor", "tensors": "tensors", "scalar": "scalar", "scalars": "scalars", "integer": "integer",
+    "generator": "generator", "tensor": "tensor", "tensors": "tensors", "scalar": "scalar", "scalars": "scalars", "integer": "integer",
     "integers": "integers", "real": "real", "reals": "reals", "flag": "flag", "string": "string", "dtype": "enumeration",
     "layout": "enumeration", "memory_format": "enumeration", "device": "device",
 }
@@ -97,7 +97,7 @@ const bool added = (add(bindings, std::size(bindings)), true);
 
 
 GETTERS = {
-    "Tensor": "tensor", "Tensor?": "tensor", "Tensor[]": "tensors", "Tensor?[]": "tensors", "Scalar": "scalar",
+    "Generator?": "generator", "Tensor": "tensor", "Tensor?": "tensor", "Tensor[]": "tensors", "Tensor?[]": "tensors", "Scalar": "scalar",
     "Scalar?": "scalar", "Scalar[]": "scalars", "int": "int", "int[]": "ints", "int[]?": "ints", "float": "float",
     "float[]": "floats", "float[]?": "floats", "bool": "bool", "str": "text", "str?": "text", "ScalarType": "dtype",
     "Device": "device", "MemoryFormat": "memoryFormat", "Layout": "layout",
@@ -107,6 +107,8 @@ GETTERS = {
 def go_option(argument, i, reduction=False):
     if argument.type == "Tensor?":
         return f"a.optional({i})"
+    if argument.type == "Generator?":
+        return f"a.optGenerator({i})"
     getter = GETTERS[argument.type if argument.type in GETTERS else argument.type.rstrip("?")]
     if reduction:
         return f"opt(a, {i}, reduction)"

@@ -112,6 +112,12 @@ std::vector<double> Given::reals(int i) {
   return list;
 }
 
+tandem::abi::Generator Given::generator(int i) {
+  tandem::abi::Generator generator{Device(TDM_DEVICE_CPU)};
+  generator.manual_seed(static_cast<uint64_t>(integer(i)));
+  return generator;
+}
+
 std::string Given::string(int i) {
   auto in = rest(lines_[i]);
   return read_word(in);

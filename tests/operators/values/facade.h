@@ -31,6 +31,7 @@ class Given {
   bool flag(int i) { return integer(i) != 0; }
   std::string string(int i);
   int32_t enumeration(int i) { return static_cast<int32_t>(integer(i)); }
+  tandem::abi::Generator generator(int i);
   Device device(int) { return Device(TDM_DEVICE_CPU); }
 
   template <typename T>

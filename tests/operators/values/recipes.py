@@ -340,7 +340,7 @@ family("empty_permuted", physical_layout=[1, 0])
 family("full new_full full_like", fill_value=2.5)
 family("randint", low=2, high=9, size=[2, 3])
 family("randint_like", low=2, high=9)
-FAMILIES["randint_like.Tensor"] = dict(for_making, high=T(dtype="int64", values=[9]))
+FAMILIES["randint_like.Tensor"] = FAMILIES["randint_like.Tensor_generator"] = dict(for_making, high=T(dtype="int64", values=[9]))
 family("randperm", n=7, dtype="int32", out=out("int64"))
 family("eye", n=3, m=4)
 family("arange range", start=1, end=9, step=2)
@@ -564,8 +564,6 @@ def fits(type_name, value):
 
 
 def by_type(a, i):
-    if a.type == "Generator?":
-        return None
     if a.written and a.keyword:
         if a.type == "Tensor[]":
             return List(out(), out())
@@ -573,7 +571,7 @@ def by_type(a, i):
     kinds = {
         "Tensor": T(*A), "Tensor?": T(*A), "Tensor[]": List(T(*A), T(*A)), "Scalar": 0.6 + 0.25 * i, "float": 0.3 + 0.1 * i,
         "int": i, "bool": True, "int[]": [i], "str": "text", "ScalarType": "float64", "Device": "cpu", "Layout": 0,
-        "MemoryFormat": 0, "float[]": [0.5 + i],
+        "Generator": 31 + i, "MemoryFormat": 0, "float[]": [0.5 + i],
     }
     if a.type == "Scalar[]":
         return [0.5, 2.0]

@@ -99,7 +99,8 @@ def case(b, all_grads):
     if any(isinstance(argument_of(op, i), T) and argument_of(op, i).form != "dense" for i in range(len(op.arguments))):
         return None
     positional = [v for a, v in zip(op.arguments, values) if not a.keyword and a.type != "Generator?"]
-    keywords = {a.name: v for a, v in zip(op.arguments, values) if a.keyword and v is not None}
+    keywords = {a.name: v for a, v in zip(op.arguments, values)
+                if a.keyword and v is not None and a.type != "Generator?"}
     while positional and positional[-1] is None:
         positional.pop()
     results = function(op, b.home)(*positional, **keywords)

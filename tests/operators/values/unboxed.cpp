@@ -3,6 +3,7 @@
 // A case begins with "case KEY"; its arguments follow, a line each (see arguments.py). A line of results is "tensor
 // DTYPE LAYOUT SIZES: ELEMENTS", "error MESSAGE" and so on; after the results come the tensors that were given, as the
 // call left them.
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
@@ -94,6 +95,9 @@ Value read(const std::string& line) {
     value.real = std::stod(read_word(in));
   } else if (kind == "floats") {
     for (double x = 0; in >> x;) value.reals.push_back(x);
+  } else if (kind == "generator") {
+    in >> value.integer;
+    value.generator = at::detail::createCPUGenerator(static_cast<std::uint64_t>(value.integer));
   } else if (kind == "text") {
     in >> value.text;
   } else {

@@ -1,6 +1,7 @@
 // A case's arguments, as read from cases.txt, and what unboxed calls take them as.
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
@@ -30,6 +31,7 @@ struct Value {
   double real = 0;
   std::vector<double> reals;
   std::string text;
+  at::Generator generator;
 };
 
 template <typename T>
@@ -87,7 +89,7 @@ decltype(auto) take(Value& v) {
   } else if constexpr (std::is_same_v<Plain, at::Device>) {
     return at::Device(v.text);
   } else if constexpr (std::is_same_v<Plain, std::optional<at::Generator>>) {
-    return std::optional<at::Generator>();
+    return v.none ? std::optional<at::Generator>() : std::optional<at::Generator>(v.generator);
   } else if constexpr (is_optional<Plain>::value) {
     return v.none ? Plain() : Plain(take<typename Plain::value_type>(v));
   } else {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "tandem/abi/generator.hpp"
 #include "tandem/abi/tensor.hpp"
 
 namespace tandem::abi {
@@ -32,6 +33,10 @@ class Arguments {
   void add(const Tensor& value) {
     if (!value.raw()) return add_none();
     push(TDM_VALUE_TENSOR).as.tensor = value.raw();
+  }
+  void add(const Generator& value) {
+    if (!value.raw()) return add_none();
+    push(TDM_VALUE_GENERATOR).as.generator = value.raw();
   }
   void add(bool value) { add_bool(value); }
   void add(int value) { add_int(value); }

@@ -112,6 +112,18 @@ func (a *arguments) optional(i int) *gotorch.Tensor {
 	return a.tensor(i)
 }
 
+// generator is a new one, for the case gives its seed.
+func (a *arguments) generator(i int) *gotorch.Generator {
+	return gotorch.NewGenerator(gotorch.CPU).ManualSeed(uint64(a.of(i, "generator").int()))
+}
+
+func (a *arguments) optGenerator(i int) *gotorch.Generator {
+	if a.leaveOut(i) {
+		return nil
+	}
+	return a.generator(i)
+}
+
 // leaveOut notes that argument i is an option that the case sets, and tells whether to do without.
 func (a *arguments) leaveOut(i int) bool {
 	a.options = append(a.options, i)

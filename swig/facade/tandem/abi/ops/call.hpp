@@ -44,6 +44,8 @@ class Call {
   // An undefined tensor is None.
   Call& tensor(const Tensor& value) { return arguments_.add(value), *this; }
   Call& tensors(const TensorList& value) { return arguments_.add(value), *this; }
+  // An undefined generator is None: the default one.
+  Call& generator(const Generator& value) { return arguments_.add(value), *this; }
   Call& scalar(const Scalar& value) { return value.add_to(arguments_), *this; }
   Call& scalars(const std::vector<Scalar>& value) {
     Arguments numbers;

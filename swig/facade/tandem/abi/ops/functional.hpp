@@ -1098,19 +1098,21 @@ inline Tensor rms_norm(const Tensor& input, const std::vector<int64_t>& normaliz
 // rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator?
 //     generator=None) -> Tensor
 inline Tensor rrelu(const Tensor& self, const std::optional<Scalar>& lower = {},
-    const std::optional<Scalar>& upper = {}, const std::optional<bool>& training = {}) {
+    const std::optional<Scalar>& upper = {}, const std::optional<bool>& training = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::rrelu");
   return Call(op).tensor(self).option(lower, &Call::scalar).option(upper, &Call::scalar)
-      .option(training, &Call::flag).one();
+      .option(training, &Call::flag).generator(generator).one();
 }
 
 // rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator?
 //     generator=None) -> Tensor(a!)
 inline Tensor rrelu_(const Tensor& self, const std::optional<Scalar>& lower = {},
-    const std::optional<Scalar>& upper = {}, const std::optional<bool>& training = {}) {
+    const std::optional<Scalar>& upper = {}, const std::optional<bool>& training = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::rrelu_");
   return Call(op).tensor(self).option(lower, &Call::scalar).option(upper, &Call::scalar)
-      .option(training, &Call::flag).one();
+      .option(training, &Call::flag).generator(generator).one();
 }
 
 // scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.,

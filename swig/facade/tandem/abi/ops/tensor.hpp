@@ -864,33 +864,34 @@ inline Tensor bartlett_window_periodic(int64_t window_length, bool periodic,
 }
 
 // bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
-inline Tensor bernoulli(const Tensor& self) {
+inline Tensor bernoulli(const Tensor& self, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::bernoulli");
-  return Call(op).tensor(self).one();
+  return Call(op).tensor(self).generator(generator).one();
 }
 
 // bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor bernoulli_(const Tensor& self, const Tensor& p) {
+inline Tensor bernoulli_(const Tensor& self, const Tensor& p, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::bernoulli_", "Tensor");
-  return Call(op).tensor(self).tensor(p).one();
+  return Call(op).tensor(self).tensor(p).generator(generator).one();
 }
 
 // bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor bernoulli_float_(const Tensor& self, const std::optional<double>& p = {}) {
+inline Tensor bernoulli_float_(const Tensor& self, const std::optional<double>& p = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::bernoulli_", "float");
-  return Call(op).tensor(self).option(p, &Call::real).one();
+  return Call(op).tensor(self).option(p, &Call::real).generator(generator).one();
 }
 
 // bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-inline Tensor bernoulli_out(const Tensor& self, const Tensor& out) {
+inline Tensor bernoulli_out(const Tensor& self, const Tensor& out, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::bernoulli", "out");
-  return Call(op).tensor(self).unset().tensor(out).one();
+  return Call(op).tensor(self).generator(generator).tensor(out).one();
 }
 
 // bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
-inline Tensor bernoulli_p(const Tensor& self, double p) {
+inline Tensor bernoulli_p(const Tensor& self, double p, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::bernoulli", "p");
-  return Call(op).tensor(self).real(p).one();
+  return Call(op).tensor(self).real(p).generator(generator).one();
 }
 
 // bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
@@ -901,9 +902,9 @@ inline Tensor bincount(const Tensor& self, const Tensor& weights = Tensor(),
 }
 
 // binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
-inline Tensor binomial(const Tensor& count, const Tensor& prob) {
+inline Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::binomial");
-  return Call(op).tensor(count).tensor(prob).one();
+  return Call(op).tensor(count).tensor(prob).generator(generator).one();
 }
 
 // bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
@@ -1245,9 +1246,9 @@ inline Tensor cat_out(const TensorList& tensors, const Tensor& out, const std::o
 
 // cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)
 inline Tensor cauchy_(const Tensor& self, const std::optional<double>& median = {},
-    const std::optional<double>& sigma = {}) {
+    const std::optional<double>& sigma = {}, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::cauchy_");
-  return Call(op).tensor(self).option(median, &Call::real).option(sigma, &Call::real).one();
+  return Call(op).tensor(self).option(median, &Call::real).option(sigma, &Call::real).generator(generator).one();
 }
 
 // ccol_indices(Tensor(a) self) -> Tensor(a)
@@ -2339,9 +2340,10 @@ inline Tensor expm1_out(const Tensor& self, const Tensor& out) {
 }
 
 // exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)
-inline Tensor exponential_(const Tensor& self, const std::optional<double>& lambd = {}) {
+inline Tensor exponential_(const Tensor& self, const std::optional<double>& lambd = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::exponential_");
-  return Call(op).tensor(self).option(lambd, &Call::real).one();
+  return Call(op).tensor(self).option(lambd, &Call::real).generator(generator).one();
 }
 
 // eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
@@ -2757,9 +2759,9 @@ inline Tensor ge_scalar_out(const Tensor& self, const Scalar& other, const Tenso
 }
 
 // geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor geometric_(const Tensor& self, double p) {
+inline Tensor geometric_(const Tensor& self, double p, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::geometric_");
-  return Call(op).tensor(self).real(p).one();
+  return Call(op).tensor(self).real(p).generator(generator).one();
 }
 
 // geqrf(Tensor self) -> (Tensor a, Tensor tau)
@@ -4019,9 +4021,9 @@ inline Tensor log_(const Tensor& self) {
 
 // log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)
 inline Tensor log_normal_(const Tensor& self, const std::optional<double>& mean = {},
-    const std::optional<double>& std = {}) {
+    const std::optional<double>& std = {}, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::log_normal_");
-  return Call(op).tensor(self).option(mean, &Call::real).option(std, &Call::real).one();
+  return Call(op).tensor(self).option(mean, &Call::real).option(std, &Call::real).generator(generator).one();
 }
 
 // log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -4714,17 +4716,19 @@ inline Tensor mul_scalar_(const Tensor& self, const Scalar& other) {
 }
 
 // multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
-inline Tensor multinomial(const Tensor& self, int64_t num_samples, const std::optional<bool>& replacement = {}) {
+inline Tensor multinomial(const Tensor& self, int64_t num_samples, const std::optional<bool>& replacement = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::multinomial");
-  return Call(op).tensor(self).integer(num_samples).option(replacement, &Call::flag).one();
+  return Call(op).tensor(self).integer(num_samples).option(replacement, &Call::flag).generator(generator).one();
 }
 
 // multinomial.out(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None,
 //     Tensor(a!) out) -> Tensor(a!)
 inline Tensor multinomial_out(const Tensor& self, int64_t num_samples, const Tensor& out,
-    const std::optional<bool>& replacement = {}) {
+    const std::optional<bool>& replacement = {}, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::multinomial", "out");
-  return Call(op).tensor(self).integer(num_samples).option(replacement, &Call::flag).unset().tensor(out).one();
+  return Call(op).tensor(self).integer(num_samples).option(replacement, &Call::flag).generator(generator)
+      .tensor(out).one();
 }
 
 // multiply.Tensor(Tensor self, Tensor other) -> Tensor
@@ -5147,63 +5151,69 @@ inline Tensor norm_except_dim(const Tensor& v, const std::optional<int64_t>& pow
 }
 
 // normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
-inline Tensor normal(const Tensor& mean, const Tensor& std) {
+inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "Tensor_Tensor");
-  return Call(op).tensor(mean).tensor(std).one();
+  return Call(op).tensor(mean).tensor(std).generator(generator).one();
 }
 
 // normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)
 inline Tensor normal_(const Tensor& self, const std::optional<double>& mean = {},
-    const std::optional<double>& std = {}) {
+    const std::optional<double>& std = {}, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal_");
-  return Call(op).tensor(self).option(mean, &Call::real).option(std, &Call::real).one();
+  return Call(op).tensor(self).option(mean, &Call::real).option(std, &Call::real).generator(generator).one();
 }
 
 // normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor
-inline Tensor normal_float(const Tensor& mean, const std::optional<double>& std = {}) {
+inline Tensor normal_float(const Tensor& mean, const std::optional<double>& std = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "Tensor_float");
-  return Call(op).tensor(mean).option(std, &Call::real).one();
+  return Call(op).tensor(mean).option(std, &Call::real).generator(generator).one();
 }
 
 // normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
 //     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 inline Tensor normal_float_float(double mean, double std, const std::vector<int64_t>& size,
-    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
-    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {}) {
+    const Generator& generator = Generator(), const std::optional<int32_t>& dtype = {},
+    const std::optional<int32_t>& layout = {}, const std::optional<Device>& device = {},
+    const std::optional<bool>& pin_memory = {}) {
   static const Operator op = Operator::find("aten::normal", "float_float");
-  return Call(op).real(mean).real(std).integers(size).unset().option(dtype, &Call::dtype)
+  return Call(op).real(mean).real(std).integers(size).generator(generator).option(dtype, &Call::dtype)
       .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag).one();
 }
 
 // normal.float_float_out(float mean, float std, SymInt[] size, *, Generator? generator=None, Tensor(a!) out) ->
 //     Tensor(a!)
-inline Tensor normal_float_float_out(double mean, double std, const std::vector<int64_t>& size, const Tensor& out) {
+inline Tensor normal_float_float_out(double mean, double std, const std::vector<int64_t>& size, const Tensor& out,
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "float_float_out");
-  return Call(op).real(mean).real(std).integers(size).unset().tensor(out).one();
+  return Call(op).real(mean).real(std).integers(size).generator(generator).tensor(out).one();
 }
 
 // normal.Tensor_float_out(Tensor mean, float std=1., *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-inline Tensor normal_float_out(const Tensor& mean, const Tensor& out, const std::optional<double>& std = {}) {
+inline Tensor normal_float_out(const Tensor& mean, const Tensor& out, const std::optional<double>& std = {},
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "Tensor_float_out");
-  return Call(op).tensor(mean).option(std, &Call::real).unset().tensor(out).one();
+  return Call(op).tensor(mean).option(std, &Call::real).generator(generator).tensor(out).one();
 }
 
 // normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
-inline Tensor normal_float_tensor(double mean, const Tensor& std) {
+inline Tensor normal_float_tensor(double mean, const Tensor& std, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "float_Tensor");
-  return Call(op).real(mean).tensor(std).one();
+  return Call(op).real(mean).tensor(std).generator(generator).one();
 }
 
 // normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-inline Tensor normal_float_tensor_out(double mean, const Tensor& std, const Tensor& out) {
+inline Tensor normal_float_tensor_out(double mean, const Tensor& std, const Tensor& out,
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "float_Tensor_out");
-  return Call(op).real(mean).tensor(std).unset().tensor(out).one();
+  return Call(op).real(mean).tensor(std).generator(generator).tensor(out).one();
 }
 
 // normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)
-inline Tensor normal_out(const Tensor& mean, const Tensor& std, const Tensor& out) {
+inline Tensor normal_out(const Tensor& mean, const Tensor& std, const Tensor& out,
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::normal", "Tensor_Tensor_out");
-  return Call(op).tensor(mean).tensor(std).unset().tensor(out).one();
+  return Call(op).tensor(mean).tensor(std).generator(generator).tensor(out).one();
 }
 
 // not_equal.Tensor(Tensor self, Tensor other) -> Tensor
@@ -5361,9 +5371,9 @@ inline Tensor pinverse(const Tensor& self, const std::optional<double>& rcond = 
 }
 
 // poisson(Tensor self, Generator? generator=None) -> Tensor
-inline Tensor poisson(const Tensor& self) {
+inline Tensor poisson(const Tensor& self, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::poisson");
-  return Call(op).tensor(self).one();
+  return Call(op).tensor(self).generator(generator).one();
 }
 
 // polar(Tensor abs, Tensor angle) -> Tensor
@@ -5563,6 +5573,22 @@ inline Tensor rand(const std::vector<int64_t>& size, const std::optional<int32_t
       .option(device, &Call::device).option(pin_memory, &Call::flag).one();
 }
 
+// rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//     device=None, bool? pin_memory=None) -> Tensor
+inline Tensor rand_generator(const std::vector<int64_t>& size, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {}) {
+  static const Operator op = Operator::find("aten::rand", "generator");
+  return Call(op).integers(size).generator(generator).option(dtype, &Call::dtype).option(layout, &Call::layout)
+      .option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// rand.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+inline Tensor rand_generator_out(const std::vector<int64_t>& size, const Generator& generator, const Tensor& out) {
+  static const Operator op = Operator::find("aten::rand", "generator_out");
+  return Call(op).integers(size).generator(generator).tensor(out).one();
+}
+
 // rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 inline Tensor rand_like(const Tensor& self, const std::optional<int32_t>& dtype = {},
@@ -5570,6 +5596,18 @@ inline Tensor rand_like(const Tensor& self, const std::optional<int32_t>& dtype 
     const std::optional<bool>& pin_memory = {}, const std::optional<int32_t>& memory_format = {}) {
   static const Operator op = Operator::find("aten::rand_like");
   return Call(op).tensor(self).option(dtype, &Call::dtype).option(layout, &Call::layout)
+      .option(device, &Call::device).option(pin_memory, &Call::flag).option(memory_format, &Call::memory_format)
+      .one();
+}
+
+// rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+inline Tensor rand_like_generator(const Tensor& self, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {},
+    const std::optional<int32_t>& memory_format = {}) {
+  static const Operator op = Operator::find("aten::rand_like", "generator");
+  return Call(op).tensor(self).generator(generator).option(dtype, &Call::dtype).option(layout, &Call::layout)
       .option(device, &Call::device).option(pin_memory, &Call::flag).option(memory_format, &Call::memory_format)
       .one();
 }
@@ -5590,6 +5628,23 @@ inline Tensor randint(int64_t high, const std::vector<int64_t>& size, const std:
       .option(device, &Call::device).option(pin_memory, &Call::flag).one();
 }
 
+// randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None,
+//     Device? device=None, bool? pin_memory=None) -> Tensor
+inline Tensor randint_generator(int64_t high, const std::vector<int64_t>& size, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {}) {
+  static const Operator op = Operator::find("aten::randint", "generator");
+  return Call(op).integer(high).integers(size).generator(generator).option(dtype, &Call::dtype)
+      .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// randint.generator_out(SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+inline Tensor randint_generator_out(int64_t high, const std::vector<int64_t>& size, const Generator& generator,
+    const Tensor& out) {
+  static const Operator op = Operator::find("aten::randint", "generator_out");
+  return Call(op).integer(high).integers(size).generator(generator).tensor(out).one();
+}
+
 // randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
 //     bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 inline Tensor randint_like(const Tensor& self, int64_t high, const std::optional<int32_t>& dtype = {},
@@ -5599,6 +5654,18 @@ inline Tensor randint_like(const Tensor& self, int64_t high, const std::optional
   return Call(op).tensor(self).integer(high).option(dtype, &Call::dtype).option(layout, &Call::layout)
       .option(device, &Call::device).option(pin_memory, &Call::flag).option(memory_format, &Call::memory_format)
       .one();
+}
+
+// randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout?
+//     layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+inline Tensor randint_like_generator(const Tensor& self, int64_t high, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {},
+    const std::optional<int32_t>& memory_format = {}) {
+  static const Operator op = Operator::find("aten::randint_like", "generator");
+  return Call(op).tensor(self).integer(high).generator(generator).option(dtype, &Call::dtype)
+      .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag)
+      .option(memory_format, &Call::memory_format).one();
 }
 
 // randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
@@ -5613,6 +5680,19 @@ inline Tensor randint_like_low_dtype(const Tensor& self, int64_t low, int64_t hi
       .one();
 }
 
+// randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType?
+//     dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
+//     -> Tensor
+inline Tensor randint_like_low_generator_dtype(const Tensor& self, int64_t low, int64_t high,
+    const Generator& generator, const std::optional<int32_t>& dtype = {},
+    const std::optional<int32_t>& layout = {}, const std::optional<Device>& device = {},
+    const std::optional<bool>& pin_memory = {}, const std::optional<int32_t>& memory_format = {}) {
+  static const Operator op = Operator::find("aten::randint_like", "low_generator_dtype");
+  return Call(op).tensor(self).integer(low).integer(high).generator(generator).option(dtype, &Call::dtype)
+      .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag)
+      .option(memory_format, &Call::memory_format).one();
+}
+
 // randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 inline Tensor randint_like_tensor(const Tensor& self, const Tensor& high, const std::optional<int32_t>& dtype = {},
@@ -5624,6 +5704,18 @@ inline Tensor randint_like_tensor(const Tensor& self, const Tensor& high, const 
       .one();
 }
 
+// randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout?
+//     layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+inline Tensor randint_like_tensor_generator(const Tensor& self, const Tensor& high, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {},
+    const std::optional<int32_t>& memory_format = {}) {
+  static const Operator op = Operator::find("aten::randint_like", "Tensor_generator");
+  return Call(op).tensor(self).tensor(high).generator(generator).option(dtype, &Call::dtype)
+      .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag)
+      .option(memory_format, &Call::memory_format).one();
+}
+
 // randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device?
 //     device=None, bool? pin_memory=None) -> Tensor
 inline Tensor randint_low(int64_t low, int64_t high, const std::vector<int64_t>& size,
@@ -5632,6 +5724,25 @@ inline Tensor randint_low(int64_t low, int64_t high, const std::vector<int64_t>&
   static const Operator op = Operator::find("aten::randint", "low");
   return Call(op).integer(low).integer(high).integers(size).option(dtype, &Call::dtype)
       .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4,
+//     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+inline Tensor randint_low_generator(int64_t low, int64_t high, const std::vector<int64_t>& size,
+    const Generator& generator, const std::optional<int32_t>& dtype = {},
+    const std::optional<int32_t>& layout = {}, const std::optional<Device>& device = {},
+    const std::optional<bool>& pin_memory = {}) {
+  static const Operator op = Operator::find("aten::randint", "low_generator");
+  return Call(op).integer(low).integer(high).integers(size).generator(generator).option(dtype, &Call::dtype)
+      .option(layout, &Call::layout).option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// randint.low_generator_out(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, Tensor(a!) out) ->
+//     Tensor(a!)
+inline Tensor randint_low_generator_out(int64_t low, int64_t high, const std::vector<int64_t>& size,
+    const Generator& generator, const Tensor& out) {
+  static const Operator op = Operator::find("aten::randint", "low_generator_out");
+  return Call(op).integer(low).integer(high).integers(size).generator(generator).tensor(out).one();
 }
 
 // randint.low_out(SymInt low, SymInt high, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
@@ -5656,6 +5767,22 @@ inline Tensor randn(const std::vector<int64_t>& size, const std::optional<int32_
       .option(device, &Call::device).option(pin_memory, &Call::flag).one();
 }
 
+// randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//     device=None, bool? pin_memory=None) -> Tensor
+inline Tensor randn_generator(const std::vector<int64_t>& size, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {}) {
+  static const Operator op = Operator::find("aten::randn", "generator");
+  return Call(op).integers(size).generator(generator).option(dtype, &Call::dtype).option(layout, &Call::layout)
+      .option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// randn.generator_out(SymInt[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+inline Tensor randn_generator_out(const std::vector<int64_t>& size, const Generator& generator, const Tensor& out) {
+  static const Operator op = Operator::find("aten::randn", "generator_out");
+  return Call(op).integers(size).generator(generator).tensor(out).one();
+}
+
 // randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //     pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 inline Tensor randn_like(const Tensor& self, const std::optional<int32_t>& dtype = {},
@@ -5667,6 +5794,18 @@ inline Tensor randn_like(const Tensor& self, const std::optional<int32_t>& dtype
       .one();
 }
 
+// randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device?
+//     device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+inline Tensor randn_like_generator(const Tensor& self, const Generator& generator,
+    const std::optional<int32_t>& dtype = {}, const std::optional<int32_t>& layout = {},
+    const std::optional<Device>& device = {}, const std::optional<bool>& pin_memory = {},
+    const std::optional<int32_t>& memory_format = {}) {
+  static const Operator op = Operator::find("aten::randn_like", "generator");
+  return Call(op).tensor(self).generator(generator).option(dtype, &Call::dtype).option(layout, &Call::layout)
+      .option(device, &Call::device).option(pin_memory, &Call::flag).option(memory_format, &Call::memory_format)
+      .one();
+}
+
 // randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)
 inline Tensor randn_out(const std::vector<int64_t>& size, const Tensor& out) {
   static const Operator op = Operator::find("aten::randn", "out");
@@ -5674,21 +5813,22 @@ inline Tensor randn_out(const std::vector<int64_t>& size, const Tensor& out) {
 }
 
 // random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor random_(const Tensor& self) {
+inline Tensor random_(const Tensor& self, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::random_");
-  return Call(op).tensor(self).one();
+  return Call(op).tensor(self).generator(generator).one();
 }
 
 // random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor random_from_(const Tensor& self, int64_t from, const std::optional<int64_t>& to) {
+inline Tensor random_from_(const Tensor& self, int64_t from, const std::optional<int64_t>& to,
+    const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::random_", "from");
-  return Call(op).tensor(self).integer(from).nullable(to, &Call::integer).one();
+  return Call(op).tensor(self).integer(from).nullable(to, &Call::integer).generator(generator).one();
 }
 
 // random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-inline Tensor random_to_(const Tensor& self, int64_t to) {
+inline Tensor random_to_(const Tensor& self, int64_t to, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::random_", "to");
-  return Call(op).tensor(self).integer(to).one();
+  return Call(op).tensor(self).integer(to).generator(generator).one();
 }
 
 // randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
@@ -5699,6 +5839,22 @@ inline Tensor randperm(int64_t n, const std::optional<int32_t>& dtype = {},
   static const Operator op = Operator::find("aten::randperm");
   return Call(op).integer(n).option(dtype, &Call::dtype).option(layout, &Call::layout).option(device, &Call::device)
       .option(pin_memory, &Call::flag).one();
+}
+
+// randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device?
+//     device=None, bool? pin_memory=None) -> Tensor
+inline Tensor randperm_generator(int64_t n, const Generator& generator, const std::optional<int32_t>& dtype = {},
+    const std::optional<int32_t>& layout = {}, const std::optional<Device>& device = {},
+    const std::optional<bool>& pin_memory = {}) {
+  static const Operator op = Operator::find("aten::randperm", "generator");
+  return Call(op).integer(n).generator(generator).option(dtype, &Call::dtype).option(layout, &Call::layout)
+      .option(device, &Call::device).option(pin_memory, &Call::flag).one();
+}
+
+// randperm.generator_out(SymInt n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)
+inline Tensor randperm_generator_out(int64_t n, const Generator& generator, const Tensor& out) {
+  static const Operator op = Operator::find("aten::randperm", "generator_out");
+  return Call(op).integer(n).generator(generator).tensor(out).one();
 }
 
 // randperm.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)
@@ -7526,9 +7682,9 @@ inline Tensor unfold_copy(const Tensor& self, int64_t dimension, int64_t size, i
 
 // uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)
 inline Tensor uniform_(const Tensor& self, const std::optional<double>& from = {},
-    const std::optional<double>& to = {}) {
+    const std::optional<double>& to = {}, const Generator& generator = Generator()) {
   static const Operator op = Operator::find("aten::uniform_");
-  return Call(op).tensor(self).option(from, &Call::real).option(to, &Call::real).one();
+  return Call(op).tensor(self).option(from, &Call::real).option(to, &Call::real).generator(generator).one();
 }
 
 // unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor,
