@@ -535,8 +535,8 @@ NO_CASE = {f"{name}.{kind}": "has a kernel for CUDA alone" for name in ("mm", "b
            for kind in ("dtype", "dtype_out")} | {
     "pin_memory": "needs a GPU",
     "from_file": "needs a file",
-    "indices_copy": "LibTorch has no kernel of it for sparse tensors",
-    "values_copy": "LibTorch has no kernel of it for sparse tensors",
+    "indices_copy": "has no kernel for sparse tensors, in LibTorch",
+    "values_copy": "has no kernel for sparse tensors, in LibTorch",
 }
 
 
