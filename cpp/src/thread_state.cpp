@@ -17,6 +17,7 @@ struct Registry {
   std::mutex mutex;
   std::atomic<ThreadState*> all{nullptr};
   ThreadState* idle = nullptr;
+  std::atomic<void (*)(ThreadState&)> thread_begin{nullptr};
   std::atomic<void (*)(ThreadState&)> thread_end{nullptr};
 };
 
@@ -69,7 +70,7 @@ ThreadState* first_thread_state() {
 
 ThreadState& make_thread_state() {
   Registry& all = registry();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::unique_lock<std::mutex> lock(all.mutex);
   ThreadState* state = all.idle;
   if (state) {
     all.idle = state->next_idle;
@@ -78,9 +79,15 @@ ThreadState& make_thread_state() {
     state->next = all.all.load(std::memory_order_relaxed);
     all.all.store(state, std::memory_order_release);
   }
+  lock.unlock();
   reaper.state = state;
   current_thread_state = state;
+  if (auto* handler = all.thread_begin.load()) handler(*state);
   return *state;
+}
+
+void set_thread_begin_handler(void (*handler)(ThreadState&)) {
+  registry().thread_begin.store(handler);
 }
 
 void set_thread_end_handler(void (*handler)(ThreadState&)) {

@@ -47,6 +47,8 @@ struct alignas(64) ThreadState {
   tdm_tensor* free_tensors = nullptr;  // handles for reuse
   std::size_t free_tensor_count = 0;
   void* stack = nullptr;             // of operator calls, for reuse
+  int intra_op_threads = 0;          // that OpenMP uses on this thread; 0: not set yet
+  bool has_pool = false;             // whether OpenMP may keep threads for this one
   ThreadState* next = nullptr;       // of all that were ever made
   ThreadState* next_idle = nullptr;  // of those whose thread has ended
 
@@ -67,6 +69,8 @@ inline ThreadState& thread_state() {
 // Head of the list of all states.
 ThreadState* first_thread_state();
 
+// Called with the state of a thread that calls for the first time. Set once, at load.
+void set_thread_begin_handler(void (*handler)(ThreadState&));
 // Called with the state of a thread that ends, before another thread may take it over. Set once, at load.
 void set_thread_end_handler(void (*handler)(ThreadState&));
 

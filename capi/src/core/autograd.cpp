@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/handles.h"
+#include "core/intra_op.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -46,7 +47,9 @@ tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* 
     const Tensors roots = unwrap_list(tensors, count, "tensors");
     const Tensors grads = unwrap_optional_list(gradients, count, "gradients");
     check_roots(roots, grads, "tensors", "gradients");
-    torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0);
+    run_large([&] {
+      torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0);
+    });
     static std::once_flag once;
     std::call_once(once, tandem::rearm_exit);
   });
@@ -67,8 +70,11 @@ tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad
         invalid(element("inputs", i) + " does not require grad; set requires_grad on it before the forward pass");
       }
     }
-    const Tensors found = torch::autograd::grad(roots, wanted, grads, retain_graph != 0 || create_graph != 0,
-                                                create_graph != 0, allow_unused != 0);
+    Tensors found;
+    run_large([&] {
+      found = torch::autograd::grad(roots, wanted, grads, retain_graph != 0 || create_graph != 0, create_graph != 0,
+                                    allow_unused != 0);
+    });
     for (std::size_t i = 0; i < input_count; ++i) {
       results[i] = found[i].defined() ? make_tensor_handle(found[i]) : nullptr;
     }
@@ -121,14 +127,14 @@ tdm_error* tdm_manual_seed(std::uint64_t seed) {
 tdm_error* tdm_set_num_threads(std::int32_t threads) {
   return guard("tdm_set_num_threads", [&] {
     if (threads < 1) invalid("argument 'threads' is " + std::to_string(threads) + "; it must be at least 1");
-    at::set_num_threads(threads);
+    set_intra_op_threads(threads);
   });
 }
 
 tdm_error* tdm_get_num_threads(std::int32_t* out) {
   return guard("tdm_get_num_threads", [&] {
     not_null(out, "out");
-    *out = at::get_num_threads();
+    *out = intra_op_threads();
   });
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <mutex>
 
+#include "core/intra_op.h"
 #include "core/scope.h"
 #include "tandem/runtime.h"
 
@@ -36,12 +37,12 @@ void give_back(ThreadState& state, std::size_t leave) {
 }
 
 void end_thread(ThreadState& state) {
+  end_intra_op(state);
   while (state.scope) exit_scope(state, state.scope);
   give_back(state, 0);
 }
 
 [[gnu::noinline]] tdm_tensor* refill(ThreadState& state) {
-  set_thread_end_handler(end_thread);
   std::lock_guard<std::mutex> lock(pool().mutex);
   std::size_t taken = 0;
   tdm_tensor* list = nullptr;
@@ -90,6 +91,10 @@ std::string element(const char* argument, std::size_t index) {
 }
 
 }  // namespace
+
+void start_handles() {
+  set_thread_end_handler(end_thread);
+}
 
 tdm_tensor* make_tensor_handle(at::Tensor tensor) {
   if (!tensor.defined()) throw Error(ErrorCode::kInternal, "an undefined tensor cannot be handed out");

@@ -50,6 +50,9 @@ struct tdm_named_tensors : tandem::capi::LiveCount<tandem::Kind::kNamedTensors> 
 
 namespace tandem::capi {
 
+// Called once, at load: from then on a thread that ends gives back its handles and its pool.
+void start_handles();
+
 // A handle for `tensor`, which must be defined. It joins the scope that is open on this thread. Freed with
 // tdm_tensor_free().
 tdm_tensor* make_tensor_handle(at::Tensor tensor);

@@ -1,6 +1,7 @@
 // Modules of torch::nn by name.
 #include <atomic>
 
+#include "core/intra_op.h"
 #include "core/named_options.h"
 #include "tandem/nn.h"
 #include "tandem/runtime.h"
@@ -50,7 +51,8 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
         if (*result_count != 0) not_null(results, "results");
         c10::SmallVector<at::IValue, 4> values;
         for (std::size_t i = 0; i < argument_count; ++i) values.push_back(to_ivalue(arguments[i], "arguments[]"));
-        const auto tensors = module->module->forward(values);
+        decltype(module->module->forward(values)) tensors;
+        run_large([&] { tensors = module->module->forward(values); });
         if (tensors.size() > *result_count) {
           invalid("gives " + std::to_string(tensors.size()) + " results, but there is room for " +
                   std::to_string(*result_count));

@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "core/intra_op.h"
 #include "core/values.h"
 #include "tandem/runtime.h"
 
@@ -64,6 +65,7 @@ struct tdm_op {
   std::string schema;  // with types, as LibTorch prints it
   std::vector<tandem::capi::Converter> arguments;
   std::vector<c10::TypePtr> results;
+  bool only_views = false;  // its results share their argument's memory: nothing is computed
   mutable std::atomic<bool> called{false};
 };
 
@@ -336,6 +338,20 @@ class CallStack {
   if (result_count != 0) not_null(results, "results");
 }
 
+// Whether LibTorch would share the work among threads: that begins at 32,768 elements for most operators.
+bool is_large(const torch::jit::Stack& stack) {
+  std::int64_t elements = 0;
+  for (const at::IValue& value : stack) {
+    if (value.isTensor()) {
+      elements += value.toTensor().defined() ? value.toTensor().numel() : 0;
+    } else if (value.isTensorList()) {
+      for (const at::IValue& tensor : value.toListRef()) elements += tensor.toTensor().numel();
+    }
+    if (elements >= at::internal::GRAIN_SIZE) return true;
+  }
+  return false;
+}
+
 void call(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* results,
           std::size_t result_count) {
   if (argument_count > op.arguments.size() || result_count != op.results.size() || !arguments || !results) {
@@ -352,7 +368,12 @@ void call(const tdm_op& op, const tdm_value* arguments, std::size_t argument_cou
     }
     stack.push_back(converter.default_value);
   }
-  op.handle.callBoxed(&stack);
+  ThreadState& state = thread_state();
+  if (computes_widely(state) || op.only_views || !is_large(stack)) [[likely]] {
+    op.handle.callBoxed(&stack);
+  } else {
+    run_widely(state, [&] { op.handle.callBoxed(&stack); });
+  }
   if (stack.size() != op.results.size()) {
     throw Error(ErrorCode::kInternal, "gave " + std::to_string(stack.size()) + " results, against its schema");
   }
@@ -401,7 +422,10 @@ std::unique_ptr<tdm_op> compile(const c10::OperatorName& name) {
     throw Error(ErrorCode::kUnsupported, op->name + " has no fixed number of arguments, which Tandem does not support");
   }
   for (const auto& argument : schema.arguments()) op->arguments.push_back(compile(name, argument));
-  for (const auto& result : schema.returns()) op->results.push_back(result.real_type());
+  for (const auto& result : schema.returns()) {
+    op->results.push_back(result.real_type());
+    op->only_views |= result.alias_info() && !result.alias_info()->isWrite();
+  }
   return op;
 }
 

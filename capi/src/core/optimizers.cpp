@@ -1,4 +1,5 @@
 // Optimizers by name.
+#include "core/intra_op.h"
 #include "core/named_options.h"
 #include "core/optimizer_handle.h"
 #include "tandem/runtime.h"
@@ -23,7 +24,8 @@ void tdm_optimizer_free(tdm_optimizer* optimizer) {
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
   return guard("tdm_optimizer_step", [&] {
-    not_null(optimizer, "optimizer")->optimizer->step();
+    not_null(optimizer, "optimizer");
+    run_large([&] { optimizer->optimizer->step(); });
     if (!std::exchange(optimizer->stepped, true)) tandem::rearm_exit();
   });
 }

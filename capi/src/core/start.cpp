@@ -1,5 +1,7 @@
 // Entry points of the core for the loader: its table, its start, its end.
 #include "core/guard.h"
+#include "core/handles.h"
+#include "core/intra_op.h"
 #include "core/table.h"
 #include "tandem/resident.h"
 #include "tandem/runtime.h"
@@ -21,6 +23,8 @@ void tandem_core_start(const char* libtorch_version, int has_cuda, const char* n
                        std::int64_t* live_errors) {
   tandem_live_errors = live_errors;
   tandem::start_runtime(libtorch_version, has_cuda != 0, no_cuda_reason);
+  tandem::capi::start_handles();
+  tandem::capi::start_intra_op();
   tandem::keep_freed_memory();
   tandem::drop_startup_pages();
 }

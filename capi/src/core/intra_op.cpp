@@ -1,0 +1,153 @@
+#include "core/intra_op.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
+#include <dlfcn.h>
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tandem/runtime.h"
+
+namespace tandem::capi {
+namespace {
+
+std::atomic<int> wanted_threads{1};
+std::atomic<const ThreadState*> owner{nullptr};  // the caller that has a pool
+void (*set_openmp_threads)(int) = nullptr;
+
+// at::set_num_threads() would also change what threads get that have not computed yet.
+void set_threads_here(ThreadState& state, int threads) {
+  if (state.intra_op_threads == threads) return;
+  at::get_num_threads();  // LibTorch's own set-up of a thread, which would otherwise come later and undo this
+  set_openmp_threads(threads);
+  state.intra_op_threads = threads;
+}
+
+void begin_thread(ThreadState& state) {
+  state.intra_op_threads = 0;
+  state.has_pool = false;
+  set_threads_here(state, 1);
+}
+
+// Does one piece of work at a time.
+class ComputeThread {
+ public:
+  ComputeThread() : hook_("the compute thread", [this] { stop(); }), thread_([this] { run(); }) {}
+
+  // False when it is busy, or stopped.
+  bool try_run(const std::function<void()>& work) {
+    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
+    if (!turn) return false;
+    const at::ThreadLocalState modes;
+    std::exception_ptr failure;
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (stopping_) return false;
+    work_ = [&] {
+      const at::ThreadLocalStateGuard guard(modes);
+      try {
+        work();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    };
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !work_; });
+    lock.unlock();
+    if (failure) std::rethrow_exception(failure);
+    return true;
+  }
+
+ private:
+  void run() {
+    ThreadState& state = thread_state();
+    state.has_pool = true;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stopping_ || work_; });
+      if (!work_) return;
+      lock.unlock();
+      set_threads_here(state, wanted_threads.load(std::memory_order_relaxed));
+      work_();
+      lock.lock();
+      work_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  void stop() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+
+  std::mutex turn_;  // held by whose work is done
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> work_;
+  bool stopping_ = false;
+  ShutdownHook hook_;
+  std::thread thread_;
+};
+
+ComputeThread* compute_thread() {
+  static ComputeThread* const thread = new ComputeThread;  // stopped by its hook; callers may outlive static destructors
+  return thread;
+}
+
+}  // namespace
+
+int intra_op_threads() {
+  return wanted_threads.load(std::memory_order_relaxed);
+}
+
+void set_intra_op_threads(int threads) {
+  if (!set_openmp_threads) at::set_num_threads(threads);
+  wanted_threads.store(threads, std::memory_order_relaxed);
+}
+
+void start_intra_op() {
+  wanted_threads.store(at::get_num_threads());
+  // The OpenMP that LibTorch itself uses; the process may hold another.
+  Dl_info libtorch{};
+  void* library = dladdr(reinterpret_cast<void*>(&at::get_num_threads), &libtorch) != 0
+                      ? dlopen(libtorch.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                      : nullptr;
+  void* setter = library ? dlsym(library, "omp_set_num_threads") : nullptr;
+  if (!setter) return;  // not OpenMP: one pool serves all threads
+  set_openmp_threads = reinterpret_cast<void (*)(int)>(setter);
+  set_thread_begin_handler(begin_thread);
+}
+
+void end_intra_op(const ThreadState& ending) {
+  const ThreadState* expected = &ending;
+  owner.compare_exchange_strong(expected, nullptr);
+}
+
+bool computes_widely(ThreadState& state) {
+  const int threads = wanted_threads.load(std::memory_order_relaxed);
+  if (state.has_pool) {
+    set_threads_here(state, threads);
+    return true;
+  }
+  return threads == 1 || !set_openmp_threads;
+}
+
+void run_widely(ThreadState& state, const std::function<void()>& work) {
+  const ThreadState* nobody = nullptr;
+  if (owner.compare_exchange_strong(nobody, &state)) {
+    state.has_pool = true;
+    set_threads_here(state, wanted_threads.load(std::memory_order_relaxed));
+    work();
+  } else if (!compute_thread()->try_run(work)) {
+    work();
+  }
+}
+
+}  // namespace tandem::capi
