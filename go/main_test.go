@@ -10,6 +10,8 @@ import (
 )
 
 var children = testmain.Children{
+	"8 goroutines":  func() { trainOnGoroutines(8) },
+	"64 goroutines": func() { trainOnGoroutines(64) },
 	"load":          func() { fmt.Println(gotorch.Load()) },
 	"leave main":    leaveMainWhileComputing,
 	"os.Exit":       func() { leaveMainWhileComputing(); os.Exit(3) },
