@@ -28,30 +28,33 @@ func trainOnGoroutines(goroutines int) {
 	const steps, warmup = 10000, 500
 	runtime.GOMAXPROCS(8)
 	var taken, start atomic.Int64
-	train := func() {
-		net := nn.NewSequential(nn.NewLinear(784, 32), nn.NewReLU(), nn.NewLinear(32, 10))
-		sgd := optim.SGD(nn.Parameters(net), 0.01)
-		images, labels := gotorch.Rand([]int{48, 784}), gotorch.RandInt(10, []int{48})
-		for {
-			step := taken.Add(1)
-			if step == warmup {
-				start.Store(int64(residentMemory()))
-			}
-			if step > steps {
-				return
-			}
-			gotorch.Scope(func() {
+	var ready, done sync.WaitGroup
+	ready.Add(goroutines)
+	for range goroutines {
+		done.Go(func() {
+			net := nn.NewSequential(nn.NewLinear(784, 8), nn.NewReLU(), nn.NewLinear(8, 10))
+			sgd := optim.SGD(nn.Parameters(net), 0.01)
+			images, labels := gotorch.Rand([]int{48, 784}), gotorch.RandInt(10, []int{48})
+			step := func() {
 				if err := sgd.Minimize(functional.CrossEntropy(net.Forward(images), labels)); err != nil {
 					panic(err)
 				}
+			}
+			// All models, and as many threads as there can be, are there before memory is looked at: a scope holds its own.
+			gotorch.Scope(func() {
+				step()
+				ready.Done()
+				ready.Wait()
 			})
-		}
+			for n := taken.Add(1); n <= steps; n = taken.Add(1) {
+				if n == warmup {
+					start.Store(int64(residentMemory()))
+				}
+				gotorch.Scope(step)
+			}
+		})
 	}
-	var all sync.WaitGroup
-	for range goroutines {
-		all.Go(train)
-	}
-	all.Wait()
+	done.Wait()
 	fmt.Println(int64(residentMemory())-start.Load(), poolThreads())
 }
 

@@ -1,4 +1,5 @@
 #include <malloc.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <initializer_list>
@@ -8,11 +9,13 @@
 namespace tandem {
 
 void keep_freed_memory() {
-  for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"}) {
+  for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES"}) {
     if (std::getenv(name)) return;
   }
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  // Every arena keeps its own, and glibc's default is eight a core.
+  mallopt(M_ARENA_MAX, static_cast<int>(2 * sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace tandem
