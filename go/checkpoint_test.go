@@ -2,6 +2,7 @@ package gotorch_test
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -155,4 +156,46 @@ func TestCheckpointsUnderGoroutines(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// Large work of a thread without a pool is done by another thread, which has to save what the checkpoint says.
+func TestCheckpointOfLargeWorkOnAnyThread(t *testing.T) {
+	threads, err := gotorch.NumThreads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gotorch.SetNumThreads(2); err != nil {
+		t.Fatal(err)
+	}
+	defer gotorch.SetNumThreads(threads)
+	gotorch.Scope(func() {
+		large := []int{256, 256}
+		gotorch.Ones(large).MatMul(gotorch.Ones(large)) // this thread is the first, if no other was
+		x, w := gotorch.Randn(large), gotorch.Randn(large).SetRequiresGrad(true)
+		block := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
+			return []*gotorch.Tensor{inputs[0].MatMul(w).Tanh().MatMul(w).Sigmoid()}
+		}
+		backward(t, block([]*gotorch.Tensor{x})[0].Sum())
+		want := gotorch.Data[float32](w.Grad())
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				gotorch.Scope(func() {
+					grads, err := gotorch.Grad([]*gotorch.Tensor{gotorch.Checkpoint(block, x)[0].Sum()}, []*gotorch.Tensor{w})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					// One thread or two add up in another order.
+					for i, got := range gotorch.Data[float32](grads[0]) {
+						if math.Abs(float64(got-want[i])) > 1e-3 {
+							t.Errorf("gradient %d is %g, want %g", i, got, want[i])
+							return
+						}
+					}
+				})
+			})
+		}
+		all.Wait()
+	})
 }

@@ -39,6 +39,16 @@ void check_roots(const Tensors& roots, const Tensors& gradients, const char* roo
   }
 }
 
+// A program's callbacks find the scope around them on the caller's thread only.
+template <typename Work>
+void run_backward(Work&& work) {
+  if (tandem::live_count(tandem::Kind::kCallback) != 0) {
+    work();
+  } else {
+    run_large(work);
+  }
+}
+
 }  // namespace
 
 tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, std::size_t count,
@@ -47,7 +57,7 @@ tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* 
     const Tensors roots = unwrap_list(tensors, count, "tensors");
     const Tensors grads = unwrap_optional_list(gradients, count, "gradients");
     check_roots(roots, grads, "tensors", "gradients");
-    run_large([&] {
+    run_backward([&] {
       torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0);
     });
     static std::once_flag once;
@@ -71,7 +81,7 @@ tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad
       }
     }
     Tensors found;
-    run_large([&] {
+    run_backward([&] {
       found = torch::autograd::grad(roots, wanted, grads, retain_graph != 0 || create_graph != 0, create_graph != 0,
                                     allow_unused != 0);
     });

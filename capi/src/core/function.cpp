@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "core/autograd_node.h"
 #include "core/callback.h"
 #include "core/handles.h"
 #include "core/options.h"
@@ -85,7 +86,7 @@ struct FunctionNode final : autograd::Node {
     const std::lock_guard<std::mutex> lock(mutex_);
     TORCH_CHECK(!released_, autograd::ERR_BACKWARD_TWICE);
     std::vector<at::Tensor> tensors;
-    for (const auto& saved : saved_) tensors.push_back(saved.unpack(shared_from_this()));
+    for (const auto& saved : saved_) tensors.push_back(saved.unpack(getptr()));
     return tensors;
   }
 
@@ -136,11 +137,10 @@ std::vector<at::Tensor> record(const tdm_function& function) {
 
   const auto callback = std::make_shared<Callback>(function.user_data);
   const bool recorded = at::GradMode::is_enabled() && autograd::any_variable_requires_grad(inputs);
-  std::shared_ptr<FunctionNode> node;
+  decltype(make_node<FunctionNode>("", function.backward, callback, true)) node;
   if (recorded) {
-    node = {new FunctionNode(function.name ? function.name : "Function", function.backward, callback,
-                             function.materialize_grads != 0),
-            autograd::deleteNode};
+    node = make_node<FunctionNode>(function.name ? function.name : "Function", function.backward, callback,
+                                   function.materialize_grads != 0);
     node->set_next_edges(autograd::collect_next_edges(inputs));
   }
   for (const auto& tensor : dirty) autograd::impl::bump_version(tensor);
@@ -150,8 +150,8 @@ std::vector<at::Tensor> record(const tdm_function& function) {
     if (input.defined()) given.push_back(input);
   }
   const std::vector<std::optional<at::Tensor>> raw(outputs.begin(), outputs.end());
-  const auto wrapped = autograd::_wrap_outputs(given, implementations(fixed), implementations(dirty), raw, node,
-                                               no_forward_mode, {}, view_of, false);
+  const auto wrapped = wrap_outputs(given, implementations(fixed), implementations(dirty), raw, NodePointer(node),
+                                    no_forward_mode, implementations({}), view_of, false);
   std::vector<at::Tensor> results;
   for (const auto& output : wrapped) results.push_back(*output);
   if (node) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "nn/saved_tensor_hooks.h"
 #include "tandem/runtime.h"
 
 namespace tandem::capi {
@@ -43,11 +44,13 @@ class ComputeThread {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (!turn) return false;
     const at::ThreadLocalState modes;
+    nn::SavedTensorHooks* const hooks = nn::SavedTensorHooks::current();
     std::exception_ptr failure;
     std::unique_lock<std::mutex> lock(mutex_);
     if (stopping_) return false;
     work_ = [&] {
       const at::ThreadLocalStateGuard guard(modes);
+      const nn::SavedTensorHooks::Borrowed borrowed(hooks);
       try {
         work();
       } catch (...) {

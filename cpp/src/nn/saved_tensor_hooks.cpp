@@ -9,6 +9,7 @@ namespace tandem::nn {
 namespace {
 
 using torch::autograd::Engine;
+using NodePointer = decltype(torch::autograd::Edge::function);
 
 thread_local SavedTensorHooks* innermost = nullptr;
 
@@ -22,7 +23,7 @@ struct HookingEngine final : Engine {
   }
 
   c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
-      const std::shared_ptr<torch::autograd::GraphTask>& graph_task, std::shared_ptr<torch::autograd::Node> graph_root,
+      const std::shared_ptr<torch::autograd::GraphTask>& graph_task, NodePointer graph_root,
       torch::autograd::InputBuffer&& input_buffer) override {
     return get_base_engine().execute_with_graph_task(graph_task, std::move(graph_root), std::move(input_buffer));
   }
@@ -61,6 +62,18 @@ SavedTensorHooks::SavedTensorHooks() : outer_(innermost) {
 
 SavedTensorHooks::~SavedTensorHooks() {
   innermost = outer_;
+}
+
+SavedTensorHooks* SavedTensorHooks::current() {
+  return innermost;
+}
+
+SavedTensorHooks::Borrowed::Borrowed(SavedTensorHooks* hooks) : own_(innermost) {
+  innermost = hooks;
+}
+
+SavedTensorHooks::Borrowed::~Borrowed() {
+  innermost = own_;
 }
 
 }  // namespace tandem::nn

@@ -19,6 +19,21 @@ class SavedTensorHooks {
 
   virtual std::unique_ptr<torch::autograd::SavedVariableHooks> make() = 0;
 
+  // The one that is asked on this thread; NULL: none.
+  static SavedTensorHooks* current();
+
+  // Has this thread ask `hooks`, another thread's, while it works for that one.
+  class Borrowed {
+   public:
+    explicit Borrowed(SavedTensorHooks* hooks);
+    ~Borrowed();
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+
+   private:
+    SavedTensorHooks* own_;
+  };
+
  private:
   SavedTensorHooks* outer_;
 };
