@@ -1,6 +1,8 @@
 // A program that ends while native threads compute ends cleanly.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "capi/process.h"
 #include "tandem/tandem.h"
 
@@ -25,7 +27,12 @@ TEST(Leave, AfterShutdown) {
   ends_cleanly("shutdown", 5);
 }
 TEST(Leave, WithAForkedChild) {
+  // The child has what the parent's threads kept on their stacks, but not those threads: LeakSanitizer takes it for lost.
+  const char* options = std::getenv("ASAN_OPTIONS");
+  const std::string before = options ? options : "";
+  setenv("ASAN_OPTIONS", (before + ":detect_leaks=0").c_str(), 1);
   ends_cleanly("fork", 3);
+  setenv("ASAN_OPTIONS", before.c_str(), 1);
 }
 
 TEST(Leave, WithACallThatNeverEnds) {

@@ -29,8 +29,8 @@ typedef enum { ncclInt8, ncclChar = ncclInt8, ncclUint8, ncclInt32, ncclInt = nc
 typedef enum { ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg } ncclRedOp_t;
 
 /* Of another size than the real one: hence no library that is built against this is ever loaded. */
-typedef struct { size_t size; } ncclConfig_t;
-#define NCCL_CONFIG_INITIALIZER {sizeof(ncclConfig_t)}
+typedef struct { size_t size; const char* netName; } ncclConfig_t;
+#define NCCL_CONFIG_INITIALIZER {sizeof(ncclConfig_t), 0}
 typedef struct { size_t size; } ncclSimInfo_t;
 #define NCCL_SIM_INFO_INITIALIZER {sizeof(ncclSimInfo_t)}
 
