@@ -218,9 +218,15 @@ TEST(OpCall, RefusesNumbersForGeneratorsAndNamesOfDimensions) {
                         &result));
   tdm_value_clear(&result);
   const std::vector<const char*> names{"N"};
-  EXPECT_REFUSED(
-      calls::call(find("aten::sum", "dim_DimnameList"), {of(a), list(TDM_VALUE_STRING_LIST, names)}, &result),
-      TDM_ERROR_UNSUPPORTED, "names of dimensions");
+  const tdm_op* named = nullptr;
+  tdm_error* missing = tdm_op_find("aten::sum", "dim_DimnameList", &named);
+  if (missing) {  // LibTorch 2.15 has no such overloads any more
+    EXPECT_REFUSED(missing, TDM_ERROR_NOT_FOUND, tdm_libtorch_version());
+    EXPECT_STRNE(tdm_libtorch_version(), "2.11.0");
+    return;
+  }
+  EXPECT_REFUSED(calls::call(named, {of(a), list(TDM_VALUE_STRING_LIST, names)}, &result), TDM_ERROR_UNSUPPORTED,
+                 "names of dimensions");
 }
 
 TEST(OpCall, EverySchemaOfLibTorchCompiles) {
