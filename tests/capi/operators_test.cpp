@@ -242,7 +242,7 @@ TEST(OpCall, EverySchemaOfLibTorchCompiles) {
                                                         {"aten::index_put_", ""},
                                                         {"aten::to", "dtype_layout"},
                                                         {"aten::histogramdd", ""},
-                                                        {"aten::rand", "names"},
+                                                        {"aten::rand", "generator"},
                                                         {"aten::einsum", ""},
                                                         {"aten::stft", ""},
                                                         {"aten::_fused_adam_", ""}}) {
