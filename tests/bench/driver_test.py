@@ -4,8 +4,9 @@ import os
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
-from driver import measure, report
+from driver import measure, op_overhead, places, report
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -74,6 +75,53 @@ class Run(unittest.TestCase):
     def test_a_hang_ends(self):
         with self.assertRaisesRegex(measure.BenchError, "no end after 1 s"):
             measure.run(program("import time; time.sleep(600)"), ranks=1, timeout=1)
+
+
+class OpOverhead(unittest.TestCase):
+    """With stand-ins for the programs of each side."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.mkdir(os.path.join(self.folder, "bin"))
+        for name, value in (("BUILD", self.folder), ("PYTHON", os.path.join(self.folder, "bin", "python"))):
+            patch = mock.patch.object(places, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def stand_in(self, program, us, values):
+        path = os.path.join(self.folder, "bin", program)
+        with open(path, "w") as file:
+            file.write(f"#!/bin/sh\necho '{json.dumps({'us': us, 'values': values})}' > $BENCH_OUT/rank-0.json\n")
+        os.chmod(path, 0o755)
+
+    def stand_ins(self, values_of_cpp):
+        self.stand_in("bench-op-overhead", 0.75, [1, 2])
+        self.stand_in("python", 1.5, [1, 2])
+        self.stand_in("bench-op-overhead-cpp", 0.5, values_of_cpp)
+
+    def test_each_peer_has_an_entry(self):
+        self.stand_ins([1, 2])
+        said = []
+        entries = op_overhead.benchmark(5, said.append, ["add-noscope"])
+        self.assertEqual([(e["case"], e["peer_name"], e["unit"], e["ratio"]) for e in entries],
+                         [("add-noscope", "python", "us/op", 0.5), ("add-noscope", "cpp", "us/op", 1.5)])
+        self.assertIn("  +0.250 us against cpp", said)
+
+    def test_sides_that_disagree_are_named(self):
+        self.stand_ins([1, 3])
+        with self.assertRaisesRegex(measure.BenchError, "add-scope: value 1 is 2, that of cpp is 3"):
+            op_overhead.benchmark(5, lambda text: None, ["add-scope"])
+
+    def test_sides_with_fewer_values_are_named(self):
+        self.stand_ins([1])
+        with self.assertRaisesRegex(measure.BenchError, "add-scope: 2 values, cpp has 1"):
+            op_overhead.benchmark(5, lambda text: None, ["add-scope"])
+
+    def test_training_has_no_peer_in_cpp(self):
+        with mock.patch.object(op_overhead.subprocess, "run"):
+            self.assertEqual(list(op_overhead.Case("lstm-cell-loop", self.folder).sides()), ["ours", "python"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The models of `ddp-step`, as FACTS of the benchmark: see docs/benchmarks.md. Their Go twins are in ../go/ddpstep."""
+"""The models of `ddp-step` and of `op-overhead`: see docs/benchmarks.md. Their Go twins are in ../go/ddpstep and
+../go/opoverhead."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -80,7 +81,21 @@ class ResNet18(nn.Module):
         return self.fc(self.pool(x).flatten(1))
 
 
-MODELS = {"mlp": MLP, "cnn": CNN, "lstm": LSTM, "resnet18": ResNet18}
+class LSTMCellLoop(nn.Module):
+    """Of the sizes of PyTorch's tutorial on C++ extensions, which is about the cost of such loops."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(32, 128)
+
+    def forward(self, inputs):
+        hidden = cell = torch.zeros(inputs.shape[1], 128)
+        for x in inputs.unbind(0):
+            hidden, cell = self.cell(x, (hidden, cell))
+        return hidden
+
+
+MODELS = {"mlp": MLP, "cnn": CNN, "lstm": LSTM, "resnet18": ResNet18, "lstm-cell-loop": LSTMCellLoop}
 
 
 def batch(model, generator):
@@ -92,4 +107,6 @@ def batch(model, generator):
     if model == "lstm":
         text = torch.randint(256, (32, 65), generator=generator)
         return text[:, :-1].contiguous(), text[:, 1:].flatten()
+    if model == "lstm-cell-loop":
+        return torch.randn(32, 16, 32, generator=generator), torch.randn(16, 128, generator=generator)
     return torch.randn(8, 3, 96, 96, generator=generator), torch.randint(1000, (8,), generator=generator)

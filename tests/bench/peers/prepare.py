@@ -1,4 +1,4 @@
-"""Writes what both sides of `ddp-step` start from: FOLDER/init.safetensors and FOLDER/rank-N.safetensors.
+"""Writes what both sides of a model's training start from: FOLDER/init.safetensors and FOLDER/rank-N.safetensors.
 
     python prepare.py MODEL RANKS FOLDER
 """
