@@ -197,8 +197,9 @@ void require_cuda(const std::string& asked_by) {
 }
 
 ShutdownHook::ShutdownHook(std::string name, std::function<void()> stop) {
-  if (core_closed.load()) throw Error(ErrorCode::kClosed, "Tandem was shut down before " + name + " was made");
   std::lock_guard<std::mutex> lock(state().mutex);
+  // Under the lock: a shutdown that is not seen here finds this hook.
+  if (core_closed.load()) throw Error(ErrorCode::kClosed, "Tandem was shut down before " + name + " was made");
   id_ = state().next_id++;
   state().hooks[id_] = {std::move(name), std::move(stop)};
 }

@@ -37,7 +37,10 @@ void begin_thread(ThreadState& state) {
 // Does one piece of work at a time.
 class ComputeThread {
  public:
-  ComputeThread() : hook_("the compute thread", [this] { stop(); }), thread_([this] { run(); }) {}
+  ComputeThread() : hook_("the compute thread", [this] { stop(); }) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!stopping_) thread_ = std::thread([this] { run(); });
+  }
 
   // False when it is busy, or stopped.
   bool try_run(const std::function<void()>& work) {
@@ -87,7 +90,8 @@ class ComputeThread {
       stopping_ = true;
       changed_.notify_all();
     }
-    thread_.join();
+    // A shutdown may come before the thread does.
+    if (thread_.joinable()) thread_.join();
   }
 
   std::mutex turn_;  // held by whose work is done
@@ -95,8 +99,8 @@ class ComputeThread {
   std::condition_variable changed_;
   std::function<void()> work_;
   bool stopping_ = false;
-  ShutdownHook hook_;
   std::thread thread_;
+  ShutdownHook hook_;  // last: its stop() finds all the others
 };
 
 ComputeThread* compute_thread() {
