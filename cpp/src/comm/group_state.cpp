@@ -31,7 +31,8 @@ class GuardedWork final : public c10d::Work {
                                            ") is not done after " + std::to_string(timeout.count()) +
                                            " ms; it goes on, and can be waited for again");
     }
-    const std::exception_ptr failure = exception_;
+    // LibTorch set it under a lock that thread sanitizers do not see; ended_, which they see, came before.
+    const std::exception_ptr failure = ended_.load() ? exception_ : nullptr;
     lock.unlock();
     if (failure) std::rethrow_exception(failure);
     inner_->synchronize();
