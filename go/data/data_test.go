@@ -172,13 +172,13 @@ func idxFiles(t *testing.T, folder, set string, n int) {
 
 func TestMNIST(t *testing.T) {
 	folder, cache := t.TempDir(), t.TempDir()
-	if _, _, err := data.MNIST(folder, nil, data.MNISTOptions{}); !errors.Is(err, gotorch.ErrNotFound) {
+	if _, _, err := data.MNIST(t.Context(), folder, nil, data.MNISTOptions{}); !errors.Is(err, gotorch.ErrNotFound) {
 		t.Fatal(err)
 	}
 	idxFiles(t, folder, "train", 128)
 	idxFiles(t, folder, "t10k", 20)
 	for range 2 { // the second time from what the first has converted
-		train, test, err := data.MNIST(folder, nil, data.MNISTOptions{BatchSize: 32, Cache: cache})
+		train, test, err := data.MNIST(t.Context(), folder, nil, data.MNISTOptions{BatchSize: 32, Cache: cache})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestMNIST(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := t.TempDir()
-	_, _, err := data.MNIST(folder, nil, data.MNISTOptions{Cache: empty})
+	_, _, err := data.MNIST(t.Context(), folder, nil, data.MNISTOptions{Cache: empty})
 	if !errors.Is(err, gotorch.ErrDataLoss) {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +35,7 @@ func ConvertMNIST(images, labels, output string, begin, count int) (written int,
 type Ranks interface {
 	Rank() int
 	Size() int
-	Barrier() error
+	Barrier(ctx context.Context) error
 }
 
 // MNISTOptions of [MNIST].
@@ -49,7 +50,7 @@ type MNISTOptions struct {
 // t10k-images-idx3-ubyte and their labels, plain or .gz), which rank 0 converts while the others wait. Where only the
 // 10,000 of t10k are, the first 9,000 are for training and the last 1,000 for tests. Each rank gets its part of the
 // training samples; test is the whole test set, in order.
-func MNIST(folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err error) {
+func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err error) {
 	if folder == "" {
 		return nil, nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.MNIST",
 			Message: "give the folder that holds the digits"}
@@ -69,7 +70,7 @@ func MNIST(folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err
 		}
 		// Even after an error: the others wait for nothing else, and miss the files themselves.
 		if size > 1 {
-			err = errors.Join(err, ranks.Barrier())
+			err = errors.Join(err, ranks.Barrier(ctx))
 		}
 		if err != nil {
 			return nil, nil, err

@@ -85,7 +85,7 @@ func ddpChild(ctx context.Context) error {
 			return err
 		}
 	}
-	equal, err := group.AllEqual([]byte(nn.Fingerprint(model)))
+	equal, err := group.AllEqual(ctx, []byte(nn.Fingerprint(model)))
 	return errors.Join(err, check(equal, "the ranks' parameters differ"))
 }
 
@@ -117,7 +117,7 @@ func TestTwoRanksTrainAsOne(t *testing.T) {
 }
 
 func TestNoSyncAccumulates(t *testing.T) {
-	threads(t, 2, func(group *dist.ProcessGroup) error {
+	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {
 		layer := nn.NewLinear(1, 1, nn.LinearOptions{Bias: nn.Some(false)})
 		ddp, err := dist.NewDDP(group, layer)
 		if err != nil {
@@ -143,7 +143,7 @@ func TestNoSyncAccumulates(t *testing.T) {
 }
 
 func TestDDPOfSeveralOutputs(t *testing.T) {
-	threads(t, 2, func(group *dist.ProcessGroup) error {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
 		lstm := nn.NewLSTM(3, 4)
 		ddp, err := dist.NewDDP(group, lstm, dist.DDPOptions{FindUnusedParameters: true})
 		if err != nil {
@@ -158,14 +158,14 @@ func TestDDPOfSeveralOutputs(t *testing.T) {
 			return err
 		}
 		gradients := nn.Parameters(lstm)[0].Grad().Bytes()
-		equal, err := group.AllEqual(gradients)
+		equal, err := group.AllEqual(ctx, gradients)
 		return errors.Join(err, check(equal, "the ranks' gradients differ"))
 	})
 }
 
 func TestDDPNamesWhatDiffers(t *testing.T) {
 	var messages [2]string
-	threads(t, 2, func(group *dist.ProcessGroup) error {
+	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {
 		_, err := dist.NewDDP(group, nn.NewSequential(nn.NewLinear(2, 2), nn.NewLinear(2, 3+group.Rank())))
 		if !errors.Is(err, gotorch.ErrInvalidArgument) {
 			return fmt.Errorf("NewDDP of different shapes: %v", err)
@@ -179,7 +179,7 @@ func TestDDPNamesWhatDiffers(t *testing.T) {
 }
 
 func TestDDPAfterClose(t *testing.T) {
-	threads(t, 1, func(group *dist.ProcessGroup) error {
+	threads(t, 1, func(_ context.Context, group *dist.ProcessGroup) error {
 		ddp, err := dist.NewDDP(group, nn.NewLinear(1, 1))
 		if err != nil {
 			return err

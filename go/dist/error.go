@@ -38,10 +38,17 @@ func errorOf(ctx context.Context, rank int, failure *c.Failure) error {
 		return nil
 	}
 	e := &Error{Err: bridge.Error(failure).(*gotorch.Error), Rank: rank}
-	if ctx != nil && ctx.Err() != nil && e.Err.Code != gotorch.ErrInvalidArgument {
-		e.cause = context.Cause(ctx)
+	if ctx != nil && ctx.Err() != nil {
+		e.blame(ctx)
 	}
 	return e
+}
+
+// blame a context that ended.
+func (e *Error) blame(ctx context.Context) {
+	if e.Err.Code != gotorch.ErrInvalidArgument {
+		e.cause = context.Cause(ctx)
+	}
 }
 
 func closed(op, what string) error {

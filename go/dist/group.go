@@ -2,17 +2,13 @@ package dist
 
 import (
 	"context"
-	"errors"
 	"os"
-	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"tandem.example/gotorch"
-	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
 )
@@ -32,8 +28,11 @@ type Options struct {
 }
 
 // ProcessGroup connects the processes that train together. Collectives write their results in place; all ranks call
-// the same ones in the same order with tensors of the same shape and type. A group may be used from several
-// goroutines, but then their order is the program's to see to.
+// the same ones in the same order with tensors of the same type, and of the shapes that each one says. A group may be
+// used from several goroutines, but then their order is the program's to see to.
+//
+// Calls that wait for other ranks take a context. When it ends they end, with gotorch.ErrAborted and the context's
+// cause, and so does the group, on this rank: where the others stand is not known then. Ranks are the group's own.
 type ProcessGroup struct {
 	ctx     context.Context
 	mutex   sync.RWMutex // held for reading while the handle is in use
@@ -43,6 +42,7 @@ type ProcessGroup struct {
 
 	rank, size int
 	backend    string
+	name       string
 	device     gotorch.Device
 }
 
@@ -77,12 +77,17 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ProcessGroup{ctx: ctx, handle: handle, rank: c.GroupRank(handle), size: c.GroupSize(handle),
-		backend: c.GroupBackend(handle), device: device}
-	g.watch = leak.Track(g, "dist.ProcessGroup")
-	g.release = context.AfterFunc(ctx, func() { g.Abort() })
+	g := newGroup(ctx, handle, device)
 	defaultGroup.CompareAndSwap(nil, g)
 	return g, nil
+}
+
+func newGroup(ctx context.Context, handle c.ProcessGroup, device gotorch.Device) *ProcessGroup {
+	g := &ProcessGroup{ctx: ctx, handle: handle, rank: c.GroupRank(handle), size: c.GroupSize(handle),
+		backend: c.GroupBackend(handle), name: c.GroupName(handle), device: device}
+	g.watch = leak.Track(g, "dist.ProcessGroup")
+	g.release = context.AfterFunc(ctx, func() { g.Abort() })
+	return g
 }
 
 // meet blocks until the group is there or ctx ends; a group that comes too late is freed.
@@ -165,6 +170,9 @@ func (g *ProcessGroup) Size() int { return g.size }
 // Backend is "gloo", "nccl" or "none".
 func (g *ProcessGroup) Backend() string { return g.backend }
 
+// Name is that of [Options], "default" unless given, or a sub-group's.
+func (g *ProcessGroup) Name() string { return g.name }
+
 // use runs call with the handle.
 func (g *ProcessGroup) use(op string, call func(c.ProcessGroup) *c.Failure) error {
 	g.mutex.RLock()
@@ -177,6 +185,20 @@ func (g *ProcessGroup) use(op string, call func(c.ProcessGroup) *c.Failure) erro
 		return nil
 	}
 	return errorOf(g.ctx, g.rank, failure)
+}
+
+// blocking is use for a call that waits for other ranks: when ctx ends it aborts the group.
+func (g *ProcessGroup) blocking(ctx context.Context, op string, call func(c.ProcessGroup) *c.Failure) error {
+	stop := context.AfterFunc(ctx, func() { g.Abort() })
+	defer stop()
+	if ctx.Err() != nil {
+		g.Abort()
+	}
+	err := g.use(op, call)
+	if ours, ok := err.(*Error); ok && ours.cause == nil && ctx.Err() != nil {
+		ours.blame(ctx)
+	}
+	return err
 }
 
 // Abort wakes every collective that waits, on this rank, with gotorch.ErrAborted. Afterwards the group can only be
@@ -200,205 +222,4 @@ func (g *ProcessGroup) Close() error {
 	c.FreeGroup(g.handle)
 	g.handle = nil
 	return nil
-}
-
-// ReduceOp is how a reduction combines elements. The numbers are those of tandem.h.
-type ReduceOp int32
-
-// The ways.
-const (
-	Sum     ReduceOp = 0
-	Avg     ReduceOp = 1
-	Product ReduceOp = 2
-	Min     ReduceOp = 3
-	Max     ReduceOp = 4
-	BitAnd  ReduceOp = 5
-	BitOr   ReduceOp = 6
-	BitXor  ReduceOp = 7
-)
-
-// collective runs one on tensors; async gives the work.
-func (g *ProcessGroup) collective(op string, async bool, tensors []*gotorch.Tensor,
-	call func(group c.ProcessGroup, handles []c.Tensor) (c.Work, *c.Failure)) (work *Work, err error) {
-	err = gotorch.Try(func() {
-		handles := make([]c.Tensor, len(tensors))
-		for i, t := range tensors {
-			handles[i] = bridge.Handle(t, op)
-		}
-		problem := g.use(op, func(group c.ProcessGroup) *c.Failure {
-			handle, failure := call(group, handles)
-			if failure == nil && async {
-				work = newWork(g, handle)
-			}
-			return failure
-		})
-		runtime.KeepAlive(tensors)
-		if problem != nil {
-			panic(problem)
-		}
-	})
-	return work, err
-}
-
-// AllReduce combines t over all ranks, which all get the result.
-func (g *ProcessGroup) AllReduce(t *gotorch.Tensor, op ReduceOp) error {
-	_, err := g.allReduce(t, op, false)
-	return err
-}
-
-// AllReduceAsync starts an [ProcessGroup.AllReduce]; t must not be used before the work's Wait.
-func (g *ProcessGroup) AllReduceAsync(t *gotorch.Tensor, op ReduceOp) (*Work, error) {
-	return g.allReduce(t, op, true)
-}
-
-func (g *ProcessGroup) allReduce(t *gotorch.Tensor, op ReduceOp, async bool) (*Work, error) {
-	return g.collective("all_reduce", async, []*gotorch.Tensor{t}, func(group c.ProcessGroup, h []c.Tensor) (c.Work, *c.Failure) {
-		return c.AllReduce(group, h[0], int32(op), async)
-	})
-}
-
-// Broadcast overwrites t on all ranks with root's.
-func (g *ProcessGroup) Broadcast(t *gotorch.Tensor, root int) error {
-	_, err := g.broadcast(t, root, false)
-	return err
-}
-
-// BroadcastAsync starts a [ProcessGroup.Broadcast].
-func (g *ProcessGroup) BroadcastAsync(t *gotorch.Tensor, root int) (*Work, error) {
-	return g.broadcast(t, root, true)
-}
-
-func (g *ProcessGroup) broadcast(t *gotorch.Tensor, root int, async bool) (*Work, error) {
-	return g.collective("broadcast", async, []*gotorch.Tensor{t}, func(group c.ProcessGroup, h []c.Tensor) (c.Work, *c.Failure) {
-		return c.Broadcast(group, h[0], root, async)
-	})
-}
-
-// Reduce combines t over all ranks; root alone gets the result.
-func (g *ProcessGroup) Reduce(t *gotorch.Tensor, root int, op ReduceOp) error {
-	_, err := g.reduce(t, root, op, false)
-	return err
-}
-
-// ReduceAsync starts a [ProcessGroup.Reduce].
-func (g *ProcessGroup) ReduceAsync(t *gotorch.Tensor, root int, op ReduceOp) (*Work, error) {
-	return g.reduce(t, root, op, true)
-}
-
-func (g *ProcessGroup) reduce(t *gotorch.Tensor, root int, op ReduceOp, async bool) (*Work, error) {
-	return g.collective("reduce", async, []*gotorch.Tensor{t}, func(group c.ProcessGroup, h []c.Tensor) (c.Work, *c.Failure) {
-		return c.Reduce(group, h[0], root, int32(op), async)
-	})
-}
-
-// AllGather writes every rank's input to outputs, one tensor for each rank, in order of rank.
-func (g *ProcessGroup) AllGather(outputs []*gotorch.Tensor, input *gotorch.Tensor) error {
-	_, err := g.allGather(outputs, input, false)
-	return err
-}
-
-// AllGatherAsync starts an [ProcessGroup.AllGather].
-func (g *ProcessGroup) AllGatherAsync(outputs []*gotorch.Tensor, input *gotorch.Tensor) (*Work, error) {
-	return g.allGather(outputs, input, true)
-}
-
-func (g *ProcessGroup) allGather(outputs []*gotorch.Tensor, input *gotorch.Tensor, async bool) (*Work, error) {
-	all := append(append([]*gotorch.Tensor(nil), outputs...), input)
-	return g.collective("all_gather", async, all, func(group c.ProcessGroup, h []c.Tensor) (c.Work, *c.Failure) {
-		return c.AllGather(group, h[:len(outputs)], h[len(outputs)], async)
-	})
-}
-
-// Barrier waits until all ranks have come to it.
-func (g *ProcessGroup) Barrier() error {
-	_, err := g.collective("barrier", false, nil, func(group c.ProcessGroup, _ []c.Tensor) (c.Work, *c.Failure) {
-		return c.Barrier(group, false)
-	})
-	return err
-}
-
-// BarrierAsync starts a [ProcessGroup.Barrier].
-func (g *ProcessGroup) BarrierAsync() (*Work, error) {
-	return g.collective("barrier", true, nil, func(group c.ProcessGroup, _ []c.Tensor) (c.Work, *c.Failure) {
-		return c.Barrier(group, true)
-	})
-}
-
-// Work is a collective that was started.
-type Work struct {
-	group  *ProcessGroup
-	mutex  sync.Mutex
-	handle c.Work
-	watch  *leak.Watch
-	result error
-}
-
-func newWork(g *ProcessGroup, handle c.Work) *Work {
-	w := &Work{group: g, handle: handle}
-	w.watch = leak.Track(w, "dist.Work")
-	return w
-}
-
-// Wait until the collective is done, at most as long as the group's timeout. A second Wait gives the same result.
-func (w *Work) Wait() error { return w.wait(-1) }
-
-// WaitTimeout waits at most timeout; gotorch.ErrTimeout leaves the work to be waited for again.
-func (w *Work) WaitTimeout(timeout time.Duration) error {
-	return w.wait(milliseconds(timeout, time.Millisecond))
-}
-
-func (w *Work) wait(timeoutMS int64) error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.handle == nil {
-		return w.result
-	}
-	failure := c.WaitWork(w.handle, timeoutMS)
-	err := errorOf(w.group.ctx, w.group.rank, failure)
-	if failure != nil && gotorch.Code(failure.Code) == gotorch.ErrTimeout && timeoutMS >= 0 {
-		return err
-	}
-	w.free(err)
-	return err
-}
-
-func (w *Work) free(result error) {
-	w.watch.Done()
-	c.FreeWork(w.handle)
-	w.handle, w.result = nil, result
-}
-
-// IsDone tells whether Wait would not block.
-func (w *Work) IsDone() bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.handle == nil || c.WorkIsCompleted(w.handle)
-}
-
-// Close waits for the collective and forgets its result; after Wait it does nothing.
-func (w *Work) Close() error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.handle != nil {
-		w.free(closed("wait", "work"))
-	}
-	return nil
-}
-
-// AllEqual tells whether all ranks gave the same bytes, of which there are the same number on each, such as a hash of
-// their parameters.
-func (g *ProcessGroup) AllEqual(value []byte) (equal bool, err error) {
-	problem := gotorch.Try(func() {
-		gotorch.Scope(func() {
-			own := gotorch.From(value).ToDevice(g.device)
-			all := make([]*gotorch.Tensor, g.size)
-			for i := range all {
-				all[i] = own.Clone()
-			}
-			if err = g.AllGather(all, own); err == nil {
-				equal = !slices.ContainsFunc(all, func(other *gotorch.Tensor) bool { return !own.Equal(other) })
-			}
-		})
-	})
-	return equal, errors.Join(err, problem)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // threads runs body on n ranks that are goroutines and meet in a HashStore.
-func threads(t *testing.T, n int, body func(group *dist.ProcessGroup) error) {
+func threads(t *testing.T, n int, body func(ctx context.Context, group *dist.ProcessGroup) error) {
 	t.Helper()
 	store, err := dist.NewHashStore()
 	if err != nil {
@@ -36,7 +36,7 @@ func threads(t *testing.T, n int, body func(group *dist.ProcessGroup) error) {
 				return
 			}
 			defer group.Close()
-			errs[rank] = body(group)
+			errs[rank] = body(t.Context(), group)
 		})
 	}
 	wait.Wait()
@@ -46,10 +46,10 @@ func threads(t *testing.T, n int, body func(group *dist.ProcessGroup) error) {
 }
 
 // collectives checks every one of them, synchronous and not.
-func collectives(group *dist.ProcessGroup) error {
+func collectives(ctx context.Context, group *dist.ProcessGroup) error {
 	rank, size := group.Rank(), group.Size()
 	sum := gotorch.Full([]int{3}, float64(rank+1))
-	if err := group.AllReduce(sum, dist.Sum); err != nil {
+	if err := group.AllReduce(ctx, sum, dist.Sum); err != nil {
 		return err
 	}
 	want := float32(size * (size + 1) / 2)
@@ -57,22 +57,22 @@ func collectives(group *dist.ProcessGroup) error {
 		return fmt.Errorf("AllReduce gives %v", got)
 	}
 	largest := gotorch.From([]int{rank})
-	if err := group.AllReduce(largest, dist.Max); err != nil || largest.ItemInt() != size-1 {
+	if err := group.AllReduce(ctx, largest, dist.Max); err != nil || largest.ItemInt() != size-1 {
 		return fmt.Errorf("AllReduce, Max: %v %v", largest, err)
 	}
 	given := gotorch.From([]int{rank})
-	if err := group.Broadcast(given, size-1); err != nil || given.ItemInt() != size-1 {
+	if err := group.Broadcast(ctx, given, size-1); err != nil || given.ItemInt() != size-1 {
 		return fmt.Errorf("Broadcast: %v %v", given, err)
 	}
 	total := gotorch.From([]int{rank})
-	if err := group.Reduce(total, 0, dist.Sum); err != nil || rank == 0 && total.ItemInt() != size*(size-1)/2 {
+	if err := group.Reduce(ctx, total, 0, dist.Sum); err != nil || rank == 0 && total.ItemInt() != size*(size-1)/2 {
 		return fmt.Errorf("Reduce: %v %v", total, err)
 	}
 	all := make([]*gotorch.Tensor, size)
 	for i := range all {
 		all[i] = gotorch.Zeros([]int{1})
 	}
-	if err := group.AllGather(all, gotorch.From([]float32{float32(rank)})); err != nil {
+	if err := group.AllGather(ctx, all, gotorch.From([]float32{float32(rank)})); err != nil {
 		return err
 	}
 	for i, one := range all {
@@ -91,25 +91,25 @@ func collectives(group *dist.ProcessGroup) error {
 		works = append(works, work)
 	}
 	for i, work := range works {
-		if err := errors.Join(work.Wait(), work.Wait()); err != nil {
+		if err := errors.Join(work.Wait(ctx), work.Wait(ctx)); err != nil {
 			return err
 		}
 		if !work.IsDone() || tensors[i].Select(0, 999).ItemInt() != i*size {
 			return fmt.Errorf("AllReduceAsync %d gives %v", i, tensors[i].Select(0, 999))
 		}
 	}
-	equal, err := group.AllEqual([]byte("same"))
+	equal, err := group.AllEqual(ctx, []byte("same"))
 	if err != nil || !equal {
 		return fmt.Errorf("AllEqual: %v %v", equal, err)
 	}
-	if equal, err = group.AllEqual([]byte{byte(rank)}); err != nil || equal != (size == 1) {
+	if equal, err = group.AllEqual(ctx, []byte{byte(rank)}); err != nil || equal != (size == 1) {
 		return fmt.Errorf("AllEqual of different values: %v %v", equal, err)
 	}
 	work, err := group.BarrierAsync()
 	if err != nil {
 		return err
 	}
-	return errors.Join(work.WaitTimeout(testTimeout), group.Barrier())
+	return errors.Join(work.WaitTimeout(testTimeout), group.Barrier(ctx))
 }
 
 func TestCollectivesOfThreads(t *testing.T) {
@@ -131,7 +131,7 @@ func collectivesChild(ctx context.Context) error {
 	if dist.Default() != group || dist.Rank() != group.Rank() || dist.WorldSize() != 2 || dist.LocalRank() != group.Rank() {
 		return fmt.Errorf("rank %d, world %d, local rank %d", dist.Rank(), dist.WorldSize(), dist.LocalRank())
 	}
-	return collectives(group)
+	return collectives(ctx, group)
 }
 
 func TestCollectivesOfProcesses(t *testing.T) {
@@ -151,21 +151,21 @@ func TestMisuse(t *testing.T) {
 		WorldSize: gotorch.Some(1), InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
 		t.Fatal(err)
 	}
-	threads(t, 1, func(group *dist.ProcessGroup) error {
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
 		var ours *dist.Error
-		if err := group.Broadcast(gotorch.Ones([]int{1}), 5); !errors.As(err, &ours) || !errors.Is(err, gotorch.ErrInvalidArgument) {
+		if err := group.Broadcast(ctx, gotorch.Ones([]int{1}), 5); !errors.As(err, &ours) || !errors.Is(err, gotorch.ErrInvalidArgument) {
 			return fmt.Errorf("Broadcast from rank 5: %v", err)
 		}
 		closed := gotorch.Ones([]int{1})
 		closed.Close()
-		if err := group.AllReduce(closed, dist.Sum); !errors.Is(err, gotorch.ErrClosed) {
+		if err := group.AllReduce(ctx, closed, dist.Sum); !errors.Is(err, gotorch.ErrClosed) {
 			return fmt.Errorf("AllReduce of a closed tensor: %v", err)
 		}
 		group.Close()
 		if err := errors.Join(group.Close(), nil); err != nil {
 			return err
 		}
-		if err := group.Barrier(); !errors.Is(err, gotorch.ErrClosed) {
+		if err := group.Barrier(ctx); !errors.Is(err, gotorch.ErrClosed) {
 			return fmt.Errorf("Barrier after Close: %v", err)
 		}
 		return nil
@@ -200,7 +200,7 @@ func TestCancelledContextAborts(t *testing.T) {
 				return
 			}
 			defer group.Close()
-			if err := group.Barrier(); err != nil {
+			if err := group.Barrier(ctx); err != nil {
 				t.Error(err)
 			}
 			if rank == 1 {
@@ -213,7 +213,7 @@ func TestCancelledContextAborts(t *testing.T) {
 			}
 			close(ready)
 			start := time.Now()
-			err = group.AllReduce(gotorch.Ones([]int{1}), dist.Sum)
+			err = group.AllReduce(ctx, gotorch.Ones([]int{1}), dist.Sum)
 			if !errors.Is(err, reason) || !(errors.Is(err, gotorch.ErrAborted) || errors.Is(err, gotorch.ErrPeerLost)) {
 				t.Errorf("AllReduce: %v", err)
 			}
@@ -317,13 +317,13 @@ func lostPeerChild(ctx context.Context) error {
 		return err
 	}
 	defer group.Close()
-	if err := group.Barrier(); err != nil {
+	if err := group.Barrier(ctx); err != nil {
 		return err
 	}
 	if group.Rank() == 1 {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	return group.AllReduce(gotorch.Ones([]int{1}), dist.Sum)
+	return group.AllReduce(ctx, gotorch.Ones([]int{1}), dist.Sum)
 }
 
 func TestLostPeer(t *testing.T) {

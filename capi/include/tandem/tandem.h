@@ -705,8 +705,29 @@ TDM_API void tdm_process_group_free(tdm_process_group* group);
 TDM_API int32_t tdm_process_group_rank(const tdm_process_group* group);
 TDM_API int32_t tdm_process_group_size(const tdm_process_group* group);
 TDM_API const char* tdm_process_group_backend(const tdm_process_group* group); /* lives as long as the group */
+TDM_API const char* tdm_process_group_name(const tdm_process_group* group);    /* lives as long as the group */
 /* Wakes every waiter with TDM_ERROR_ABORTED; the group can then only be freed. From any thread. */
 TDM_API tdm_error* tdm_process_group_abort(tdm_process_group* group);
+
+/* Sub-groups. Every rank of `group` calls these, with the same arguments; a rank that is in none of the new groups gets
+ * *out = NULL, at once. Ranks are those of `group`. `name` NULL: the group's with a number. Backend, timeout and device
+ * are the group's. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT (ranks outside the group or named twice), and those of
+ * tdm_process_group_create(). Free with tdm_process_group_free(), in any order.
+ * A group of these ranks, numbered in this order. */
+TDM_API tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                               const char* name, tdm_process_group** out);
+/* Several groups without a rank in common: sizes[i] of `ranks` after another are group i's. Gives this rank's. */
+TDM_API tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                           const size_t* sizes, size_t group_count, const char* name,
+                                           tdm_process_group** out);
+/* Neighbours by `size`, which must divide the group's. */
+TDM_API tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name,
+                                                   tdm_process_group** out);
+/* A rank's number in the group that sub-groups began with, and back; -1 where there is none. */
+TDM_API int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank);
+TDM_API int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank);
+
+/* ----------------------------------------------------------------------------------------------------- collectives */
 
 typedef int32_t tdm_reduce_op;
 enum {
@@ -714,24 +735,152 @@ enum {
   TDM_REDUCE_OP_MAX = 4, TDM_REDUCE_OP_BAND = 5, TDM_REDUCE_OP_BOR = 6, TDM_REDUCE_OP_BXOR = 7
 };
 
-/* Collectives. All ranks call the same ones in the same order with tensors of the same shape and dtype; results are
- * written in place. With work == NULL the call blocks until done; otherwise *work is to be waited for and freed with
- * tdm_work_free(), and the tensors are held until then. Errors: TDM_ERROR_TIMEOUT, TDM_ERROR_PEER_LOST,
- * TDM_ERROR_ABORTED, TDM_ERROR_INVALID_ARGUMENT. Source: torch.distributed. */
+/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as said below; results
+ * are written in place. Tensors are dense; those in lists, and those without an operation, are contiguous. With work ==
+ * NULL the call blocks until done; otherwise *work is to be waited for and freed with tdm_work_free(), and the tensors
+ * are held until then. Ranks (root, from, to) are the group's own.
+ * Dtypes: what only moves takes every one. gloo reduces float32, float64, float16, bfloat16, int8, uint8, int32, int64
+ * and bool (SUM and MAX are "or", PRODUCT and MIN "and"; no AVG), and complex numbers for SUM and AVG; reduce_scatter
+ * takes int16 as well. AVG of whole numbers rounds towards zero; bitwise operations take whole numbers and bool.
+ * Errors: TDM_ERROR_TIMEOUT, TDM_ERROR_PEER_LOST, TDM_ERROR_ABORTED, with a message that names the collective, its
+ * number, the group, ranks and age, after which the group can only be freed; TDM_ERROR_INVALID_ARGUMENT, after which it
+ * lives on. With TORCH_DISTRIBUTED_DEBUG=DETAIL in the environment ranks check first that all call the same.
+ * Source: torch.distributed. */
 TDM_API tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work);
 TDM_API tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work);
+/* Each rank's tensor, of a float or complex type, is multiplied by that rank's `factor` before the sum. */
+TDM_API tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor,
+                                             tdm_work** work);
+/* Several tensors, as one message for each dtype. */
+TDM_API tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count,
+                                            tdm_reduce_op op, tdm_work** work);
+/* The result is root's; other ranks' tensors hold nothing of use afterwards. */
 TDM_API tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
                               tdm_work** work);
-/* outputs: one tensor per rank, in order of rank; output_count must be the group's size. */
+/* outputs: one tensor per rank, in order of rank, of the shape of that rank's input; output_count must be the group's
+ * size. Every rank gives the same list of shapes. */
 TDM_API tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
                                   const tdm_tensor* input, tdm_work** work);
+/* output: the group's size times the elements of `input`, which has the same shape on all ranks. */
+TDM_API tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                              tdm_work** work);
+/* outputs: on root one a rank, shaped like `input`; elsewhere output_count is 0. */
+TDM_API tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                              const tdm_tensor* input, int32_t root, tdm_work** work);
+/* inputs: on root one a rank, shaped like `output`; elsewhere input_count is 0. */
+TDM_API tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
+                               size_t input_count, int32_t root, tdm_work** work);
+/* inputs: one a rank, of the shape of that rank's output. Every rank gives the same list of shapes. */
+TDM_API tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
+                                      size_t input_count, tdm_reduce_op op, tdm_work** work);
+/* input: the group's size times the elements of `output`, which has the same shape on all ranks. */
+TDM_API tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                             tdm_reduce_op op, tdm_work** work);
+/* inputs[r] goes to rank r, outputs[r] comes from it and has the shape of what it sends. */
+TDM_API tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                  tdm_tensor* const* inputs, size_t input_count, tdm_work** work);
+/* The same with rows of one tensor (slices along its first dimension), as many for each rank as the splits say; counts
+ * of 0: equal parts. */
+TDM_API tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                         const int64_t* output_splits, size_t output_split_count,
+                                         const int64_t* input_splits, size_t input_split_count, tdm_work** work);
 TDM_API tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work);
+/* Slower than tdm_barrier(), but its TDM_ERROR_TIMEOUT names every rank that has not come, on all that have, also on
+ * those that come later; the group lives on. timeout_ms -1: the group's. Blocks. */
+TDM_API tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms);
+
+/* Messages from one rank to another, of contiguous tensors. Those with the same tag (0 or more) arrive in the order in
+ * which they were sent. A work that nobody waits for or asks may make no progress. */
+TDM_API tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag,
+                            tdm_work** work);
+/* from -1: any rank; *source, which may be NULL, is then the one that sent (with a work: see tdm_work_source_rank()). */
+TDM_API tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source,
+                            tdm_work** work);
+typedef struct tdm_message {
+  tdm_tensor* tensor;
+  int32_t is_send; /* else it is received */
+  int32_t peer;
+  int32_t tag;
+} tdm_message;
+/* Several at once, as one work, so that ranks may exchange without waiting in circles. */
+TDM_API tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count,
+                                       tdm_work** work);
+
+/* Bytes, of another length on each rank; more than 2^31 in one call is TDM_ERROR_INVALID_ARGUMENT on all ranks, before
+ * memory is taken. Each *out is freed with tdm_string_free(). Blocks.
+ * root's to all; `data` is ignored elsewhere and may be NULL. */
+TDM_API tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                       tdm_string** out);
+/* out: room for one string a rank; out_count must be the group's size. */
+TDM_API tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out,
+                                        size_t out_count);
+/* The same on root; elsewhere out_count is 0. */
+TDM_API tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                    tdm_string** out, size_t out_count);
+/* data, sizes: on root one a rank; elsewhere `count` is 0. */
+TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes,
+                                     size_t count, int32_t root, tdm_string** out);
 
 /* Blocks until the collective is done, at most timeout_ms (-1: the group's). */
 TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
+/* 1 when it is done or has failed. */
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
+/* Why it failed; NULL while it goes on, and after success. */
+TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
+ * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
+TDM_API size_t tdm_work_result_count(const tdm_work* work);
+TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
+/* Of a receive that is done: the rank that sent; else -1. */
+TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
 /* Waits for a pending collective to end before its tensors are let go of. */
 TDM_API void tdm_work_free(tdm_work* work);
+
+/* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
+ * "entries": [{"group", "rank", "size", "sequence", "collective", "shapes", "dtypes", "state":
+ * "started"|"completed"|"failed", "begun_ns", "ended_ns", "error", …}]}. The environment's TANDEM_FLIGHT_RECORD=PREFIX
+ * has it written to PREFIX.rank<r>.json when a collective times out or loses a peer; TANDEM_FLIGHT_RECORD_SIZE is how
+ * many entries are kept (2000). Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_flight_record(tdm_string** out);
+
+/* --------------------------------------------------------------------------------------- differentiable collectives */
+
+/* Collectives that autograd sees: backward exchanges gradients between ranks. Inputs stay as they are, results are new
+ * tensors, freed with tdm_tensor_free(). All ranks call them in the same order and run backward through the same of
+ * them: inputs require gradients on all ranks or on none, and every result is part of what backward starts from.
+ * Reductions take SUM and AVG. They block, as backward then does. Errors as above.
+ * Source: torch.distributed.nn.functional.
+ *
+ * root's tensor, on every rank. Gradient: the sum of all ranks', on root; zeros elsewhere. */
+TDM_API tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                                tdm_tensor** out);
+/* Gradient: the same reduction of gradients. */
+TDM_API tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op,
+                                                 tdm_tensor** out);
+/* The reduction on root, zeros elsewhere. Gradient: root's, on every rank. */
+TDM_API tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                             tdm_reduce_op op, tdm_tensor** out);
+/* out: room for one tensor a rank, on every rank: all ranks' tensors on root, zeros elsewhere. Gradient: scattered. */
+TDM_API tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                             tdm_tensor** out, size_t out_count);
+/* tensors: one a rank, on every rank, of one shape; only root's values count. Gradient: gathered to root. */
+TDM_API tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                              size_t tensor_count, int32_t root, tdm_tensor** out);
+/* out: room for one tensor a rank. All ranks' tensors have the same shape. Gradient: each rank's is the sum of what all
+ * have for it. */
+TDM_API tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out,
+                                                 size_t out_count);
+/* tensors: one a rank, of the shape of that rank's result. Gradient: gathered from all. */
+TDM_API tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                     size_t tensor_count, tdm_reduce_op op, tdm_tensor** out);
+/* tensors[r] goes to rank r, all of one shape; out: room for one a rank. Gradient: sent back. */
+TDM_API tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                 size_t tensor_count, tdm_tensor** out, size_t out_count);
+/* Rows of one tensor, as tdm_all_to_all_single() has it. */
+TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor,
+                                                        const int64_t* output_splits, size_t output_split_count,
+                                                        const int64_t* input_splits, size_t input_split_count,
+                                                        tdm_tensor** out);
 
 /* -------------------------------------------------------------------------------------- DistributedDataParallel */
 

@@ -1,40 +1,31 @@
-// Process groups, collectives, works.
+// Process groups and sub-groups.
 #include <string>
 #include <vector>
 
 #include "core/groups.h"
 #include "core/options.h"
-#include "tandem/resident.h"
 
 using namespace tandem::capi;
 
 namespace {
 
-tandem::ProcessGroup& unwrap_group(tdm_process_group* group) {
-  return *not_null(group, "group")->group;
+std::string text_or(const char* text, const char* otherwise) {
+  return text ? text : otherwise;
 }
 
-tandem::ReduceOp to_reduce_op(tdm_reduce_op op) {
-  if (op < TDM_REDUCE_OP_SUM || op > TDM_REDUCE_OP_BXOR)
-    invalid("argument 'op' is " + std::to_string(op) + ", which is no tdm_reduce_op");
-  return static_cast<tandem::ReduceOp>(op);
-}
-
-// To the caller, who waits, or waits here.
-void hand_over(tdm_process_group* group, tandem::Work work, tdm_work** out) {
-  if (!out) {
-    work.wait();
-    tandem::startup_is_over();
-    return;
+// A new group, or NULL for a rank that is in none.
+void hand_over(std::shared_ptr<tandem::ProcessGroup> group, tdm_process_group** out) {
+  tdm_process_group* handle = nullptr;
+  if (group) {
+    handle = new tdm_process_group;
+    handle->group = std::move(group);
   }
-  auto* handle = new tdm_work;
-  handle->work = std::move(work);
-  handle->group = group->group;
   *out = handle;
 }
 
-std::string text_or(const char* text, const char* otherwise) {
-  return text ? text : otherwise;
+std::vector<int> to_ranks(const int32_t* ranks, std::size_t count) {
+  if (count != 0) not_null(ranks, "ranks");
+  return count == 0 ? std::vector<int>() : std::vector<int>(ranks, ranks + count);
 }
 
 }  // namespace
@@ -58,10 +49,7 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
     }
     native.interface_name = text_or(given.interface_name, "");
     native.name = text_or(given.name, "default");
-    auto group = tandem::ProcessGroup::create(native, store ? store->store : tandem::Store());
-    auto* handle = new tdm_process_group;
-    handle->group = std::move(group);
-    *out = handle;
+    hand_over(tandem::ProcessGroup::create(native, store ? store->store : tandem::Store()), out);
   });
 }
 
@@ -88,55 +76,51 @@ tdm_error* tdm_process_group_abort(tdm_process_group* group) {
   return guard("tdm_process_group_abort", [&] { unwrap_group(group).abort(); });
 }
 
-tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  return guard("tdm_broadcast",
-               [&] { hand_over(group, unwrap_group(group).broadcast_async(unwrap(tensor, "tensor"), root), work); });
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  return group ? group->group->name().c_str() : nullptr;
 }
 
-tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  return guard("tdm_all_reduce", [&] {
-    hand_over(group, unwrap_group(group).all_reduce_async(unwrap(tensor, "tensor"), to_reduce_op(op)), work);
-  });
-}
-
-tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  return guard("tdm_reduce", [&] {
-    hand_over(group, unwrap_group(group).reduce_async(unwrap(tensor, "tensor"), root, to_reduce_op(op)), work);
-  });
-}
-
-tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
-                          const tdm_tensor* input, tdm_work** work) {
-  return guard("tdm_all_gather", [&] {
+tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                       const char* name, tdm_process_group** out) {
+  return guard("tdm_process_group_new_group", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.all_gather_async(unwrap_list(outputs, output_count, "outputs"), unwrap(input, "input")),
-              work);
+    not_null(out, "out");
+    hand_over(native.new_group(to_ranks(ranks, rank_count), text_or(name, "")), out);
   });
 }
 
-tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  return guard("tdm_barrier", [&] { hand_over(group, unwrap_group(group).barrier_async(), work); });
-}
-
-tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  return guard("tdm_work_wait", [&] {
-    not_null(work, "work");
-    if (timeout_ms == 0) invalid("argument 'timeout_ms' is 0; give milliseconds, or -1 for the group's timeout");
-    work->work.wait(std::chrono::milliseconds(timeout_ms < 0 ? 0 : timeout_ms));
-    tandem::startup_is_over();
+tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                   const size_t* sizes, size_t group_count, const char* name,
+                                   tdm_process_group** out) {
+  return guard("tdm_process_group_split", [&] {
+    auto& native = unwrap_group(group);
+    not_null(out, "out");
+    if (group_count != 0) not_null(sizes, "sizes");
+    const std::vector<int> all = to_ranks(ranks, rank_count);
+    std::vector<std::vector<int>> groups;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < group_count; ++i) {
+      if (sizes[i] > all.size() - begin) invalid("argument 'sizes' adds up to more than rank_count");
+      groups.emplace_back(all.begin() + begin, all.begin() + begin + sizes[i]);
+      begin += sizes[i];
+    }
+    if (begin != all.size()) invalid("argument 'sizes' adds up to less than rank_count");
+    hand_over(native.split(groups, text_or(name, "")), out);
   });
 }
 
-int32_t tdm_work_is_completed(const tdm_work* work) {
-  return work ? work->work.is_completed() : 0;
+tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name,
+                                           tdm_process_group** out) {
+  return guard("tdm_process_group_new_subgroups", [&] {
+    auto& native = unwrap_group(group);
+    not_null(out, "out");
+    hand_over(native.new_subgroups(size, text_or(name, "")), out);
+  });
 }
 
-void tdm_work_free(tdm_work* work) {
-  if (!work) return;
-  try {
-    work->work.wait();
-  } catch (...) {
-    // Whoever wanted to know waited before.
-  }
-  delete work;
+int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
+  return group ? group->group->global_rank(rank) : -1;
+}
+int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
+  return group ? group->group->rank_of(global_rank) : -1;
 }

@@ -9,9 +9,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tandem/error.h"
 #include "tandem/export.h"
 #include "tandem/store.h"
 
@@ -31,27 +33,54 @@ struct ProcessGroupOptions {
 
 enum class ReduceOp { kSum = 0, kAvg = 1, kProduct = 2, kMin = 3, kMax = 4, kBand = 5, kBor = 6, kBxor = 7 };
 
-// A collective in flight. Copies share it. Holds its tensors until it is done.
+// A collective, send or receive in flight. Copies share it. Holds its tensors until it is done.
 class TANDEM_API Work {
  public:
   Work() = default;
-  explicit Work(c10::intrusive_ptr<c10d::Work> work) : work_(std::move(work)) {}
+  explicit Work(c10::intrusive_ptr<c10d::Work> work, std::vector<at::Tensor> result = {})
+      : work_(std::move(work)), result_(std::move(result)) {}
 
   // Blocks until the collective is done on this rank; zero: as long as the group's timeout lets it run.
   // Errors: kTimeout (also when only this wait is over: then the collective goes on), kPeerLost, kAborted.
   void wait(std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
+  // Done, or failed.
   bool is_completed() const;
+  // Why it failed; nothing while it goes on and after success.
+  std::optional<Error> error() const;
+  // The tensors that hold the result once it is done, as they were given; empty for barriers and sends.
+  const std::vector<at::Tensor>& result() const { return result_; }
+  // Of a receive that is done: the rank that sent. Else -1.
+  int source_rank() const;
 
   const c10::intrusive_ptr<c10d::Work>& native() const { return work_; }
 
  private:
   c10::intrusive_ptr<c10d::Work> work_;
+  std::vector<at::Tensor> result_;
 };
 
-// Collectives are called by all ranks in the same order with tensors of the same shape and dtype, which must be dense;
-// results are written in place. Tensors without elements are exchanged by doing nothing. The first failure ends the
-// group: every rank gets an error soon, and later collectives are refused. Thread-safe, but the order of calls from
-// several threads must be the same on all ranks. Source: torch.distributed.
+// A send or a receive of a batch.
+struct Message {
+  enum class Kind { kSend, kReceive };
+  Kind kind = Kind::kSend;
+  at::Tensor tensor;
+  int peer = 0;
+  int tag = 0;
+};
+
+// Collectives are called by all ranks of the group in the same order with tensors of the same dtype and of shapes as
+// said below; tensors must be dense, and results are written in place. Ranks are the group's own (see global_rank()).
+// Tensors without elements are exchanged by doing nothing. The first failure ends the group: every rank gets an error
+// soon, which names the collective, its number, the group, ranks and age, and later collectives are refused. With
+// TORCH_DISTRIBUTED_DEBUG=DETAIL ranks check first that all call the same; what differs is an Error (kInvalidArgument)
+// on all of them, and the group lives on. Thread-safe, but the order of calls from several threads must be the same on
+// all ranks.
+//
+// Dtypes: whatever moves unchanged (broadcast, gather, scatter, all_gather, all_to_all, send …) takes every dtype. Gloo
+// reduces float, double, half, bfloat16, int8, uint8, int32, int64 and bool, and complex numbers for SUM and AVG;
+// reduce_scatter takes int16 as well. Of bool, SUM and MAX are "or", PRODUCT and MIN "and". AVG of whole numbers rounds
+// towards zero; bool has none. Bitwise operations take whole numbers and bool. What is not taken is kInvalidArgument.
+// Source: torch.distributed.
 class TANDEM_API ProcessGroup {
  public:
   // Meets the other ranks and connects to them. Blocks. `store` may be empty: then init_method makes one.
@@ -69,23 +98,126 @@ class TANDEM_API ProcessGroup {
   const std::string& backend() const;
   const std::string& name() const;
 
+  // --- sub-groups
+
+  // The number that a rank of this group has in the group that new_group() and split() began with, and back; -1 where
+  // there is none. In a group that is no sub-group they are the same.
+  int global_rank(int rank) const;
+  int rank_of(int global_rank) const;
+  // Of all members, in order of rank.
+  const std::vector<int>& global_ranks() const;
+
+  // A group of some of this one's ranks, numbered in the order of `ranks`. All ranks of this group call it, with the
+  // same arguments; those outside get null at once. `name` "": this group's with a number. Blocks.
+  // Errors: kInvalidArgument (ranks outside the group or twice), and those of create().
+  std::shared_ptr<ProcessGroup> new_group(const std::vector<int>& ranks, const std::string& name = "");
+  // Several at a time, without a rank in common: the one that this rank is in, else null.
+  std::shared_ptr<ProcessGroup> split(const std::vector<std::vector<int>>& groups, const std::string& name = "");
+  // Neighbours by `size`: ranks 0 to size - 1, and so on. Errors: kInvalidArgument when that does not come out even.
+  std::shared_ptr<ProcessGroup> new_subgroups(int size, const std::string& name = "");
+
+  // --- collectives
+
   Work broadcast_async(const at::Tensor& tensor, int root);
   Work all_reduce_async(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
+  // Multiplies each rank's tensor, of a float type, by its `factor` before the sum.
+  Work all_reduce_premul_sum_async(const at::Tensor& tensor, double factor);
+  // As one message for each dtype.
+  Work all_reduce_coalesced_async(const std::vector<at::Tensor>& tensors, ReduceOp op = ReduceOp::kSum);
   // The result is the root's; other ranks' tensors hold nothing of use afterwards.
   Work reduce_async(const at::Tensor& tensor, int root, ReduceOp op = ReduceOp::kSum);
-  // outputs: one tensor a rank, each shaped like `input`.
+  // outputs: one tensor a rank, of the shape of that rank's input, so that every rank gives the same list of shapes.
   Work all_gather_async(const std::vector<at::Tensor>& outputs, const at::Tensor& input);
+  // output: size() times the elements of input, which has the same shape on all ranks; contiguous.
+  Work all_gather_into_tensor_async(const at::Tensor& output, const at::Tensor& input);
+  // outputs: on root one tensor a rank, each shaped like `input`; elsewhere empty.
+  Work gather_async(const std::vector<at::Tensor>& outputs, const at::Tensor& input, int root);
+  // inputs: on root one tensor a rank, each shaped like `output`; elsewhere empty.
+  Work scatter_async(const at::Tensor& output, const std::vector<at::Tensor>& inputs, int root);
+  // inputs: one tensor a rank, of the shape of that rank's output; every rank gives the same list of shapes.
+  Work reduce_scatter_async(const at::Tensor& output, const std::vector<at::Tensor>& inputs,
+                            ReduceOp op = ReduceOp::kSum);
+  // input: size() times the elements of output, which has the same shape on all ranks.
+  Work reduce_scatter_tensor_async(const at::Tensor& output, const at::Tensor& input, ReduceOp op = ReduceOp::kSum);
+  // inputs[r] goes to rank r; outputs[r] comes from it and has the shape of what it sends.
+  Work all_to_all_async(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& inputs);
+  // The same with slices of one tensor along its first dimension, as many rows for each rank as the splits say; empty
+  // splits: equal parts.
+  Work all_to_all_single_async(const at::Tensor& output, const at::Tensor& input,
+                               const std::vector<std::int64_t>& output_splits = {},
+                               const std::vector<std::int64_t>& input_splits = {});
   Work barrier_async();
 
   void broadcast(const at::Tensor& tensor, int root) { broadcast_async(tensor, root).wait(); }
   void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum) { all_reduce_async(tensor, op).wait(); }
+  void all_reduce_premul_sum(const at::Tensor& tensor, double factor) {
+    all_reduce_premul_sum_async(tensor, factor).wait();
+  }
+  void all_reduce_coalesced(const std::vector<at::Tensor>& tensors, ReduceOp op = ReduceOp::kSum) {
+    all_reduce_coalesced_async(tensors, op).wait();
+  }
   void reduce(const at::Tensor& tensor, int root, ReduceOp op = ReduceOp::kSum) {
     reduce_async(tensor, root, op).wait();
   }
   void all_gather(const std::vector<at::Tensor>& outputs, const at::Tensor& input) {
     all_gather_async(outputs, input).wait();
   }
+  void all_gather_into_tensor(const at::Tensor& output, const at::Tensor& input) {
+    all_gather_into_tensor_async(output, input).wait();
+  }
+  void gather(const std::vector<at::Tensor>& outputs, const at::Tensor& input, int root) {
+    gather_async(outputs, input, root).wait();
+  }
+  void scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, int root) {
+    scatter_async(output, inputs, root).wait();
+  }
+  void reduce_scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, ReduceOp op = ReduceOp::kSum) {
+    reduce_scatter_async(output, inputs, op).wait();
+  }
+  void reduce_scatter_tensor(const at::Tensor& output, const at::Tensor& input, ReduceOp op = ReduceOp::kSum) {
+    reduce_scatter_tensor_async(output, input, op).wait();
+  }
+  void all_to_all(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& inputs) {
+    all_to_all_async(outputs, inputs).wait();
+  }
+  void all_to_all_single(const at::Tensor& output, const at::Tensor& input,
+                         const std::vector<std::int64_t>& output_splits = {},
+                         const std::vector<std::int64_t>& input_splits = {}) {
+    all_to_all_single_async(output, input, output_splits, input_splits).wait();
+  }
   void barrier() { barrier_async().wait(); }
+  // A barrier over the store, slower than barrier(), whose kTimeout names every rank that has not come, on each rank
+  // that has, also on those that come later. The group lives on. Zero: the group's timeout.
+  void monitored_barrier(std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
+
+  // --- messages from one rank to another
+
+  // A receive from any rank; see Work::source_rank().
+  static constexpr int kAnyRank = -1;
+
+  // Messages between two ranks with the same tag arrive in the order in which they were sent. A work that nobody waits
+  // for or asks may not make progress.
+  Work isend(const at::Tensor& tensor, int to, int tag = 0);
+  Work irecv(const at::Tensor& tensor, int from = kAnyRank, int tag = 0);
+  void send(const at::Tensor& tensor, int to, int tag = 0) { isend(tensor, to, tag).wait(); }
+  // Gives the rank that sent.
+  int recv(const at::Tensor& tensor, int from = kAnyRank, int tag = 0);
+  // All at once, in whatever order; one work for all. Ranks may exchange with each other without waiting in circles.
+  Work batch_isend_irecv(const std::vector<Message>& messages);
+
+  // --- bytes, of another length on each rank
+
+  // Lengths are exchanged first; more than kMostBytes in one call is an Error (kInvalidArgument) on all ranks.
+  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
+  // `bytes` of root to all.
+  std::string broadcast_bytes(const std::string& bytes, int root);
+  std::vector<std::string> all_gather_bytes(const std::string& bytes);
+  // All ranks' on root, nothing elsewhere.
+  std::vector<std::string> gather_bytes(const std::string& bytes, int root);
+  // bytes: on root one a rank, elsewhere empty. Gives this rank's.
+  std::string scatter_bytes(const std::vector<std::string>& bytes, int root);
+
+  // --- the end
 
   // Wakes every waiter with Error (kAborted), within a moment even when a peer is stopped; the group can then only be
   // destroyed. From any thread.
@@ -100,10 +232,22 @@ class TANDEM_API ProcessGroup {
 
  private:
   struct Parts;
+  friend class GroupMaker;
   explicit ProcessGroup(std::unique_ptr<Parts> parts);
-  const c10::intrusive_ptr<c10d::Backend>& backend_of(const at::Tensor& tensor, const char* collective) const;
+  // Throws when `tensor` is none that the backend takes.
+  void check_device(const at::Tensor& tensor, const char* collective) const;
+  void check_rank_of(int rank, const char* what, const char* collective) const;
+  at::Device device() const;
 
   std::unique_ptr<Parts> parts_;
 };
+
+// The last collectives of this process, of all its groups, as JSON, for whoever asks why ranks wait for each other:
+// {"version", "process", "now_ns", "entries": [{"group", "rank", "size", "sequence", "collective", "shapes", "dtypes",
+// "state": started|completed|failed, "begun_ns", "ended_ns", "error", …}]}, oldest first.
+//
+// The environment's TANDEM_FLIGHT_RECORD=PREFIX has it written to PREFIX.rank<r>.json when a collective times out or
+// loses a peer; TANDEM_FLIGHT_RECORD_SIZE is the number of entries that are kept (2000; 0: none).
+TANDEM_API std::string flight_record();
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// LibTorch's Gloo backend with errors that name peers, AVG, and an abort that works.
+// LibTorch's Gloo backend, and on which of this machine's addresses it listens.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -23,7 +23,8 @@ class GlooDevices {
   const std::vector<net::Endpoint>& endpoints() const { return endpoints_; }
 
  private:
-  friend class GlooBackend;
+  friend c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState&, const Store&, const GlooDevices&,
+                                                             std::chrono::milliseconds);
   template <typename Make>
   void add(Make&& make);
 
@@ -31,27 +32,8 @@ class GlooDevices {
   std::vector<net::Endpoint> endpoints_;
 };
 
-class GlooBackend final : public c10d::ProcessGroupGloo {
- public:
-  // Connects to all peers. Blocks.
-  GlooBackend(std::shared_ptr<GroupState> state, const Store& store, const GlooDevices& devices,
-              std::chrono::milliseconds timeout);
-
-  c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
-                                           const c10d::BroadcastOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
-                                           const c10d::AllreduceOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> reduce(std::vector<at::Tensor>& tensors, const c10d::ReduceOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> allgather(std::vector<std::vector<at::Tensor>>& outputs,
-                                           std::vector<at::Tensor>& inputs,
-                                           const c10d::AllgatherOptions& options) override;
-  c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
-
-  void abort() override { state_->abort("the group was aborted"); }
-  void shutdown() override { abort(); }
-
- private:
-  const std::shared_ptr<GroupState> state_;
-};
+// Connects to all peers. Blocks.
+c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
+                                                    const GlooDevices& devices, std::chrono::milliseconds timeout);
 
 }  // namespace tandem

@@ -1,87 +1,12 @@
 #include "comm/group_state.h"
 
-#include <ATen/core/ivalue.h>
 #include <arpa/inet.h>
 
-#include <atomic>
+#include <cstdio>
+
+#include "comm/flight_recorder.h"
 
 namespace tandem {
-
-using c10::ivalue::Future;
-
-class GuardedWork final : public c10d::Work {
- public:
-  GuardedWork(std::shared_ptr<GroupState> state, c10::intrusive_ptr<c10d::Work> inner, std::string collective,
-              std::function<void()> finish)
-      : c10d::Work(state->rank(), inner->retrieveOpType()),
-        state_(std::move(state)),
-        inner_(std::move(inner)),
-        collective_(std::move(collective)),
-        finish_(std::move(finish)),
-        future_(c10::make_intrusive<Future>(inner_->getFuture()->elementType())) {}
-
-  bool wait(std::chrono::milliseconds timeout) override {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const auto done = [this] { return completed_; };
-    if (timeout == kNoTimeout) {
-      cv_.wait(lock, done);
-    } else if (!cv_.wait_for(lock, timeout, done)) {
-      throw Error(ErrorCode::kTimeout, collective_ + " on group '" + state_->name() + "' (rank " +
-                                           std::to_string(state_->rank()) + " of " + std::to_string(state_->size()) +
-                                           ") is not done after " + std::to_string(timeout.count()) +
-                                           " ms; it goes on, and can be waited for again");
-    }
-    // LibTorch set it under a lock that thread sanitizers do not see; ended_, which they see, came before.
-    const std::exception_ptr failure = ended_.load() ? exception_ : nullptr;
-    lock.unlock();
-    if (failure) std::rethrow_exception(failure);
-    inner_->synchronize();
-    return true;
-  }
-
-  std::vector<at::Tensor> result() override { return inner_->result(); }
-  void synchronize() override { inner_->synchronize(); }
-  uint64_t getSequencenumber() const override { return inner_->getSequencenumber(); }
-  c10::intrusive_ptr<Future> getFuture() override { return future_; }
-
-  const std::string& collective() const { return collective_; }
-
-  // The backend is done.
-  void inner_done(Future& inner) {
-    std::exception_ptr failure = inner.hasError() ? inner.exception_ptr() : nullptr;
-    if (!failure && finish_) {
-      try {
-        finish_();
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    }
-    finish_ = nullptr;
-    if (failure) failure = state_->describe(failure, collective_);
-    state_->settle(*this);
-    end(failure, failure ? c10::IValue() : inner.value());
-    state_->let_go();
-  }
-
-  // Tells those who wait, once.
-  void end(std::exception_ptr failure, const c10::IValue& value = {}) {
-    if (ended_.exchange(true)) return;
-    if (failure) {
-      future_->setError(failure);
-    } else {
-      future_->markCompleted(value);
-    }
-    finish(failure);
-  }
-
- private:
-  const std::shared_ptr<GroupState> state_;
-  const c10::intrusive_ptr<c10d::Work> inner_;
-  const std::string collective_;
-  std::function<void()> finish_;
-  const c10::intrusive_ptr<Future> future_;
-  std::atomic<bool> ended_{false};
-};
 
 void GroupState::check_usable(const std::string& collective) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -91,23 +16,62 @@ void GroupState::check_usable(const std::string& collective) {
                                    (aborted ? ": " : ", for an earlier collective failed: ") + broken_->what());
 }
 
-c10::intrusive_ptr<c10d::Work> GroupState::guard(c10::intrusive_ptr<c10d::Work> work, std::string collective,
-                                                 std::function<void()> finish) {
-  auto guarded = c10::make_intrusive<GuardedWork>(shared_from_this(), work, std::move(collective), std::move(finish));
-  std::exception_ptr aborted;
+Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, int peer, bool point_to_point) {
+  check_usable(name);
+  Collective collective;
+  collective.name = name;
+  collective.point_to_point = point_to_point;
+  collective.peer = peer;
+  collective.tensors = std::move(tensors);
+  collective.begun = std::chrono::steady_clock::now();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    in_flight_.emplace(guarded.get(), guarded);
-    if (broken_ && broken_->code() == ErrorCode::kAborted) aborted = std::make_exception_ptr(*broken_);
+    collective.sequence = point_to_point ? messages_++ : collectives_++;
   }
-  if (aborted) guarded->end(aborted);  // abort() came between check_usable() and here
-  work->getFuture()->addCallback([guarded](Future& inner) { guarded->inner_done(inner); });
-  return guarded;
+  collective.record = FlightRecorder::instance().begin(name_, rank_, size_, collective);
+  return collective;
+}
+
+void GroupState::rethrow_not_started(const Collective& collective) {
+  try {
+    std::rethrow_exception(explain(std::current_exception(), collective));
+  } catch (const std::exception& error) {
+    FlightRecorder::instance().end(collective.record, error.what());
+    throw;
+  }
+}
+
+std::uint64_t GroupState::collectives() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return collectives_;
+}
+
+std::string GroupState::describe(const Collective& collective) const {
+  char age[32];
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - collective.begun;
+  std::snprintf(age, sizeof age, "%.3g s", spent.count());
+  return tandem::describe(collective) + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " +
+         std::to_string(size_) + "), begun " + age + " ago";
+}
+
+void GroupState::add(GuardedWork& work) {
+  std::optional<Error> aborted;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    in_flight_.emplace(&work, c10::intrusive_ptr<GuardedWork>::reclaim_copy(&work));
+    if (broken_ && broken_->code() == ErrorCode::kAborted) aborted = broken_;
+  }
+  if (aborted) work.interrupt(*aborted);  // abort() came between begin() and here
 }
 
 void GroupState::settle(GuardedWork& work) {
+  c10::intrusive_ptr<c10d::Work> hold;  // what goes with it must not go under the lock
   std::lock_guard<std::mutex> lock(mutex_);
-  in_flight_.erase(&work);
+  const auto found = in_flight_.find(&work);
+  if (found != in_flight_.end()) {
+    hold = std::move(found->second);
+    in_flight_.erase(found);
+  }
   ++being_told_;
 }
 
@@ -115,6 +79,18 @@ void GroupState::let_go() {
   std::lock_guard<std::mutex> lock(mutex_);
   --being_told_;
   if (in_flight_.empty() && being_told_ == 0) idle_.notify_all();
+}
+
+void GroupState::fail(const Error& failure) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (broken_) return;
+    broken_.emplace(failure);
+  }
+  if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
+    FlightRecorder::instance().write(rank_);
+  }
+  end_connections();
 }
 
 void GroupState::abort(const std::string& reason, bool quietly) {
@@ -126,8 +102,7 @@ void GroupState::abort(const std::string& reason, bool quietly) {
     if (waiting.empty() && quietly) return;
   }
   for (const auto& [work, hold] : waiting) {
-    work->end(std::make_exception_ptr(
-        Error(ErrorCode::kAborted, work->collective() + " on group '" + name_ + "' was aborted: " + reason)));
+    work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
   }
   end_connections();
 }
@@ -163,18 +138,20 @@ std::string GroupState::name_peer(const std::string& message) const {
   return size_ == 2 ? "rank " + std::to_string(1 - rank_) : "another rank";
 }
 
-std::exception_ptr GroupState::describe(std::exception_ptr failure, const std::string& collective) {
-  const std::string where =
-      collective + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ")";
+std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collective& collective) {
+  const std::string where = describe(collective);
   std::string text;
+  std::optional<ErrorCode> code;
   try {
     std::rethrow_exception(failure);
-  } catch (const Error&) {
-    return failure;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kPeerLost && error.code() != ErrorCode::kTimeout) return failure;
+    code = error.code();
+    text = error.what();
   } catch (const c10::Error& error) {
     // LibTorch refused the arguments: the connections are as good as before.
     return std::make_exception_ptr(
-        Error(ErrorCode::kInvalidArgument, where + " failed: " + error.what_without_backtrace()));
+        Error(ErrorCode::kInvalidArgument, where + ", failed: " + error.what_without_backtrace()));
   } catch (const std::exception& error) {
     text = error.what();
   } catch (...) {
@@ -183,23 +160,29 @@ std::exception_ptr GroupState::describe(std::exception_ptr failure, const std::s
   // Gloo's text begins with "[/source/file.cc:line] ".
   if (text.rfind("[/", 0) == 0 && text.find("] ") != std::string::npos) text = text.substr(text.find("] ") + 2);
   const bool timeout = text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
-  Error described =
-      timeout ? Error(ErrorCode::kTimeout, where + " timed out waiting for " + name_peer(text) +
-                                               ", which did not take part in time: it is stopped, slow or calls other "
-                                               "collectives (" +
-                                               text + ")")
-              : Error(ErrorCode::kPeerLost,
-                      where + " failed: " + name_peer(text) +
-                          " closed its connection, because it died, ended or lost another rank (" + text + ")");
+  Error described = code ? Error(*code, where + ", failed: " + text)
+                    : timeout
+                        ? Error(ErrorCode::kTimeout,
+                                where + ", timed out waiting for " + name_peer(text) +
+                                    ", which did not take part in time: it is stopped, slow or calls other "
+                                    "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
+                                    "TANDEM_FLIGHT_RECORD keeps a record (" +
+                                    text + ")")
+                        : Error(ErrorCode::kPeerLost,
+                                where + ", failed: " + name_peer(text) +
+                                    " closed its connection, because it died, ended or lost another rank (" + text +
+                                    ")");
   bool first = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     first = !broken_;
-    if (first) broken_.emplace(described);
     // What fails after that fails because of it.
-    if (!first) described = Error(broken_->code(), where + " failed after: " + broken_->what());
+    if (!first) described = Error(broken_->code(), where + ", failed after: " + broken_->what());
   }
-  if (first) end_connections();
+  if (first) {
+    FlightRecorder::instance().end(collective.record, described.what());
+    fail(described);
+  }
   return std::make_exception_ptr(described);
 }
 

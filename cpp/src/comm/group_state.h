@@ -2,11 +2,8 @@
 // works, and how to wake everyone who waits.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/Work.hpp>
-
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,12 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "comm/collective.h"
+#include "comm/guarded_work.h"
 #include "comm/sockets.h"
 #include "tandem/error.h"
 
 namespace tandem {
-
-class GuardedWork;
 
 // Thread-safe.
 class GroupState : public std::enable_shared_from_this<GroupState> {
@@ -36,12 +33,20 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Throws when the group was aborted or has failed: "collective" is refused.
   void check_usable(const std::string& collective);
 
-  // Stands between a backend's work and those who wait for it: its errors are Errors that name collective, group and
-  // peer; abort() completes it at once; the first failure ends the group's connections, so that every peer learns of
-  // it. `finish` runs on the backend's thread after success, before anyone is told.
-  c10::intrusive_ptr<c10d::Work> guard(c10::intrusive_ptr<c10d::Work> work, std::string collective,
-                                       std::function<void()> finish = nullptr);
+  // Numbers and records a collective. Throws when the group was aborted or has failed.
+  Collective begin(const char* name, std::vector<at::Tensor> tensors, int peer = -1, bool point_to_point = false);
+  // Inside a catch block, for one that was begun and did not get as far as a work: throws the exception in flight as an
+  // Error that names things.
+  [[noreturn]] void rethrow_not_started(const Collective& collective);
 
+  // How many collectives were begun.
+  std::uint64_t collectives() const;
+
+  // "all_reduce #3 of float[4] on group 'default' (rank 0 of 2), begun 1.5 s ago".
+  std::string describe(const Collective& collective) const;
+
+  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it.
+  void fail(const Error& failure);
   // Completes every collective in flight with Error (kAborted) and ends the group's connections. `quietly`: leaves the
   // connections to their owner when nothing is in flight.
   void abort(const std::string& reason, bool quietly = false);
@@ -50,12 +55,14 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
 
  private:
   friend class GuardedWork;
+  void add(GuardedWork& work);
   // The backend is done with `work`. Before anyone is told: who closes the group right after its last collective must
   // not find that one in flight and cut off ranks that still read.
   void settle(GuardedWork& work);
   // All are told; the backend's thread leaves.
   void let_go();
-  std::exception_ptr describe(std::exception_ptr failure, const std::string& collective);
+  // A backend's failure as an Error that names things. The first one ends the group.
+  std::exception_ptr explain(std::exception_ptr failure, const Collective& collective);
   std::string name_peer(const std::string& message) const;
   void end_connections();
 
@@ -64,11 +71,13 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const int size_;
   std::vector<std::vector<net::Endpoint>> listeners_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::unordered_map<GuardedWork*, c10::intrusive_ptr<c10d::Work>> in_flight_;
-  int being_told_ = 0;  // collectives that are done, whose waiters are being told
+  int being_told_ = 0;           // collectives that are done, whose waiters are being told
   std::optional<Error> broken_;  // why the group can no longer be used
+  std::uint64_t collectives_ = 0;
+  std::uint64_t messages_ = 0;  // sends and receives
 };
 
 }  // namespace tandem

@@ -42,7 +42,7 @@ func run(ctx context.Context) error {
 		tensors, works = append(tensors, t), append(works, work)
 	}
 	for i, work := range works {
-		if err := work.Wait(); err != nil {
+		if err := work.Wait(ctx); err != nil {
 			return err
 		}
 		if group.Rank() == 0 {

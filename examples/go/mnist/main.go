@@ -63,7 +63,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer group.Close()
-	train, test, err := data.MNIST(s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.seed,
+	train, test, err := data.MNIST(ctx, s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.seed,
 		Cache: filepath.Join(s.output, "recordio")})
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *settings) run(ctx context.Context) error {
 		}
 	}
 	fingerprint := nn.Fingerprint(net)
-	equal, err := group.AllEqual([]byte(fingerprint))
+	equal, err := group.AllEqual(ctx, []byte(fingerprint))
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, 
 		t.curve.step(value)
 		bar.step(labels.Numel()*t.group.Size(), value)
 	}
-	sum, err := t.sum(total / float64(loader.Len()))
+	sum, err := t.sum(ctx, total/float64(loader.Len()))
 	return sum / float64(t.group.Size()), err
 }
 
@@ -178,14 +178,14 @@ func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	all, err := t.sum(float64(right))
+	all, err := t.sum(ctx, float64(right))
 	return 100 * all / float64(max(test.Samples(), 1)), err
 }
 
 // sum of value over all ranks.
-func (t *trainer) sum(value float64) (float64, error) {
+func (t *trainer) sum(ctx context.Context, value float64) (float64, error) {
 	sum := gotorch.From([]float64{value}).ToDevice(t.device)
-	if err := t.group.AllReduce(sum, dist.Sum); err != nil {
+	if err := t.group.AllReduce(ctx, sum, dist.Sum); err != nil {
 		return 0, err
 	}
 	return sum.Item(), nil

@@ -17,7 +17,7 @@ import (
 )
 
 func train(ctx context.Context, group *dist.ProcessGroup) error {
-	digits, test, err := data.MNIST(flag.Arg(0), group, data.MNISTOptions{BatchSize: 64})
+	digits, test, err := data.MNIST(ctx, flag.Arg(0), group, data.MNISTOptions{BatchSize: 64})
 	if err != nil {
 		return err
 	}

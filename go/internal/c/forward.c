@@ -163,15 +163,52 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_process_group_rank",
     "tdm_process_group_size",
     "tdm_process_group_backend",
+    "tdm_process_group_name",
     "tdm_process_group_abort",
+    "tdm_process_group_new_group",
+    "tdm_process_group_split",
+    "tdm_process_group_new_subgroups",
+    "tdm_process_group_global_rank",
+    "tdm_process_group_rank_of",
     "tdm_broadcast",
     "tdm_all_reduce",
+    "tdm_all_reduce_premul_sum",
+    "tdm_all_reduce_coalesced",
     "tdm_reduce",
     "tdm_all_gather",
+    "tdm_all_gather_into_tensor",
+    "tdm_gather",
+    "tdm_scatter",
+    "tdm_reduce_scatter",
+    "tdm_reduce_scatter_tensor",
+    "tdm_all_to_all",
+    "tdm_all_to_all_single",
     "tdm_barrier",
+    "tdm_monitored_barrier",
+    "tdm_send",
+    "tdm_recv",
+    "tdm_batch_send_recv",
+    "tdm_broadcast_bytes",
+    "tdm_all_gather_bytes",
+    "tdm_gather_bytes",
+    "tdm_scatter_bytes",
     "tdm_work_wait",
     "tdm_work_is_completed",
+    "tdm_work_error",
+    "tdm_work_result_count",
+    "tdm_work_result",
+    "tdm_work_source_rank",
     "tdm_work_free",
+    "tdm_flight_record",
+    "tdm_differentiable_broadcast",
+    "tdm_differentiable_all_reduce",
+    "tdm_differentiable_reduce",
+    "tdm_differentiable_gather",
+    "tdm_differentiable_scatter",
+    "tdm_differentiable_all_gather",
+    "tdm_differentiable_reduce_scatter",
+    "tdm_differentiable_all_to_all",
+    "tdm_differentiable_all_to_all_single",
     "tdm_ddp_create",
     "tdm_ddp_free",
     "tdm_ddp_prepare_forward",
@@ -983,147 +1020,332 @@ const char* tdm_process_group_backend(const tdm_process_group* group) {
   return ((const char* (*)(const tdm_process_group* group))slots[155])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[156]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[156])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[156])(group);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[157])(group);
+}
+
+tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
+  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[158])(group, ranks, rank_count, name, out);
+}
+
+tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
+  if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[159])(group, ranks, rank_count, sizes, group_count, name, out);
+}
+
+tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
+  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[160])(group, size, name, out);
+}
+
+int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
+  if (!slots[161]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[161])(group, rank);
+}
+
+int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
+  if (!slots[162]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[162])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[157])(group, tensor, root, work);
+  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[163])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[158])(group, tensor, op, work);
+  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[164])(group, tensor, op, work);
+}
+
+tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
+  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[165])(group, tensor, factor, work);
+}
+
+tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
+  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[166])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[159])(group, tensor, root, op, work);
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[167])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[160])(group, outputs, output_count, input, work);
+  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[168])(group, outputs, output_count, input, work);
+}
+
+tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[169])(group, output, input, work);
+}
+
+tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
+  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[170])(group, outputs, output_count, input, root, work);
+}
+
+tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[171])(group, output, inputs, input_count, root, work);
+}
+
+tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[172])(group, output, inputs, input_count, op, work);
+}
+
+tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
+  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[173])(group, output, input, op, work);
+}
+
+tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[174])(group, outputs, output_count, inputs, input_count, work);
+}
+
+tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
+  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[175])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[161])(group, work);
+  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[176])(group, work);
+}
+
+tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[177])(group, timeout_ms);
+}
+
+tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[178])(group, tensor, to, tag, work);
+}
+
+tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[179])(group, tensor, from, tag, source, work);
+}
+
+tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[180])(group, messages, message_count, work);
+}
+
+tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
+  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[181])(group, data, size, root, out);
+}
+
+tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
+  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[182])(group, data, size, out, out_count);
+}
+
+tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[183])(group, data, size, root, out, out_count);
+}
+
+tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[184])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[162])(work, timeout_ms);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[185])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[163]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[163])(work);
+  if (!slots[186]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[186])(work);
+}
+
+tdm_error* tdm_work_error(const tdm_work* work) {
+  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
+  return ((tdm_error* (*)(const tdm_work* work))slots[187])(work);
+}
+
+size_t tdm_work_result_count(const tdm_work* work) {
+  if (!slots[188]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[188])(work);
+}
+
+tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[189])(work, index, out);
+}
+
+int32_t tdm_work_source_rank(const tdm_work* work) {
+  if (!slots[190]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[190])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[164]) return;
-  ((void (*)(tdm_work* work))slots[164])(work);
+  if (!slots[191]) return;
+  ((void (*)(tdm_work* work))slots[191])(work);
+}
+
+tdm_error* tdm_flight_record(tdm_string** out) {
+  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
+  return ((tdm_error* (*)(tdm_string** out))slots[192])(out);
+}
+
+tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
+  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[193])(group, tensor, root, out);
+}
+
+tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[194])(group, tensor, op, out);
+}
+
+tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[195])(group, tensor, root, op, out);
+}
+
+tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[196])(group, tensor, root, out, out_count);
+}
+
+tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[197])(group, tensors, tensor_count, root, out);
+}
+
+tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[198])(group, tensor, out, out_count);
+}
+
+tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[199])(group, tensors, tensor_count, op, out);
+}
+
+tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[200])(group, tensors, tensor_count, out, out_count);
+}
+
+tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[201])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[165])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[202])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[166]) return;
-  ((void (*)(tdm_ddp* ddp))slots[166])(ddp);
+  if (!slots[203]) return;
+  ((void (*)(tdm_ddp* ddp))slots[203])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[167])(ddp, training);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[204])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[168])(ddp, outputs, output_count);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[205])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[169])(ddp, on);
+  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[206])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[170])(path, options, out);
+  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[207])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[171])(writer, data, size);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[208])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[172])(writer);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[209])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[173]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[173])(writer);
+  if (!slots[210]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[210])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[174])(path, out);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[211])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[175]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[175])(reader);
+  if (!slots[212]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[212])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[176])(reader, index, data, size);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[213])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[177]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[177])(reader);
+  if (!slots[214]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[214])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[178])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[215])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[179])(paths, path_count, fields, field_count, options, out);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[216])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[180]) return;
-  ((void (*)(tdm_loader* loader))slots[180])(loader);
+  if (!slots[217]) return;
+  ((void (*)(tdm_loader* loader))slots[217])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[181]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[181])(loader);
+  if (!slots[218]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[218])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[182]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[182])(loader);
+  if (!slots[219]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[219])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[183])(loader, epoch, first_batch);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[220])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[184])(loader, batch, field_count, has_batch);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[221])(loader, batch, field_count, has_batch);
 }

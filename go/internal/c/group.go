@@ -46,46 +46,44 @@ func GroupSize(g ProcessGroup) int       { return int(C.tdm_process_group_size(g
 func GroupBackend(g ProcessGroup) string { return C.GoString(C.tdm_process_group_backend(group(g))) }
 func AbortGroup(g ProcessGroup) *Failure { return failure(C.tdm_process_group_abort(group(g))) }
 
-// start runs a collective; async: it gives the work to wait for.
-func start(async bool, call func(**C.tdm_work) *C.tdm_error) (Work, *Failure) {
-	if !async {
-		return nil, failure(call(nil))
+func GroupName(g ProcessGroup) string { return C.GoString(C.tdm_process_group_name(group(g))) }
+
+func GlobalRank(g ProcessGroup, rank int) int {
+	return int(C.tdm_process_group_global_rank(group(g), C.int32_t(rank)))
+}
+func RankOf(g ProcessGroup, globalRank int) int {
+	return int(C.tdm_process_group_rank_of(group(g), C.int32_t(globalRank)))
+}
+
+// SplitGroup gives the new group that this rank is in, nil when it is in none.
+func SplitGroup(g ProcessGroup, groups [][]int, name string) (ProcessGroup, *Failure) {
+	var ranks []int32
+	var sizes []C.size_t
+	for _, one := range groups {
+		for _, rank := range one {
+			ranks = append(ranks, int32(rank))
+		}
+		sizes = append(sizes, C.size_t(len(one)))
 	}
-	var w *C.tdm_work
-	err := failure(call(&w))
-	return Work(unsafe.Pointer(w)), err
+	cName := cString(name)
+	defer free(cName)
+	var made *C.tdm_process_group
+	var err *Failure
+	if len(groups) == 1 { // named without a number
+		err = failure(C.tdm_process_group_new_group(group(g), int32s(ranks), C.size_t(len(ranks)), cName, &made))
+	} else {
+		err = failure(C.tdm_process_group_split(group(g), int32s(ranks), C.size_t(len(ranks)), unsafe.SliceData(sizes),
+			C.size_t(len(sizes)), cName, &made))
+	}
+	return ProcessGroup(unsafe.Pointer(made)), err
 }
 
-func Broadcast(g ProcessGroup, t Tensor, root int, async bool) (Work, *Failure) {
-	return start(async, func(w **C.tdm_work) *C.tdm_error {
-		return C.tdm_broadcast(group(g), tensor(t), C.int32_t(root), w)
-	})
+func NewSubgroups(g ProcessGroup, size int, name string) (ProcessGroup, *Failure) {
+	cName := cString(name)
+	defer free(cName)
+	var made *C.tdm_process_group
+	err := failure(C.tdm_process_group_new_subgroups(group(g), C.int32_t(size), cName, &made))
+	return ProcessGroup(unsafe.Pointer(made)), err
 }
 
-func AllReduce(g ProcessGroup, t Tensor, op int32, async bool) (Work, *Failure) {
-	return start(async, func(w **C.tdm_work) *C.tdm_error {
-		return C.tdm_all_reduce(group(g), tensor(t), C.tdm_reduce_op(op), w)
-	})
-}
-
-func Reduce(g ProcessGroup, t Tensor, root int, op int32, async bool) (Work, *Failure) {
-	return start(async, func(w **C.tdm_work) *C.tdm_error {
-		return C.tdm_reduce(group(g), tensor(t), C.int32_t(root), C.tdm_reduce_op(op), w)
-	})
-}
-
-func AllGather(g ProcessGroup, outputs []Tensor, input Tensor, async bool) (Work, *Failure) {
-	return start(async, func(w **C.tdm_work) *C.tdm_error {
-		return C.tdm_all_gather(group(g), handles(outputs), C.size_t(len(outputs)), tensor(input), w)
-	})
-}
-
-func Barrier(g ProcessGroup, async bool) (Work, *Failure) {
-	return start(async, func(w **C.tdm_work) *C.tdm_error { return C.tdm_barrier(group(g), w) })
-}
-
-func WaitWork(w Work, timeoutMS int64) *Failure {
-	return failure(C.tdm_work_wait(work(w), C.int64_t(timeoutMS)))
-}
-func WorkIsCompleted(w Work) bool { return C.tdm_work_is_completed(work(w)) != 0 }
-func FreeWork(w Work)             { C.tdm_work_free(work(w)) }
+func int32s(s []int32) *C.int32_t { return (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -229,7 +229,7 @@ TEST(CapiProcessGroup, AbortWakesTheWaiterAndTheGroupIsDone) {
     EXPECT_OK(tdm_process_group_abort(group));
     const Failure aborted = take(tdm_work_wait(work, -1));
     EXPECT_EQ(aborted.code, TDM_ERROR_ABORTED);
-    EXPECT_THAT(aborted.message, HasSubstr("reduce on group 'default'"));
+    EXPECT_THAT(aborted.message, HasSubstr("reduce #1 of float[1] on group 'default'"));
     EXPECT_EQ(take(tdm_barrier(group, nullptr)).code, TDM_ERROR_ABORTED);
   });
 }
@@ -274,6 +274,193 @@ tdm_tensor* call(const char* name, const char* overload, std::vector<tdm_tensor*
   tdm_value result = {};
   EXPECT_OK(tdm_op_call(op, arguments.data(), arguments.size(), &result, 1));
   return result.as.tensor;
+}
+
+Tensor tensor_of_size(std::size_t size, float value) {
+  return tensor_of(std::vector<float>(size, value));
+}
+
+std::string take_string(tdm_string* string) {
+  std::string text(tdm_string_data(string), tdm_string_size(string));
+  tdm_string_free(string);
+  return text;
+}
+
+TEST(CapiProcessGroup, GathersScattersAndExchanges) {
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    const float own = 1.0f + rank;
+    const Tensor one = tensor_of({own}), a = tensor_of({0}), b = tensor_of({0}), both = tensor_of({0, 0});
+    tdm_tensor* parts[] = {a.get(), b.get()};
+    EXPECT_OK(tdm_gather(group, parts, rank == 1 ? 2 : 0, one.get(), 1, nullptr));
+    EXPECT_THAT(values_of(a.get()), ::testing::ElementsAre(rank == 1 ? 1 : 0));
+    EXPECT_OK(tdm_scatter(group, one.get(), parts, rank == 1 ? 2 : 0, 1, nullptr));
+    EXPECT_THAT(values_of(one.get()), ::testing::ElementsAre(own));
+    EXPECT_OK(tdm_all_gather_into_tensor(group, both.get(), one.get(), nullptr));
+    EXPECT_THAT(values_of(both.get()), ::testing::ElementsAre(1, 2));
+    const Tensor sum = tensor_of({0});
+    EXPECT_OK(tdm_reduce_scatter_tensor(group, sum.get(), both.get(), TDM_REDUCE_OP_SUM, nullptr));
+    EXPECT_THAT(values_of(sum.get()), ::testing::ElementsAre(2 * own));
+    tdm_tensor* given[] = {one.get(), one.get()};
+    EXPECT_OK(tdm_reduce_scatter(group, sum.get(), given, 2, TDM_REDUCE_OP_MAX, nullptr));
+    EXPECT_THAT(values_of(sum.get()), ::testing::ElementsAre(2));
+    EXPECT_OK(tdm_all_to_all(group, parts, 2, given, 2, nullptr));
+    EXPECT_THAT(values_of(b.get()), ::testing::ElementsAre(2));
+    EXPECT_OK(tdm_all_reduce_premul_sum(group, one.get(), 2, nullptr));
+    EXPECT_THAT(values_of(one.get()), ::testing::ElementsAre(6));
+    tdm_tensor* many[] = {a.get(), both.get()};
+    tdm_work* work = nullptr;
+    EXPECT_OK(tdm_all_reduce_coalesced(group, many, 2, TDM_REDUCE_OP_SUM, &work));
+    const Work owned(work);
+    EXPECT_OK(tdm_work_wait(work, -1));
+    EXPECT_EQ(take(tdm_work_error(work)).code, 0);
+    ASSERT_EQ(tdm_work_result_count(work), 2u);
+    tdm_tensor* result = nullptr;
+    EXPECT_OK(tdm_work_result(work, 1, &result));
+    EXPECT_EQ(tdm_tensor_is_same(result, both.get()), 1);
+    tdm_tensor_free(result);
+    EXPECT_EQ(take(tdm_work_result(work, 2, &result)).code, TDM_ERROR_OUT_OF_RANGE);
+    EXPECT_OK(tdm_monitored_barrier(group, -1));
+  });
+}
+
+TEST(CapiProcessGroup, UnevenRowsGoBothWays) {
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    // To rank r go r + 1 rows from each.
+    const std::int64_t sent[] = {1, 2}, received[] = {rank + 1, rank + 1};
+    const Tensor input = tensor_of({rank * 10.0f, rank * 10.0f + 1, rank * 10.0f + 2});
+    const Tensor output = tensor_of_size(2 * (rank + 1), 0);
+    EXPECT_OK(tdm_all_to_all_single(group, output.get(), input.get(), received, 2, sent, 2, nullptr));
+    if (rank == 0) {
+      EXPECT_THAT(values_of(output.get()), ::testing::ElementsAre(0, 10));
+    } else {
+      EXPECT_THAT(values_of(output.get()), ::testing::ElementsAre(1, 2, 11, 12));
+    }
+  });
+}
+
+TEST(CapiProcessGroup, MessagesAndBytes) {
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    const Tensor tensor = tensor_of({1.0f + rank});
+    if (rank == 0) {
+      EXPECT_OK(tdm_send(group, tensor.get(), 1, 5, nullptr));
+      tdm_work* work = nullptr;
+      EXPECT_OK(tdm_recv(group, tensor.get(), -1, 6, nullptr, &work));
+      const Work owned(work);
+      EXPECT_OK(tdm_work_wait(work, 20000));
+      EXPECT_EQ(tdm_work_source_rank(work), 1);
+    } else {
+      std::int32_t source = -1;
+      EXPECT_OK(tdm_recv(group, tensor.get(), -1, 5, &source, nullptr));
+      EXPECT_EQ(source, 0);
+      EXPECT_OK(tdm_send(group, tensor.get(), 0, 6, nullptr));
+    }
+    EXPECT_THAT(values_of(tensor.get()), ::testing::ElementsAre(1));
+    const Tensor out = tensor_of({10.0f + rank}), in = tensor_of({0});
+    const tdm_message messages[] = {{out.get(), 1, 1 - rank, 0}, {in.get(), 0, 1 - rank, 0}};
+    EXPECT_OK(tdm_batch_send_recv(group, messages, 2, nullptr));
+    EXPECT_THAT(values_of(in.get()), ::testing::ElementsAre(11.0f - rank));
+
+    const std::string own(rank * 3, 'b');
+    tdm_string* strings[2] = {};
+    EXPECT_OK(tdm_all_gather_bytes(group, own.data(), own.size(), strings, 2));
+    EXPECT_EQ(take_string(strings[0]), "");
+    EXPECT_EQ(take_string(strings[1]), "bbb");
+    EXPECT_OK(tdm_gather_bytes(group, own.data(), own.size(), 0, strings, rank == 0 ? 2 : 0));
+    if (rank == 0) {
+      EXPECT_EQ(take_string(strings[0]) + take_string(strings[1]), "bbb");
+    }
+    tdm_string* text = nullptr;
+    EXPECT_OK(tdm_broadcast_bytes(group, rank == 1 ? "x\0y" : nullptr, rank == 1 ? 3 : 0, 1, &text));
+    EXPECT_EQ(take_string(text), std::string("x\0y", 3));
+    const void* data[] = {"first", "second"};
+    const std::size_t sizes[] = {5, 6};
+    EXPECT_OK(tdm_scatter_bytes(group, data, sizes, rank == 0 ? 2 : 0, 0, &text));
+    EXPECT_EQ(take_string(text), rank == 0 ? "first" : "second");
+    EXPECT_EQ(take(tdm_all_gather_bytes(group, nullptr, 0, strings, 3)).code, TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_OK(tdm_flight_record(&text));
+    EXPECT_THAT(take_string(text), HasSubstr("\"collective\": \"batch_isend_irecv\""));
+  });
+}
+
+TEST(CapiProcessGroup, Subgroups) {
+  run_ranks(3, [](tdm_process_group* group, int rank) {
+    const std::int32_t ends[] = {2, 0};
+    tdm_process_group* made = nullptr;
+    EXPECT_OK(tdm_process_group_new_group(group, ends, 2, nullptr, &made));
+    const Group pair(made);
+    EXPECT_EQ(made == nullptr, rank == 1);
+    if (made) {
+      EXPECT_EQ(tdm_process_group_rank(made), rank == 2 ? 0 : 1);
+      EXPECT_EQ(tdm_process_group_global_rank(made, 0), 2);
+      EXPECT_EQ(tdm_process_group_rank_of(made, 0), 1);
+      EXPECT_EQ(tdm_process_group_rank_of(made, 1), -1);
+      EXPECT_STREQ(tdm_process_group_name(made), "default/0");
+      const Tensor tensor = tensor_of({1});
+      EXPECT_OK(tdm_all_reduce(made, tensor.get(), TDM_REDUCE_OP_SUM, nullptr));
+      EXPECT_THAT(values_of(tensor.get()), ::testing::ElementsAre(2));
+    }
+    const std::int32_t ranks[] = {1, 0, 2};
+    const std::size_t sizes[] = {2, 1};
+    EXPECT_OK(tdm_process_group_split(group, ranks, 3, sizes, 2, "part", &made));
+    const Group part(made);
+    EXPECT_EQ(tdm_process_group_size(made), rank == 2 ? 1 : 2);
+    EXPECT_STREQ(tdm_process_group_name(made), rank == 2 ? "part.1" : "part.0");
+    EXPECT_OK(tdm_process_group_new_subgroups(group, 1, nullptr, &made));
+    const Group alone(made);
+    EXPECT_EQ(tdm_process_group_size(made), 1);
+    tdm_process_group* none = nullptr;
+    const std::size_t too_many[] = {2, 2};
+    EXPECT_EQ(take(tdm_process_group_split(group, ranks, 3, too_many, 2, nullptr, &none)).code,
+              TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(take(tdm_process_group_new_subgroups(group, 2, nullptr, &none)).code, TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(none, nullptr);
+    EXPECT_OK(tdm_barrier(group, nullptr));
+  });
+}
+
+TEST(CapiProcessGroup, GradientsCrossRanks) {
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    const Tensor x = tensor_of({1.0f + rank});
+    EXPECT_OK(tdm_tensor_set_requires_grad(x.get(), 1));
+    std::vector<Tensor> results;
+    const auto add = [&](auto&& call) {
+      tdm_tensor* out = nullptr;
+      EXPECT_OK(call(&out));
+      results.emplace_back(out);
+    };
+    const auto add_two = [&](auto&& call) {
+      tdm_tensor* out[2] = {};
+      EXPECT_OK(call(out));
+      results.emplace_back(out[0]);
+      results.emplace_back(out[1]);
+    };
+    tdm_tensor* two[] = {x.get(), x.get()};
+    add([&](auto out) { return tdm_differentiable_broadcast(group, x.get(), 1, out); });
+    add([&](auto out) { return tdm_differentiable_all_reduce(group, x.get(), TDM_REDUCE_OP_SUM, out); });
+    add([&](auto out) { return tdm_differentiable_reduce(group, x.get(), 0, TDM_REDUCE_OP_SUM, out); });
+    add([&](auto out) { return tdm_differentiable_scatter(group, two, 2, 0, out); });
+    add([&](auto out) { return tdm_differentiable_reduce_scatter(group, two, 2, TDM_REDUCE_OP_SUM, out); });
+    // Rank 0's row goes to rank 1 and rank 1's to rank 0.
+    const std::int64_t rows[] = {rank == 0 ? 0 : 1, rank == 0 ? 1 : 0};
+    add([&](auto out) { return tdm_differentiable_all_to_all_single(group, x.get(), rows, 2, rows, 2, out); });
+    add_two([&](auto out) { return tdm_differentiable_gather(group, x.get(), 0, out, 2); });
+    add_two([&](auto out) { return tdm_differentiable_all_gather(group, x.get(), out, 2); });
+    add_two([&](auto out) { return tdm_differentiable_all_to_all(group, two, 2, out, 2); });
+    std::vector<tdm_tensor*> roots;
+    for (const Tensor& result : results) roots.push_back(result.get());
+    EXPECT_OK(tdm_autograd_backward(roots.data(), nullptr, roots.size(), 0, 0));
+    tdm_tensor* gradient = nullptr;
+    EXPECT_OK(tdm_tensor_grad(x.get(), &gradient));
+    // Of the sum of all ranks' results: broadcast 2 (root 1), all_reduce 2, reduce 1, scatter 2 (root 0),
+    // reduce_scatter 2, all_to_all_single 1, gather 1, all_gather 2, all_to_all 2.
+    const float broadcast = rank == 1 ? 2 : 0, scatter = rank == 0 ? 2 : 0;
+    EXPECT_THAT(values_of(gradient), ::testing::ElementsAre(broadcast + 2 + 1 + scatter + 2 + 1 + 2 + 2 + 1));
+    tdm_tensor_free(gradient);
+    tdm_tensor* out[1] = {};
+    EXPECT_EQ(take(tdm_differentiable_gather(group, x.get(), 0, out, 1)).code, TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(take(tdm_differentiable_all_reduce(group, x.get(), TDM_REDUCE_OP_MIN, out)).code,
+              TDM_ERROR_INVALID_ARGUMENT);
+  });
 }
 
 TEST(CapiDdp, AveragesGradients) {

@@ -265,7 +265,7 @@ TEST(Processes, AKilledPeerIsNamedAtOnce) {
   const std::string waiting = first->line();
   EXPECT_LT(Clock::now() - killed, std::chrono::seconds(3));
   EXPECT_THAT(waiting, IsError(ErrorCode::kPeerLost,
-                               AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1 closed"))));
+                               AllOf(HasSubstr("all_reduce #1 of float[4] on group 'default' (rank 0 of 2), begun"), HasSubstr("rank 1 closed"))));
   const std::string queued = first->line(), later = first->line();
   EXPECT_THAT(queued, IsError(ErrorCode::kPeerLost, _));
   EXPECT_THAT(later, IsError(ErrorCode::kPeerLost, HasSubstr("can no longer be used")));
@@ -278,7 +278,7 @@ TEST(Processes, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
   const auto other = job.start("wait", 1, 2);
   EXPECT_EQ(first->line(), "ready");
   EXPECT_THAT(first->line(),
-              IsError(ErrorCode::kTimeout, AllOf(HasSubstr("all_reduce on group 'default'"), HasSubstr("rank 1"))));
+              IsError(ErrorCode::kTimeout, AllOf(HasSubstr("all_reduce #1 of float[4] on group 'default'"), HasSubstr("rank 1"))));
 }
 
 TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {

@@ -19,7 +19,7 @@ func run(ctx context.Context) error {
 	}
 	defer group.Close()
 	tensor := gotorch.Full([]int{1}, float64(group.Rank()+1))
-	if err := group.AllReduce(tensor, dist.Sum); err != nil {
+	if err := group.AllReduce(ctx, tensor, dist.Sum); err != nil {
 		return err
 	}
 	doneAt := time.Now()

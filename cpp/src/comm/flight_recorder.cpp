@@ -1,0 +1,138 @@
+#include "comm/flight_recorder.h"
+
+#include <c10/core/ScalarType.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "comm/environment.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kEntries = 2000;
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      result += escape;
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::size_t ring_size() {
+  const auto text = environment_variable("TANDEM_FLIGHT_RECORD_SIZE");
+  const long size = text ? std::strtol(text->c_str(), nullptr, 10) : kEntries;
+  return static_cast<std::size_t>(std::clamp(size, 0L, 1000000L));
+}
+
+}  // namespace
+
+FlightRecorder::FlightRecorder() : ring_(ring_size()) {}
+
+FlightRecorder& FlightRecorder::instance() {
+  static auto* recorder = new FlightRecorder;
+  return *recorder;
+}
+
+std::int64_t FlightRecorder::begin(const std::string& group, int rank, int size, const Collective& collective) {
+  if (ring_.empty()) return -1;
+  const std::int64_t time = now();
+  std::lock_guard<std::mutex> lock(mutex_);
+  Entry& entry = ring_[next_ % ring_.size()];
+  entry.record = next_++;
+  entry.group = group;
+  entry.rank = rank;
+  entry.size = size;
+  entry.name = collective.name;
+  entry.sequence = collective.sequence;
+  entry.point_to_point = collective.point_to_point;
+  entry.peer = collective.peer;
+  entry.tensor_count = collective.tensors.size();
+  for (std::size_t i = 0; i < std::min(std::size(entry.shapes), collective.tensors.size()); ++i) {
+    const at::Tensor& tensor = collective.tensors[i];
+    entry.shapes[i].dtype = static_cast<std::int8_t>(tensor.scalar_type());
+    entry.shapes[i].sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
+  }
+  entry.begun = time;
+  entry.ended = 0;
+  entry.failure.clear();
+  return entry.record;
+}
+
+void FlightRecorder::end(std::int64_t record, const std::string& failure) {
+  if (record < 0) return;
+  const std::int64_t time = now();
+  std::lock_guard<std::mutex> lock(mutex_);
+  Entry& entry = ring_[record % ring_.size()];
+  if (entry.record != record || entry.ended != 0) return;
+  entry.ended = time;
+  entry.failure = failure;
+}
+
+std::string FlightRecorder::json_of(const Entry& entry) {
+  std::string shapes, dtypes;
+  for (std::size_t i = 0; i < std::min(std::size(entry.shapes), entry.tensor_count); ++i) {
+    std::string sizes;
+    for (const std::int64_t size : entry.shapes[i].sizes) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+    shapes += (i ? ", [" : "[") + sizes + "]";
+    dtypes += (i ? ", " : "") + quoted(c10::toString(static_cast<c10::ScalarType>(entry.shapes[i].dtype)));
+  }
+  const char* state = entry.ended == 0 ? "started" : entry.failure.empty() ? "completed" : "failed";
+  std::string text = "{\"record\": " + std::to_string(entry.record) + ", \"group\": " + quoted(entry.group) +
+                     ", \"rank\": " + std::to_string(entry.rank) + ", \"size\": " + std::to_string(entry.size) +
+                     ", \"sequence\": " + std::to_string(entry.sequence) +
+                     ", \"point_to_point\": " + (entry.point_to_point ? "true" : "false") +
+                     ", \"collective\": " + quoted(entry.name);
+  if (entry.peer >= 0) text += ", \"peer\": " + std::to_string(entry.peer);
+  text += ", \"tensor_count\": " + std::to_string(entry.tensor_count) + ", \"shapes\": [" + shapes +
+          "], \"dtypes\": [" + dtypes + "], \"state\": \"" + state + "\", \"begun_ns\": " + std::to_string(entry.begun);
+  if (entry.ended != 0) text += ", \"ended_ns\": " + std::to_string(entry.ended);
+  if (!entry.failure.empty()) text += ", \"error\": " + quoted(entry.failure);
+  return text + "}";
+}
+
+std::string FlightRecorder::json() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::string entries;
+  const std::int64_t size = static_cast<std::int64_t>(ring_.size());
+  for (std::int64_t record = std::max<std::int64_t>(0, next_ - size); record < next_; ++record) {
+    entries += (entries.empty() ? "" : ",\n") + json_of(ring_[record % size]);
+  }
+  return "{\"version\": \"1\", \"process\": " + std::to_string(::getpid()) + ", \"now_ns\": " + std::to_string(now()) +
+         ", \"entries\": [\n" + entries + "\n]}\n";
+}
+
+std::string FlightRecorder::write(int rank) {
+  const auto prefix = environment_variable("TANDEM_FLIGHT_RECORD");
+  if (!prefix) return "";
+  const std::string path = *prefix + ".rank" + std::to_string(rank) + ".json";
+  const std::string beside = path + "." + std::to_string(::getpid());
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << json();
+    if (!file.flush()) {
+      ::unlink(beside.c_str());
+      return "";
+    }
+  }
+  return std::rename(beside.c_str(), path.c_str()) == 0 ? path : "";
+}
+
+}  // namespace tandem

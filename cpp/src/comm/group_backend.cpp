@@ -1,0 +1,370 @@
+#include "comm/group_backend.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <map>
+#include <utility>
+
+
+namespace tandem {
+namespace {
+
+using Tensors = GroupBackend::Tensors;
+
+// What ranks must agree on, as text.
+std::string call_of(const Tensors& tensors) {
+  std::string text;
+  for (const at::Tensor& tensor : tensors) text += " " + describe(tensor);
+  return text;
+}
+std::string with_op(const c10d::ReduceOp& op, const Tensors& tensors) {
+  return " " + name_of(op) + call_of(tensors);
+}
+std::string with_root(std::int64_t root, const Tensors& tensors) {
+  return " with root " + std::to_string(root) + call_of(tensors);
+}
+
+Tensors flattened(const std::vector<Tensors>& lists) {
+  Tensors all;
+  for (const Tensors& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+at::Tensor flat(const at::Tensor& tensor) {
+  return tensor.detach().contiguous().view({-1});
+}
+
+}  // namespace
+
+GroupBackend::GroupBackend(std::shared_ptr<GroupState> state, c10::intrusive_ptr<c10d::Backend> inner,
+                           const BackendTraits& traits, std::shared_ptr<CollectiveCheck> check)
+    : c10d::Backend(state->rank(), state->size()),
+      state_(std::move(state)),
+      inner_(std::move(inner)),
+      traits_(traits),
+      check_(std::move(check)) {}
+
+// LibTorch's flight recorder, one for all groups of a process, looks up and adds groups without a lock: groups of
+// several threads take turns at issuing collectives, which takes microseconds.
+template <typename Issue>
+auto GroupBackend::issue_in_turn(Issue&& issue) {
+  if (!traits_.in_turns) return issue();
+  static auto* one_at_a_time = new std::mutex;
+  std::lock_guard<std::mutex> lock(*one_at_a_time);
+  return issue();
+}
+
+template <typename Call, typename Issue>
+GroupBackend::WorkPtr GroupBackend::run(const char* name, Tensors results, int peer, Call&& call, Issue&& issue,
+                                        std::function<void()> finish) {
+  Collective collective = state_->begin(name, std::move(results), peer);
+  try {
+    if (check_) check_->check(collective, name + call());
+    GuardedWork::Inner inner = issue_in_turn([&]() -> GuardedWork::Inner {
+      if constexpr (std::is_convertible_v<decltype(issue()), WorkPtr>) {
+        return {issue()};
+      } else {
+        return issue();
+      }
+    });
+    if (!traits_.completes) return inner.front();
+    return GuardedWork::start(state_, collective, std::move(inner), std::move(finish));
+  } catch (...) {
+    state_->rethrow_not_started(collective);
+  }
+}
+
+template <typename Issue>
+GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tensors, int peer, Issue&& issue) {
+  Collective collective = state_->begin(name, std::move(tensors), peer, /*point_to_point=*/true);
+  try {
+    GuardedWork::Inner inner = issue_in_turn(issue);
+    if (!traits_.completes) return inner.front();
+    if (!traits_.waits_for_messages) return GuardedWork::start(state_, collective, std::move(inner));
+    return GuardedWork::start_waited(state_, collective, std::move(inner), waiters_);
+  } catch (...) {
+    state_->rethrow_not_started(collective);
+  }
+}
+
+GroupBackend::WorkPtr GroupBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
+  return run("broadcast", tensors, static_cast<int>(options.rootRank),
+             [&] { return with_root(options.rootRank, tensors); }, [&] { return inner_->broadcast(tensors, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  c10d::AllreduceOptions native = options;
+  std::function<void()> finish;
+  if (options.reduceOp == c10d::ReduceOp::AVG && !traits_.averages) {
+    native.reduceOp = c10d::ReduceOp::SUM;
+    finish = [tensors, size = getSize()] { divide(tensors, size); };
+  }
+  return run("all_reduce", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+             [&] { return inner_->allreduce(tensors, native); }, std::move(finish));
+}
+
+GroupBackend::WorkPtr GroupBackend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  return run("all_reduce", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+             [&] { return inner_->allreduce_sparse(tensors, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
+                                                        const c10d::AllreduceCoalescedOptions& options) {
+  if (!traits_.completes) {
+    return run("all_reduce_coalesced", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+               [&] { return inner_->allreduce_coalesced(tensors, options); });
+  }
+  std::vector<Reduction> reductions;
+  for (const at::Tensor& tensor : tensors) reductions.push_back({tensor, options.reduceOp});
+  return allreduce_many(reductions);
+}
+
+// What a message consists of is copied, once in and once out.
+GroupBackend::WorkPtr GroupBackend::allreduce_many(const std::vector<Reduction>& reductions) {
+  struct Joined {
+    at::Tensor buffer;
+    c10d::ReduceOp op;
+    Tensors parts;
+  };
+  std::map<at::ScalarType, Joined> by_dtype;
+  Tensors tensors;
+  for (const Reduction& reduction : reductions) {
+    Joined& joined = by_dtype[reduction.tensor.scalar_type()];
+    joined.op = reduction.op;
+    joined.parts.push_back(reduction.tensor);
+    tensors.push_back(reduction.tensor);
+  }
+  for (auto& [dtype, joined] : by_dtype) {
+    Tensors parts;
+    for (const at::Tensor& part : joined.parts) parts.push_back(flat(part));
+    joined.buffer = at::cat(parts);
+  }
+  const auto divides = [this](const Joined& joined) {
+    return joined.op == c10d::ReduceOp::AVG && !traits_.averages;
+  };
+  const auto issue = [&] {
+    GuardedWork::Inner works;
+    for (const auto& [dtype, joined] : by_dtype) {
+      c10d::AllreduceOptions options;
+      options.reduceOp = divides(joined) ? c10d::ReduceOp(c10d::ReduceOp::SUM) : joined.op;
+      Tensors one = {joined.buffer};
+      works.push_back(inner_->allreduce(one, options));
+    }
+    return works;
+  };
+  std::vector<std::pair<Joined, bool>> results;
+  for (const auto& [dtype, joined] : by_dtype) results.emplace_back(joined, divides(joined));
+  return run("all_reduce_coalesced", tensors, -1, [&] { return with_op(reductions.front().op, tensors); }, issue,
+             [results, size = getSize()] {
+               at::NoGradGuard no_grad;
+               for (const auto& [joined, is_average] : results) {
+                 if (is_average) divide({joined.buffer}, size);
+                 std::int64_t offset = 0;
+                 for (const at::Tensor& part : joined.parts) {
+                   part.detach().copy_(joined.buffer.narrow(0, offset, part.numel()).view(part.sizes()));
+                   offset += part.numel();
+                 }
+               }
+             });
+}
+
+GroupBackend::WorkPtr GroupBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
+  c10d::ReduceOptions native = options;
+  std::function<void()> finish;
+  if (options.reduceOp == c10d::ReduceOp::AVG && !traits_.averages) {
+    native.reduceOp = c10d::ReduceOp::SUM;
+    if (options.rootRank == getRank()) finish = [tensors, size = getSize()] { divide(tensors, size); };
+  }
+  return run("reduce", tensors, static_cast<int>(options.rootRank),
+             [&] { return with_root(options.rootRank, {}) + with_op(options.reduceOp, tensors); },
+             [&] { return inner_->reduce(tensors, native); }, std::move(finish));
+}
+
+GroupBackend::WorkPtr GroupBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                              const c10d::AllgatherOptions& options) {
+  return run("all_gather", flattened(outputs), -1, [&] { return call_of(flattened(outputs)); },
+             [&] { return inner_->allgather(outputs, inputs, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::allgather_uneven(Tensors outputs, const at::Tensor& input) {
+  if (!traits_.completes) {
+    std::vector<Tensors> lists = {outputs};
+    Tensors inputs = {input};
+    return run("all_gather", outputs, -1, [&] { return call_of(outputs); },
+               [&] { return inner_->allgather(lists, inputs, {}); });
+  }
+  at::NoGradGuard no_grad;
+  if (input.numel() != 0) outputs[getRank()].copy_(input);
+  return run("all_gather", outputs, -1, [&] { return call_of(outputs); },
+             [&] {
+               GuardedWork::Inner works;
+               for (std::size_t rank = 0; rank < outputs.size(); ++rank) {
+                 if (outputs[rank].numel() == 0) continue;
+                 c10d::BroadcastOptions options;
+                 options.rootRank = static_cast<std::int64_t>(rank);
+                 Tensors one = {outputs[rank]};
+                 works.push_back(inner_->broadcast(one, options));
+               }
+               return works;
+             });
+}
+
+GroupBackend::WorkPtr GroupBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                                    const c10d::AllgatherOptions& options) {
+  return run("all_gather_into_tensor", {output}, -1, [&] { return call_of({input}); },
+             [&] { return inner_->_allgather_base(output, input, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                                                        const c10d::AllgatherOptions& options) {
+  return run("all_gather_coalesced", flattened(outputs), -1, [&] { return call_of(inputs); },
+             [&] { return inner_->allgather_coalesced(outputs, inputs, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                    const c10d::AllgatherOptions& options) {
+  return run("all_gather_into_tensor_coalesced", outputs, -1, [&] { return call_of(inputs); },
+             [&] { return inner_->allgather_into_tensor_coalesced(outputs, inputs, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                           const c10d::GatherOptions& options) {
+  return run("gather", flattened(outputs), static_cast<int>(options.rootRank),
+             [&] { return with_root(options.rootRank, inputs); },
+             [&] { return inner_->gather(outputs, inputs, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                            const c10d::ScatterOptions& options) {
+  return run("scatter", outputs, static_cast<int>(options.rootRank),
+             [&] { return with_root(options.rootRank, outputs); },
+             [&] { return inner_->scatter(outputs, inputs, options); });
+}
+
+// Every rank sends its share to each other and reduces what it gets, in order of rank: each element crosses the network
+// once, where an all-reduce would send it twice.
+GroupBackend::WorkPtr GroupBackend::compose_reduce_scatter(const char* name, const Tensors& inputs,
+                                                           const at::Tensor& output, const c10d::ReduceOp& op) {
+  Tensors parts;
+  std::vector<int64_t> sent, received(getSize(), output.numel());
+  for (const at::Tensor& input : inputs) {
+    parts.push_back(flat(input));
+    sent.push_back(input.numel());
+  }
+  at::Tensor all = parts.size() == 1 ? parts[0] : at::cat(parts);
+  if (parts.size() == 1) sent.assign(getSize(), all.numel() / getSize());
+  at::Tensor rows = at::empty({getSize() * output.numel()}, all.options());
+  // Bytes can be moved whatever they mean.
+  at::Tensor from = all.view(at::kByte), to = rows.view(at::kByte);
+  const std::int64_t width = static_cast<std::int64_t>(all.element_size());
+  for (auto& count : sent) count *= width;
+  for (auto& count : received) count *= width;
+  return run(name, {output}, -1, [&] { return with_op(op, inputs); },
+             [&] { return inner_->alltoall_base(to, from, received, sent, {}); },
+             [rows, output, op, size = getSize()] {
+               if (output.numel() != 0) reduce_rows(rows.view({size, -1}), output, op);
+             });
+}
+
+GroupBackend::WorkPtr GroupBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                                   const c10d::ReduceScatterOptions& options) {
+  if (!traits_.reduces_scattered) {
+    return compose_reduce_scatter("reduce_scatter", inputs.at(0), outputs.at(0), options.reduceOp);
+  }
+  return run("reduce_scatter", outputs, -1, [&] { return with_op(options.reduceOp, flattened(inputs)); },
+             [&] { return inner_->reduce_scatter(outputs, inputs, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                                         const c10d::ReduceScatterOptions& options) {
+  if (!traits_.reduces_scattered) {
+    return compose_reduce_scatter("reduce_scatter_tensor", {input}, output, options.reduceOp);
+  }
+  return run("reduce_scatter_tensor", {output}, -1, [&] { return with_op(options.reduceOp, {input}); },
+             [&] { return inner_->_reduce_scatter_base(output, input, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor& input,
+                                                  std::vector<int64_t>& output_splits,
+                                                  std::vector<int64_t>& input_splits,
+                                                  const c10d::AllToAllOptions& options) {
+  // With splits each rank's shapes are its own.
+  const auto call = [&] {
+    return input_splits.empty() && output_splits.empty() ? call_of({input})
+                                                         : c10::str(" with splits of ", input.scalar_type());
+  };
+  return run("all_to_all_single", {output}, -1, call,
+             [&] { return inner_->alltoall_base(output, input, output_splits, input_splits, options); });
+}
+
+GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
+  const auto call = [&] { return c10::str(" of ", inputs.at(0).scalar_type()); };
+  if (!traits_.completes) {
+    return run("all_to_all", outputs, -1, call, [&] { return inner_->alltoall(outputs, inputs, options); });
+  }
+  Tensors parts;
+  std::vector<int64_t> sent, received;
+  std::int64_t arriving = 0;
+  for (const at::Tensor& input : inputs) {
+    parts.push_back(flat(input));
+    sent.push_back(input.numel());
+  }
+  for (const at::Tensor& output : outputs) {
+    received.push_back(output.numel());
+    arriving += output.numel();
+  }
+  at::Tensor from = at::cat(parts);
+  at::Tensor to = at::empty({arriving}, from.options());
+  return run("all_to_all", outputs, -1, call,
+             [&] { return inner_->alltoall_base(to, from, received, sent, options); },
+             [to, outputs] {
+               at::NoGradGuard no_grad;
+               std::int64_t offset = 0;
+               for (const at::Tensor& output : outputs) {
+                 output.detach().copy_(to.narrow(0, offset, output.numel()).view(output.sizes()));
+                 offset += output.numel();
+               }
+             });
+}
+
+GroupBackend::WorkPtr GroupBackend::send(Tensors& tensors, int to, int tag) {
+  return run_messages("send", tensors, to,
+                      [&] { return GuardedWork::Inner{inner_->send(tensors, to, tag)}; });
+}
+
+GroupBackend::WorkPtr GroupBackend::recv(Tensors& tensors, int from, int tag) {
+  return run_messages("recv", tensors, from,
+                      [&] { return GuardedWork::Inner{inner_->recv(tensors, from, tag)}; });
+}
+
+GroupBackend::WorkPtr GroupBackend::recvAnysource(Tensors& tensors, int tag) {
+  return run_messages("recv", tensors, -1,
+                      [&] { return GuardedWork::Inner{inner_->recvAnysource(tensors, tag)}; });
+}
+
+GroupBackend::WorkPtr GroupBackend::exchange(const std::vector<Message>& messages) {
+  Tensors tensors;
+  for (const Message& message : messages) tensors.push_back(message.tensor);
+  return run_messages("batch_isend_irecv", tensors, -1, [&] {
+    GuardedWork::Inner works;
+    if (inner_->supportsCoalescing()) inner_->startCoalescing();
+    for (const Message& message : messages) {
+      Tensors one = {message.tensor};
+      works.push_back(message.is_send ? inner_->send(one, message.peer, message.tag)
+                                      : inner_->recv(one, message.peer, message.tag));
+    }
+    if (inner_->supportsCoalescing()) works = {inner_->endCoalescing()};
+    return works;
+  });
+}
+
+GroupBackend::WorkPtr GroupBackend::barrier(const c10d::BarrierOptions& options) {
+  return run("barrier", {}, -1, [] { return std::string(); }, [&] { return inner_->barrier(options); });
+}
+
+void GroupBackend::abort() {
+  state_->abort("its process group was aborted");
+  inner_->abort();
+}
+
+}  // namespace tandem

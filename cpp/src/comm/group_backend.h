@@ -1,0 +1,112 @@
+// What a group's callers, LibTorch's own included, have before them instead of the backend itself: collectives are
+// numbered, recorded and, if asked for, checked against those of the other ranks; errors name things; abort works; what
+// the backend lacks is composed of what it has.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/collective_check.h"
+#include "comm/group_state.h"
+#include "comm/local_reduction.h"
+#include "comm/waiters.h"
+
+namespace tandem {
+
+// What a backend is like.
+struct BackendTraits {
+  bool completes = true;          // its works are done when the data is there (not NCCL's: those follow a stream)
+  bool averages = true;           // has AVG
+  bool reduces_scattered = true;  // has reduce_scatter
+  bool waits_for_messages = false;  // sends and receives make progress without a waiter, but tell nobody
+  bool in_turns = false;            // collectives are to be issued one at a time in the whole process
+};
+
+class GroupBackend final : public c10d::Backend {
+ public:
+  using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  // `check` may be null.
+  GroupBackend(std::shared_ptr<GroupState> state, c10::intrusive_ptr<c10d::Backend> inner, const BackendTraits& traits,
+               std::shared_ptr<CollectiveCheck> check);
+
+  const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
+
+  // Several sends and receives as one work.
+  struct Message {
+    at::Tensor tensor;
+    int peer = 0;
+    bool is_send = false;
+    int tag = 0;
+  };
+  WorkPtr exchange(const std::vector<Message>& messages);
+  // Several reductions as one message for each dtype.
+  WorkPtr allreduce_many(const std::vector<Reduction>& reductions);
+  // Tensors of any sizes, which every rank knows: each rank's is broadcast.
+  WorkPtr allgather_uneven(Tensors outputs, const at::Tensor& input);
+
+  const std::string getBackendName() const override { return inner_->getBackendName(); }
+  c10::intrusive_ptr<Options> getBackendOptions() override { return inner_->getBackendOptions(); }
+  void setTimeout(std::chrono::milliseconds timeout) override { inner_->setTimeout(timeout); }
+
+  WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+  WorkPtr allgather(std::vector<Tensors>& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
+  WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                              const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::AllgatherOptions& options) override;
+  WorkPtr gather(std::vector<Tensors>& outputs, Tensors& inputs, const c10d::GatherOptions& options) override;
+  WorkPtr scatter(Tensors& outputs, std::vector<Tensors>& inputs, const c10d::ScatterOptions& options) override;
+  WorkPtr reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                         const c10d::ReduceScatterOptions& options) override;
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                               const c10d::ReduceScatterOptions& options) override;
+  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                        std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
+  WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
+  WorkPtr send(Tensors& tensors, int to, int tag) override;
+  WorkPtr recv(Tensors& tensors, int from, int tag) override;
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override;
+  WorkPtr barrier(const c10d::BarrierOptions& options) override;
+
+  // Numbers run from 0 on every rank.
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override { return state_->collectives(); }
+
+  bool supportsCoalescing() const override { return inner_->supportsCoalescing(); }
+  void startCoalescing() override { inner_->startCoalescing(); }
+  WorkPtr endCoalescing() override { return inner_->endCoalescing(); }
+
+  void abort() override;
+  void shutdown() override { abort(); }
+
+ private:
+  // Runs `issue`, which gives the backend's works. `call` says what all ranks must agree on.
+  template <typename Call, typename Issue>
+  WorkPtr run(const char* name, Tensors results, int peer, Call&& call, Issue&& issue,
+              std::function<void()> finish = nullptr);
+  template <typename Issue>
+  WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
+  template <typename Issue>
+  auto issue_in_turn(Issue&& issue);
+  WorkPtr compose_reduce_scatter(const char* name, const Tensors& inputs, const at::Tensor& output,
+                                 const c10d::ReduceOp& op);
+
+  const std::shared_ptr<GroupState> state_;
+  const c10::intrusive_ptr<c10d::Backend> inner_;
+  const BackendTraits traits_;
+  const std::shared_ptr<Waiters> waiters_ = std::make_shared<Waiters>();  // goes before what they wait for
+  const std::shared_ptr<CollectiveCheck> check_;
+};
+
+}  // namespace tandem

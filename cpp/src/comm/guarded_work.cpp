@@ -1,0 +1,175 @@
+#include "comm/guarded_work.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <set>
+
+#include "comm/flight_recorder.h"
+#include "comm/group_state.h"
+#include "comm/waiters.h"
+
+namespace tandem {
+
+using c10::ivalue::Future;
+
+namespace {
+
+// Where tensors are on GPUs, what the backend queued there has to be done before `finish` reads it, and what `finish`
+// queues before anyone is told.
+void synchronize_gpus(const std::vector<at::Tensor>& tensors) {
+  std::set<c10::DeviceIndex> devices;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.is_cuda()) devices.insert(tensor.device().index());
+  }
+  for (const c10::DeviceIndex device : devices) c10::impl::VirtualGuardImpl(c10::kCUDA).synchronizeDevice(device);
+}
+
+}  // namespace
+
+GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
+                         std::function<void()> finish, const std::shared_ptr<Waiters>& waiters)
+    : c10d::Work(state->rank(), inner.front()->retrieveOpType()),
+      state_(std::move(state)),
+      collective_(std::move(collective)),
+      inner_(std::move(inner)),
+      finish_(std::move(finish)),
+      is_waited_(waiters != nullptr),
+      waiters_(waiters),
+      future_(c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()))),
+      pending_(inner_.size()) {}
+
+c10::intrusive_ptr<GuardedWork> GuardedWork::start(std::shared_ptr<GroupState> state, Collective collective,
+                                                   Inner inner, std::function<void()> finish) {
+  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), std::move(finish),
+                                               nullptr);
+  state->add(*work);
+  for (const auto& one : work->inner_) {
+    one->getFuture()->addCallback(
+        [work](Future& future) { work->inner_done(future.hasError() ? future.exception_ptr() : nullptr); });
+  }
+  return work;
+}
+
+c10::intrusive_ptr<GuardedWork> GuardedWork::start_waited(std::shared_ptr<GroupState> state, Collective collective,
+                                                          Inner inner, const std::shared_ptr<Waiters>& waiters) {
+  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), nullptr, waiters);
+  state->add(*work);
+  return work;
+}
+
+bool GuardedWork::wait(std::chrono::milliseconds timeout) {
+  if (timeout == kNoTimeout && claim()) {
+    wait_for_inner();
+  } else {
+    have_it_waited_for();
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto done = [this] { return completed_; };
+  if (timeout == kNoTimeout) {
+    cv_.wait(lock, done);
+  } else if (!cv_.wait_for(lock, timeout, done)) {
+    throw Error(ErrorCode::kTimeout, state_->describe(collective_) + ", is not done after a wait of " +
+                                         std::to_string(timeout.count()) +
+                                         " ms; it goes on, and can be waited for again");
+  }
+  // LibTorch set it under a lock that thread sanitizers do not see; ended_, which they see, came before.
+  const std::exception_ptr failure = ended_.load() ? exception_ : nullptr;
+  lock.unlock();
+  if (failure) std::rethrow_exception(failure);
+  synchronize();
+  return true;
+}
+
+bool GuardedWork::isCompleted() {
+  have_it_waited_for();
+  return c10d::Work::isCompleted();
+}
+
+void GuardedWork::synchronize() {
+  for (const auto& one : inner_) one->synchronize();
+}
+
+int GuardedWork::sourceRank() const {
+  return inner_.front()->sourceRank();
+}
+
+c10::intrusive_ptr<Future> GuardedWork::getFuture() {
+  have_it_waited_for();
+  return future_;
+}
+
+void GuardedWork::have_it_waited_for() {
+  // Without waiters the group is gone, and this work was ended with it.
+  const auto waiters = waiters_.lock();
+  if (!waiters || !claim()) return;
+  waiters->run([self = c10::intrusive_ptr<GuardedWork>::reclaim_copy(this)] { self->wait_for_inner(); });
+}
+
+void GuardedWork::interrupt(const Error& reason) {
+  end(std::make_exception_ptr(reason));
+  if (!is_waited_) return;
+  for (const auto& one : inner_) one->abort();
+  if (!claim()) return;
+  state_->settle(*this);
+  state_->let_go();
+}
+
+void GuardedWork::wait_for_inner() {
+  for (const auto& one : inner_) {
+    std::exception_ptr failure;
+    try {
+      // False is what Gloo says after an abort, which then has ended this work already.
+      if (!one->wait()) failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    inner_done(failure);
+  }
+}
+
+void GuardedWork::inner_done(std::exception_ptr failure) {
+  if (failure) {
+    failure = state_->explain(failure, collective_);
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    if (!failure_) failure_ = failure;
+  }
+  if (--pending_ == 0) all_done();
+}
+
+void GuardedWork::all_done() {
+  if (!failure_ && finish_) {
+    try {
+      synchronize();
+      synchronize_gpus(collective_.tensors);
+      finish_();
+      synchronize_gpus(collective_.tensors);
+    } catch (...) {
+      failure_ = state_->explain(std::current_exception(), collective_);
+    }
+  }
+  finish_ = nullptr;
+  state_->settle(*this);
+  end(failure_);
+  state_->let_go();
+}
+
+void GuardedWork::end(std::exception_ptr failure) {
+  if (ended_.exchange(true)) return;
+  std::string text;
+  if (failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+  }
+  FlightRecorder::instance().end(collective_.record, text);
+  if (failure) {
+    future_->setError(failure);
+  } else {
+    future_->markCompleted(c10::IValue(collective_.tensors));
+  }
+  c10d::Work::finish(failure);
+}
+
+}  // namespace tandem

@@ -1,0 +1,52 @@
+#include <ATen/core/ivalue.h>
+
+#include "comm/flight_recorder.h"
+#include "tandem/process_group.h"
+
+namespace tandem {
+namespace {
+
+// As what a backend without guard (NCCL) throws.
+[[noreturn]] void rethrow(const c10::DistError& error) {
+  const std::string text = error.what_without_backtrace();
+  const bool late = text.find("imeout") != std::string::npos || text.find("timed out") != std::string::npos;
+  throw Error(late ? ErrorCode::kTimeout : ErrorCode::kPeerLost, "a collective failed: " + text);
+}
+
+}  // namespace
+
+void Work::wait(std::chrono::milliseconds timeout) {
+  if (!work_) throw Error(ErrorCode::kClosed, "the work is empty: it belongs to no collective");
+  try {
+    work_->wait(timeout);
+  } catch (const c10::DistError& error) {
+    rethrow(error);
+  }
+}
+
+bool Work::is_completed() const {
+  return !work_ || work_->isCompleted();
+}
+
+std::optional<Error> Work::error() const {
+  if (!work_ || !work_->isCompleted() || work_->isSuccess()) return std::nullopt;
+  try {
+    std::rethrow_exception(work_->exception());
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return Error(ErrorCode::kPeerLost, error.what());
+  }
+}
+
+int Work::source_rank() const {
+  if (!work_ || !work_->isCompleted() || !work_->isSuccess()) return -1;
+  const c10d::OpType type = work_->retrieveOpType();
+  return type == c10d::OpType::RECV || type == c10d::OpType::RECVANYSOURCE ? work_->sourceRank() : -1;
+}
+
+std::string flight_record() {
+  return FlightRecorder::instance().json();
+}
+
+}  // namespace tandem

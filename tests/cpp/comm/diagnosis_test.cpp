@@ -1,0 +1,121 @@
+// What tells why ranks wait for each other: checks before collectives, and the flight recorder.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "cpp/comm/threads.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Detail, NamesWhatEachRankCallsOnAllRanks) {
+  const Variable detail("TORCH_DISTRIBUTED_DEBUG", "DETAIL");
+  run_groups(3, [](ProcessGroup& group) {
+    const bool is_last = group.rank() == 2;
+    const auto disagree = [&](const std::function<void()>& body, const std::string& most, const std::string& last) {
+      const Error error = error_of(body);
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 0, 1 calls " + most), HasSubstr("rank 2 calls " + last),
+                                      HasSubstr("on group 'default'")));
+    };
+    at::Tensor tensor = torch::ones({is_last ? 4 : 3});
+    disagree([&] { group.all_reduce(tensor); }, "#0 all_reduce SUM float[3]", "#0 all_reduce SUM float[4]");
+    tensor = torch::ones({3}, is_last ? torch::kDouble : torch::kFloat);
+    disagree([&] { group.broadcast(tensor, 1); }, "#1 broadcast with root 1 float[3]",
+             "#1 broadcast with root 1 double[3]");
+    disagree([&] { group.all_reduce(tensor, is_last ? ReduceOp::kMax : ReduceOp::kMin); }, "#2 all_reduce MIN",
+             "#2 all_reduce MAX");
+    const auto order = [&] {
+      if (is_last) {
+        group.barrier();
+      } else {
+        group.all_reduce(tensor);
+      }
+    };
+    disagree(order, "#3 all_reduce", "#3 barrier");
+    // What is alike goes on, and so does the group.
+    tensor = torch::ones({3});
+    group.all_reduce(tensor);
+    EXPECT_EQ(tensor[2].item<double>(), 3);
+    std::vector<at::Tensor> outputs = {torch::zeros({1}), torch::zeros({2}), torch::zeros({3})};
+    group.all_gather(outputs, torch::ones({group.rank() + 1}));
+    group.gather(group.rank() == 1 ? std::vector<at::Tensor>(3, torch::zeros({3})) : std::vector<at::Tensor>(), tensor,
+                 1);
+    group.all_gather_bytes(std::string(group.rank(), 'x'));
+  });
+}
+
+TEST(Detail, NamesTheRanksThatDoNotCome) {
+  const Variable detail("TORCH_DISTRIBUTED_DEBUG", "detail");
+  const Store store = hash_store();
+  run_ranks(3, [&](int rank) {
+    ProcessGroupOptions options = options_for(rank, 3);
+    options.timeout = std::chrono::seconds(1);
+    const auto group = ProcessGroup::create(options, store);
+    if (rank != 0) return;
+    at::Tensor tensor = torch::ones({2});
+    const Error error = error_of([&] { group->all_reduce(tensor); });
+    EXPECT_EQ(error.code(), ErrorCode::kTimeout);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("all_reduce #0 of float[2] on group 'default' (rank 0 of 3)"),
+                                    HasSubstr("ranks 1, 2 are missing after 1000 ms")));
+    EXPECT_EQ(error_of([&] { group->barrier(); }).code(), ErrorCode::kTimeout);
+  });
+}
+
+std::string read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(FlightRecorder, KeepsWhatHappenedAndIsWrittenWhenACollectiveTimesOut) {
+  const std::string folder = ::testing::TempDir() + "flight-" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  const Variable prefix("TANDEM_FLIGHT_RECORD", folder + "/record");
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    ProcessGroupOptions options = options_for(rank, 2);
+    options.name = "re\"corded";
+    options.timeout = std::chrono::seconds(1);
+    const auto group = ProcessGroup::create(options, store);
+    group->barrier();
+    at::Tensor tensor = torch::ones({2, 3}, torch::kDouble);
+    group->broadcast(tensor, 1);
+    if (rank == 0) {
+      EXPECT_EQ(error_of([&] { group->all_reduce(tensor); }).code(), ErrorCode::kTimeout);
+    } else {
+      while (!std::filesystem::exists(folder + "/record.rank0.json")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+  });
+  const std::string written = read(folder + "/record.rank0.json");
+  EXPECT_THAT(written, HasSubstr("\"group\": \"re\\\"corded\", \"rank\": 0, \"size\": 2, \"sequence\": 1, "
+                                 "\"point_to_point\": false, \"collective\": \"broadcast\", \"peer\": 1, "
+                                 "\"tensor_count\": 1, \"shapes\": [[2, 3]], \"dtypes\": [\"Double\"], "
+                                 "\"state\": \"completed\""));
+  EXPECT_THAT(written, AllOf(HasSubstr("\"collective\": \"all_reduce\""), HasSubstr("\"state\": \"failed\""),
+                             HasSubstr("timed out waiting for rank 1")));
+  EXPECT_THAT(flight_record(), HasSubstr("\"sequence\": 2"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tandem::testing
