@@ -1,5 +1,5 @@
 /* load_program [-l LIBTORCH] [-d DEVICE] [-o LIBRARY] [-t]: loads Tandem and prints "CODE MESSAGE", or "0 VERSION".
- * -o opens a library first; -t loads a second time, with other options. */
+ * -o opens a library first, several in their order; -t loads a second time, with other options. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,6 +16,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string kProgram = LOAD_PROGRAM;
+// As messages have it, links resolved.
+const std::string kLibTorch = fs::canonical(LIBTORCH_ROOT);
 
 std::string code(int number) {
   return std::to_string(number) + " ";
@@ -77,8 +79,84 @@ TEST_F(Load, RefusesASecondCopy) {
   fs::copy_file(STAND_IN, other);
   const Ended ended = run_program("env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + kProgram + " -o " + other.string());
   EXPECT_THAT(ended.output,
-              AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr(other.string()), HasSubstr("already has LibTorch")));
+              AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("already has LibTorch from " + other.string()),
+                    HasSubstr("TANDEM_LIBTORCH names " + kLibTorch + "/lib/libtorch_cpu.so"), HasSubstr("two copies"),
+                    HasSubstr("name " + folder_.string() + ", so that")));
   EXPECT_EQ(ended.exit_code, 1);
+  const Ended by_options = run_program(kProgram + " -o " + other.string() + " -l " LIBTORCH_ROOT);
+  EXPECT_THAT(by_options.output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr(other.string()),
+                                       HasSubstr("tdm_load_options.libtorch names " + kLibTorch)));
+}
+
+// As a bundle of libraries in a Python package calls it, and Debian.
+TEST_F(Load, KnowsOtherNamesOfASecondCopy) {
+  for (const std::string name : {"libtorch_cpu-0a1b2c3d.so", "libtorch_cpu.so.2.11", "libc10.so", "libc10-77.so"}) {
+    const fs::path other = folder_ / "lib" / name;
+    fs::copy_file(STAND_IN, other);
+    const Ended ended = run_program("env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + kProgram + " -o " + other.string());
+    EXPECT_THAT(ended.output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr(folder_.string()),
+                                    HasSubstr("already has LibTorch"), HasSubstr(kLibTorch)))
+        << name;
+    fs::remove(other);
+  }
+}
+
+TEST_F(Load, RefusesTheSecondCopyOfAProgramLinkedWithItsOwn) {
+  const Ended ended = run_program("env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " LINKED_WITH_STAND_IN);
+  EXPECT_THAT(ended.output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr(fs::canonical(STAND_IN)),
+                                  HasSubstr(kLibTorch), HasSubstr("already has LibTorch")));
+  EXPECT_EQ(ended.exit_code, 1);
+}
+
+TEST_F(Load, RefusesWhereTwoCopiesAreThere) {
+  fs::create_directories(folder_ / "second");
+  const fs::path first = folder_ / "lib" / "libtorch_cpu.so", second = folder_ / "second" / "libtorch_cpu.so";
+  for (const auto& path : {first, second}) fs::copy_file(STAND_IN, path);
+  const std::string opening = kProgram + " -o " + first.string() + " -o " + second.string();
+  for (const std::string& line : {opening, "env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + opening}) {
+    EXPECT_THAT(run_program(line).output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("has two copies"),
+                                                HasSubstr(first.string()), HasSubstr(second.string())));
+  }
+}
+
+TEST_F(Load, NamesAVersionThatTheProcessLoadedFirst) {
+  const fs::path other = folder_ / "lib" / "libtorch_cpu.so";
+  fs::copy_file(STAND_IN, other);
+  std::ofstream(folder_ / "build-version") << "1.13.1\n";
+  const Ended ended = run_program(kProgram + " -o " + other.string());
+  EXPECT_THAT(ended.output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("1.13.1 in " + folder_.string()),
+                                  HasSubstr("loaded before Tandem"), HasSubstr("install a Tandem with a core")));
+}
+
+// Under any name: by links to its folder, and where an installer has linked files instead of copying them.
+TEST_F(Load, TakesTheCopyThatIsThere) {
+  const std::string loaded = code(0) + LIBTORCH_VERSION + "\n";
+  EXPECT_EQ(run_program(LINKED_WITH_LIBTORCH).output, loaded);
+  EXPECT_EQ(run_program("env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " LINKED_WITH_LIBTORCH).output, loaded);
+
+  const fs::path link = folder_ / "link";
+  fs::create_directory_symlink(LIBTORCH_ROOT, link);
+  for (const std::string& line : {"env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + kProgram + " -o " + link.string(),
+                                  "env TANDEM_LIBTORCH=" + link.string() + " " + kProgram + " -o " LIBTORCH_ROOT,
+                                  kProgram + " -o " + link.string()}) {
+    EXPECT_EQ(run_program(line + "/lib/libtorch_cpu.so").output, loaded) << line;
+  }
+}
+
+TEST_F(Load, TakesTheCopyThatIsThereUnderASecondName) {
+  // On one file system with LibTorch, and its neighbours where it looks for them.
+  const fs::path beside = fs::path(kLibTorch).parent_path().parent_path() / folder_.filename();
+  std::error_code refused;
+  fs::create_directories(beside / "torch/lib", refused);
+  if (refused) GTEST_SKIP() << "cannot write beside " << kLibTorch << ": " << refused.message();
+  fs::create_directory_symlink(fs::path(kLibTorch).parent_path() / "nvidia", beside / "nvidia");
+  for (const auto& entry : fs::directory_iterator(kLibTorch + "/lib")) {
+    if (entry.is_regular_file()) fs::create_hard_link(entry.path(), beside / "torch/lib" / entry.path().filename());
+  }
+  const Ended ended = run_program("env TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + kProgram + " -o " +
+                                  (beside / "torch/lib/libtorch_cpu.so").string());
+  fs::remove_all(beside);
+  EXPECT_EQ(ended.output, code(0) + LIBTORCH_VERSION + "\n");
 }
 
 TEST_F(Load, ChoosesTheDevice) {

@@ -1,12 +1,13 @@
 #include "loader/find_libtorch.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 
+#include "loader/mapped.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
 
@@ -19,17 +20,11 @@ constexpr const char* kLibrary = "libtorch_cpu.so";
 // One line, beside libtandem: a folder, absolute or relative to that file's own.
 constexpr const char* kPointerFile = "libtandem.libtorch";
 
-std::string resolved(const fs::path& path) {
-  std::error_code ignored;
-  fs::path result = fs::canonical(path, ignored);
-  return ignored ? path.string() : result.string();
-}
-
 std::string library_in(const fs::path& root) {
   for (const char* sub : {"lib", ""}) {
     fs::path candidate = root / sub / kLibrary;
     std::error_code ignored;
-    if (fs::exists(candidate, ignored)) return resolved(candidate);
+    if (fs::exists(candidate, ignored)) return resolved(candidate.string());
   }
   return "";
 }
@@ -49,7 +44,7 @@ std::string version_of(const fs::path& root) {
 }
 
 LibTorch at(const fs::path& root, const std::string& library) {
-  return {root.string(), library, version_of(root)};
+  return {root.string(), library, version_of(root), false};
 }
 
 LibTorch from_library(const std::string& library) {
@@ -57,17 +52,36 @@ LibTorch from_library(const std::string& library) {
   return at(folder.filename() == "lib" ? folder.parent_path() : folder, library);
 }
 
+// The mapped libraries that tell a copy of LibTorch: as they are called in wheels and archives, by Debian (with a
+// version) and by tools that bundle libraries into wheels (with a hash).
+std::vector<std::string> mapped_parts() {
+  static const std::regex name(R"((libtorch_cpu|libc10)(-[0-9a-f]+)?\.so(\.[0-9.]+)?)");
+  return mapped(name);
+}
+
+std::string folder_of(const std::string& path) {
+  return fs::path(path).parent_path().string();
+}
+
+[[noreturn]] void refuse_two(const std::string& first, const std::string& second) {
+  throw Error(ErrorCode::kLibrary,
+              "this process has two copies of LibTorch, " + first + " and " + second +
+                  ", which corrupt each other; start it again with one: have the program, its extensions and Tandem "
+                  "(TANDEM_LIBTORCH) use the same folder");
+}
+
+// libtorch_cpu.so of the copy that the process has mapped, "" when it has none.
 std::string already_loaded() {
-  std::string found;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* out) {
-        fs::path path(info->dlpi_name ? info->dlpi_name : "");
-        if (path.filename() != kLibrary) return 0;
-        *static_cast<std::string*>(out) = resolved(path);
-        return 1;
-      },
-      &found);
-  return found;
+  const std::vector<std::string> parts = mapped_parts();
+  if (parts.empty()) return "";
+  for (const auto& part : parts) {
+    if (folder_of(part) != folder_of(parts.front())) refuse_two(parts.front(), part);
+  }
+  const auto whole = std::find_if(parts.begin(), parts.end(), [](const std::string& part) {
+    return fs::path(part).filename().string().rfind("libtorch_cpu", 0) == 0;
+  });
+  // libc10.so alone: the rest of that copy is to follow.
+  return whole != parts.end() ? *whole : (fs::path(parts.front()).parent_path() / kLibrary).string();
 }
 
 }  // namespace
@@ -87,14 +101,20 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
                                            "; point it to the folder of a LibTorch (of an installed Python package: "
                                            "site-packages/torch)");
     }
-    if (!loaded.empty() && loaded != library) {
-      throw Error(ErrorCode::kLibrary, "this process already has LibTorch from " + loaded + ", but " + wanted_by +
-                                           " names " + library +
-                                           "; two copies in one process corrupt each other: use the same one");
+    if (!loaded.empty() && !same_file(loaded, library)) {
+      throw Error(ErrorCode::kLibrary, "this process already has LibTorch from " + loaded +
+                                           " (Python's torch, or the program's own), but " + wanted_by + " names " +
+                                           library +
+                                           "; two copies in one process corrupt each other: leave that unset or name " +
+                                           from_library(loaded).root + ", so that Tandem uses the copy that is there");
     }
     return at(wanted, library);
   }
-  if (!loaded.empty()) return from_library(loaded);
+  if (!loaded.empty()) {
+    LibTorch found = from_library(loaded);
+    found.was_loaded = true;
+    return found;
+  }
 
   const fs::path own = own_folder();
   std::ifstream pointer(own / kPointerFile);
@@ -106,7 +126,7 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
       throw Error(ErrorCode::kLibrary, (own / kPointerFile).string() + " names " + root.string() +
                                            ", which has no lib/" + kLibrary + "; set TANDEM_LIBTORCH to a LibTorch");
     }
-    return at(resolved(root), library);
+    return at(resolved(root.string()), library);
   }
   for (const fs::path& root : {own, own / "libtorch", own.parent_path() / "libtorch"}) {
     const std::string library = library_in(root);
@@ -116,8 +136,11 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
     (void)system;
     return from_library(already_loaded());
   }
-  throw Error(ErrorCode::kLibrary, std::string("LibTorch (") + kLibrary + ") was not found: not in TANDEM_LIBTORCH "
-                                       "(not set), not beside " + own.string() + ", not among the system's libraries; "
+  throw Error(ErrorCode::kLibrary, std::string("LibTorch (") + kLibrary +
+                                       ") was not found: not in TANDEM_LIBTORCH "
+                                       "(not set), not beside " +
+                                       own.string() +
+                                       ", not among the system's libraries; "
                                        "set TANDEM_LIBTORCH to its folder");
 }
 

@@ -74,9 +74,16 @@ std::string core_for(const LibTorch& libtorch) {
   }
   const auto found = available.find(minor_of(libtorch.version));
   if (found == available.end()) {
-    throw Error(ErrorCode::kLibrary, "LibTorch " + libtorch.version + " in " + libtorch.root +
-                                         " does not fit: this Tandem has cores for LibTorch " + versions +
-                                         "; set TANDEM_LIBTORCH to one of these versions");
+    const std::string what =
+        "LibTorch " + libtorch.version + " in " + libtorch.root +
+        (libtorch.was_loaded ? ", which this process loaded before Tandem (Python's torch, or the program's own),"
+                             : "");
+    throw Error(
+        ErrorCode::kLibrary,
+        what + " does not fit: this Tandem has cores for LibTorch " + versions + "; " +
+            (libtorch.was_loaded ? "a second copy beside it would corrupt both: have the process load one of these "
+                                   "versions, or install a Tandem with a core for this one"
+                                 : "set TANDEM_LIBTORCH to one of these versions"));
   }
   return found->second;
 }
@@ -109,7 +116,7 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
   const char* environment = std::getenv("TANDEM_LIBTORCH");
   const bool from_options = options.libtorch && *options.libtorch;
   const std::string wanted = from_options ? options.libtorch : environment ? environment : "";
-  const LibTorch libtorch = find_libtorch(wanted, from_options ? "the load options" : "TANDEM_LIBTORCH");
+  const LibTorch libtorch = find_libtorch(wanted, from_options ? "tdm_load_options.libtorch" : "TANDEM_LIBTORCH");
   const std::string core = core_for(libtorch);
   const std::string folder = fs::path(libtorch.library).parent_path().string();
 
