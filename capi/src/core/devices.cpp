@@ -101,6 +101,7 @@ tdm_error* tdm_device_synchronize(tdm_device device) {
 
 tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out) {
   return guard("tdm_device_get_memory", [&] {
+    check_struct_size(not_null(out, "out")->struct_size, "tdm_device_memory");
     const at::Device gpu = to_gpu(device, "a count of memory");
     const auto statistics = allocator().getDeviceStats(gpu.index());
     const auto [free, total] = allocator().getMemoryInfo(gpu.index());
@@ -135,6 +136,7 @@ tdm_error* tdm_cuda_empty_cache(void) {
 
 tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out) {
   return guard("tdm_cuda_get_settings", [&] {
+    check_struct_size(not_null(out, "out")->struct_size, "tdm_cuda_settings");
     tandem::require_cuda("a setting of CUDA");
     const auto& context = at::globalContext();
     const tdm_cuda_settings settings{sizeof(tdm_cuda_settings), context.benchmarkCuDNN(), context.deterministicCuDNN(),
@@ -145,9 +147,9 @@ tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out) {
 
 tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings) {
   return guard("tdm_cuda_set_settings", [&] {
-    tandem::require_cuda("a setting of CUDA");
     const auto given =
         read_options<tdm_cuda_settings>(not_null(settings, "settings"), TDM_CUDA_SETTINGS_INIT, "tdm_cuda_settings");
+    tandem::require_cuda("a setting of CUDA");
     set_if_given(given.cudnn_benchmark, "cudnn_benchmark", &at::Context::setBenchmarkCuDNN);
     set_if_given(given.cudnn_deterministic, "cudnn_deterministic", &at::Context::setDeterministicCuDNN);
     set_if_given(given.tf32_matmul, "tf32_matmul", &at::Context::setAllowTF32CuBLAS);

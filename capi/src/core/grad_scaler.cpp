@@ -65,7 +65,7 @@ tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
   return guard("tdm_grad_scaler_get_state", [&] {
     const auto state = not_null(scaler, "scaler")->scaler.state();
-    write_struct<tdm_grad_scaler_state>(out,
+    write_struct<tdm_grad_scaler_state>(not_null(out, "out"),
                                         {sizeof(tdm_grad_scaler_state), state.scale, state.growth_factor,
                                          state.backoff_factor, state.growth_interval, state.growth_tracker},
                                         "tdm_grad_scaler_state");

@@ -179,7 +179,7 @@ tdm_error* tdm_get_modes(tdm_modes* out) {
     const tdm_modes modes{
         sizeof(tdm_modes),           at::GradMode::is_enabled(),   c10::InferenceMode::is_enabled(),
         dtype_of_autocast(at::kCPU), dtype_of_autocast(at::kCUDA), torch::autograd::AnomalyMode::is_enabled()};
-    write_struct(out, modes, "tdm_modes");
+    write_struct(not_null(out, "out"), modes, "tdm_modes");
   });
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/options.h"
 #include "core/table.h"
 #include "error_object.h"
 #include "loader/cuda.h"
@@ -139,8 +140,7 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
 
 tdm_error* load(const char* operation, const tdm_load_options* given) {
   try {
-    tdm_load_options options = TDM_LOAD_OPTIONS_INIT;
-    if (given) memcpy(&options, given, given->struct_size < sizeof options ? given->struct_size : sizeof options);
+    const auto options = tandem::capi::read_options<tdm_load_options>(given, TDM_LOAD_OPTIONS_INIT, "tdm_load_options");
     Loaded& state = loaded();
     std::lock_guard<std::mutex> lock(state.mutex);
     // Shutdown does not hold the lock while it waits, so that a call meanwhile is refused at once.

@@ -1,0 +1,332 @@
+// Structs of other sizes than this header's: what an older program passes, what a newer one does, and what is none.
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <ostream>
+#include <regex>
+#include <set>
+
+#include "abi/guarded.h"
+#include "capi/autograd_values.h"
+#include "cpp/data/temp_dir.h"
+
+namespace {
+
+using namespace calls;
+using testing::AllOf;
+using testing::HasSubstr;
+using Bytes = std::vector<unsigned char>;
+
+// A struct of tandem.h with struct_size, and a call that takes it.
+struct Case {
+  const char* type;
+  Bytes initial;                          // what the _INIT macro makes, with what the call cannot do without
+  std::size_t required;                   // bytes of it that the call cannot do without
+  std::function<tdm_error*(void*)> call;  // ends what it made
+  bool is_output = false;                 // the call fills it
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& one) {
+  return out << one.type;
+}
+
+template <typename Struct>
+Case of_struct(const char* type, const Struct& initial, tdm_error* (*call)(Struct*),
+               std::size_t required = sizeof(std::size_t)) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&initial);
+  return {type, Bytes(bytes, bytes + sizeof initial), required,
+          [call](void* given) { return call(static_cast<Struct*>(given)); }};
+}
+
+template <typename Struct>
+Case output(const char* type, const Struct& initial, tdm_error* (*call)(Struct*)) {
+  Case made = of_struct(type, initial, call);
+  made.is_output = true;
+  return made;
+}
+
+#define INITIAL(type, INIT) #type, type INIT
+
+tdm_error* write_file(const std::string& path, const tdm_recordio_writer_options* options) {
+  tdm_recordio_writer* writer = nullptr;
+  tdm_error* error = tdm_recordio_writer_create(path.c_str(), options, &writer);
+  for (unsigned char i = 0; i < 10 && !error; ++i) error = tdm_recordio_writer_write(writer, &i, 1);
+  if (!error) error = tdm_recordio_writer_close(writer);
+  tdm_recordio_writer_free(writer);
+  return error;
+}
+
+// Ten records of one byte.
+class Records {
+ public:
+  Records() : path_(folder_ / "records") { EXPECT_OK(write_file(path_, nullptr)); }
+
+  tdm_error* loader(const tdm_loader_options* options, tdm_loader** out) const {
+    const char* path = path_.c_str();
+    const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
+    return tdm_loader_create(&path, 1, &field, 1, options, out);
+  }
+
+ private:
+  tandem::test::TempDir folder_;
+  std::string path_;
+};
+
+// A group of one: the options' own, else what the environment says.
+tdm_error* group_of_one(const tdm_process_group_options* options, tdm_process_group** out) {
+  setenv("RANK", "0", 1);
+  setenv("WORLD_SIZE", "1", 1);
+  tdm_store* store = nullptr;
+  EXPECT_OK(tdm_store_hash(&store));
+  tdm_error* error = tdm_process_group_create(options, store, out);
+  tdm_store_free(store);
+  return error;
+}
+
+std::vector<Case> cases() {
+  return {
+      of_struct<tdm_load_options>(INITIAL(tdm_load_options, TDM_LOAD_OPTIONS_INIT),
+                                  [](tdm_load_options* given) { return tdm_load(given); }),
+      output<tdm_modes>(INITIAL(tdm_modes, TDM_MODES_INIT), [](tdm_modes* given) { return tdm_get_modes(given); }),
+      of_struct<tdm_function>(
+          "tdm_function",
+          [] {
+            tdm_function function = TDM_FUNCTION_INIT;
+            function.backward = [](void*, const tdm_function_backward*) -> tdm_error* { return nullptr; };
+            return function;
+          }(),
+          [](tdm_function* given) {
+            const Tensor x = parameter({2, 3}, {2});
+            const Tensor y = tensor({4, 9}, {2});
+            tdm_tensor *inputs[] = {x.get()}, *outputs[] = {y.get()}, *result = nullptr;
+            const std::size_t size = given->struct_size;
+            if (size >= offsetof(tdm_function, saved) && size <= 4096 && size % 8 == 0) {
+              given->inputs = inputs;
+              given->input_count = 1;
+              given->outputs = outputs;
+              given->output_count = 1;
+            }
+            tdm_error* error = tdm_function_record(given, &result);
+            tdm_tensor_free(result);
+            return error;
+          },
+          offsetof(tdm_function, user_data)),
+      output<tdm_device_memory>(INITIAL(tdm_device_memory, TDM_DEVICE_MEMORY_INIT),
+                                [](tdm_device_memory* given) {
+                                  return tdm_device_get_memory({TDM_DEVICE_CUDA, 0}, given);
+                                }),
+      of_struct<tdm_cuda_settings>(INITIAL(tdm_cuda_settings, TDM_CUDA_SETTINGS_INIT),
+                                   [](tdm_cuda_settings* given) { return tdm_cuda_set_settings(given); }),
+      output<tdm_cuda_settings>(INITIAL(tdm_cuda_settings, TDM_CUDA_SETTINGS_INIT),
+                                [](tdm_cuda_settings* given) { return tdm_cuda_get_settings(given); }),
+      of_struct<tdm_grad_scaler_options>(INITIAL(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT),
+                                         [](tdm_grad_scaler_options* given) {
+                                           tdm_grad_scaler* scaler = nullptr;
+                                           tdm_error* error = tdm_grad_scaler_create(given, &scaler);
+                                           tdm_grad_scaler_free(scaler);
+                                           return error;
+                                         }),
+      of_struct<tdm_grad_scaler_state>(INITIAL(tdm_grad_scaler_state, TDM_GRAD_SCALER_STATE_INIT),
+                                       [](tdm_grad_scaler_state* given) {
+                                         tdm_grad_scaler* scaler = nullptr;
+                                         EXPECT_OK(tdm_grad_scaler_create(nullptr, &scaler));
+                                         tdm_error* error = tdm_grad_scaler_set_state(scaler, given);
+                                         tdm_grad_scaler_free(scaler);
+                                         return error;
+                                       }),
+      output<tdm_grad_scaler_state>(INITIAL(tdm_grad_scaler_state, TDM_GRAD_SCALER_STATE_INIT),
+                                    [](tdm_grad_scaler_state* given) {
+                                      tdm_grad_scaler* scaler = nullptr;
+                                      EXPECT_OK(tdm_grad_scaler_create(nullptr, &scaler));
+                                      tdm_error* error = tdm_grad_scaler_get_state(scaler, given);
+                                      tdm_grad_scaler_free(scaler);
+                                      return error;
+                                    }),
+      of_struct<tdm_tcp_store_options>(INITIAL(tdm_tcp_store_options, TDM_TCP_STORE_OPTIONS_INIT),
+                                       [](tdm_tcp_store_options* given) {
+                                         tdm_tcp_store_options listening = TDM_TCP_STORE_OPTIONS_INIT;
+                                         listening.is_server = 1;
+                                         tdm_store *server = nullptr, *client = nullptr;
+                                         EXPECT_OK(tdm_store_tcp("127.0.0.1", 0, &listening, &server));
+                                         tdm_error* error =
+                                             tdm_store_tcp("127.0.0.1", tdm_store_port(server), given, &client);
+                                         tdm_store_free(client);
+                                         tdm_store_free(server);
+                                         return error;
+                                       }),
+      of_struct<tdm_process_group_options>(INITIAL(tdm_process_group_options, TDM_PROCESS_GROUP_OPTIONS_INIT),
+                                           [](tdm_process_group_options* given) {
+                                             tdm_process_group* group = nullptr;
+                                             tdm_error* error = group_of_one(given, &group);
+                                             tdm_process_group_free(group);
+                                             return error;
+                                           }),
+      of_struct<tdm_ddp_options>(INITIAL(tdm_ddp_options, TDM_DDP_OPTIONS_INIT),
+                                 [](tdm_ddp_options* given) {
+                                   tdm_process_group* group = nullptr;
+                                   EXPECT_OK(group_of_one(nullptr, &group));
+                                   const Tensor weight = parameter({1, 2}, {2});
+                                   tdm_tensor* weights[] = {weight.get()};
+                                   tdm_ddp* ddp = nullptr;
+                                   tdm_error* error =
+                                       tdm_ddp_create(group, weights, nullptr, 1, nullptr, 0, given, &ddp);
+                                   tdm_ddp_free(ddp);
+                                   tdm_process_group_free(group);
+                                   return error;
+                                 }),
+      of_struct<tdm_recordio_writer_options>(INITIAL(tdm_recordio_writer_options, TDM_RECORDIO_WRITER_OPTIONS_INIT),
+                                             [](tdm_recordio_writer_options* given) {
+                                               const tandem::test::TempDir folder;
+                                               return write_file(folder / "records", given);
+                                             }),
+      of_struct<tdm_loader_options>(INITIAL(tdm_loader_options, TDM_LOADER_OPTIONS_INIT),
+                                    [](tdm_loader_options* given) {
+                                      const Records records;
+                                      tdm_loader* loader = nullptr;
+                                      tdm_error* error = records.loader(given, &loader);
+                                      tdm_loader_free(loader);
+                                      return error;
+                                    }),
+  };
+}
+
+class StructSize : public testing::TestWithParam<Case> {
+ protected:
+  // As much of the initial bytes as there are, zeros behind them.
+  static Bytes sized(std::size_t size) {
+    Bytes bytes = GetParam().initial;
+    bytes.resize(size);
+    std::memcpy(bytes.data(), &size, sizeof size);
+    return bytes;
+  }
+
+  // What the call answers to these bytes, with memory that ends behind them; "" for success, or for a GPU that is not
+  // there.
+  static std::string answer(const Bytes& bytes, tdm_error_code code = TDM_ERROR_INVALID_ARGUMENT) {
+    std::size_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    const Guarded guarded(bytes);
+    return answer(guarded, size, code);
+  }
+  static std::string answer(const Guarded& guarded, std::size_t size, tdm_error_code code) {
+    const Guarded::Says says(std::string(GetParam().type) + " with struct_size " + std::to_string(size) +
+                             ": touched memory behind it");
+    const Error error(GetParam().call(guarded.get()));
+    if (!error || tdm_error_get_code(error.get()) == TDM_ERROR_UNSUPPORTED) return "";
+    EXPECT_EQ(tdm_error_get_code(error.get()), code) << tdm_error_message(error.get());
+    return tdm_error_message(error.get());
+  }
+};
+
+TEST_P(StructSize, AnOlderProgramGetsDefaults) {
+  for (std::size_t size = sizeof size; size <= GetParam().initial.size(); size += alignof(std::size_t)) {
+    SCOPED_TRACE(size);
+    if (size >= GetParam().required) {
+      EXPECT_EQ(answer(sized(size)), "");
+    } else {
+      EXPECT_THAT(answer(sized(size)), HasSubstr("->"));  // names the field that is missing
+    }
+  }
+}
+
+TEST_P(StructSize, ANewerProgramMayLeaveItsFieldsAtZero) {
+  for (const std::size_t more : {8, 64}) EXPECT_EQ(answer(sized(GetParam().initial.size() + more)), "");
+  EXPECT_EQ(answer(sized(4096)), "");
+}
+
+TEST_P(StructSize, ANewerProgramIsToldOfAFieldThatIsNotThere) {
+  for (const std::size_t more : {8, 64}) {
+    Bytes bytes = sized(GetParam().initial.size() + more);
+    bytes.back() = 7;
+    if (GetParam().is_output) {  // what only the caller knows stays the caller's
+      const Guarded guarded(bytes);
+      EXPECT_EQ(answer(guarded, bytes.size(), 0), "");
+      EXPECT_EQ(guarded.bytes()[bytes.size() - 1], 7);
+    } else {
+      EXPECT_THAT(answer(bytes), AllOf(HasSubstr(GetParam().type), HasSubstr("does not know"), HasSubstr("newer")));
+    }
+  }
+}
+
+TEST_P(StructSize, RefusesWhatIsNoSize) {
+  const std::size_t whole = GetParam().initial.size();
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, sizeof(std::size_t) - 1, sizeof(std::size_t) + 1,
+                                 whole - 1, whole + 4, std::size_t{4104}, SIZE_MAX / 2 + 1, SIZE_MAX - 7, SIZE_MAX}) {
+    SCOPED_TRACE(size);
+    Bytes bytes(sizeof size);  // nothing but struct_size can be read
+    std::memcpy(bytes.data(), &size, sizeof size);
+    EXPECT_THAT(
+        answer(bytes),
+        AllOf(HasSubstr(std::string(GetParam().type) + ".struct_size is " + std::to_string(size)), HasSubstr("_INIT")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StructSize, testing::ValuesIn(cases()), [](const auto& info) {
+  return std::string(info.param.type) + (info.param.is_output ? "_out" : "");
+});
+
+// With no field at all, every one is at its default.
+TEST(StructSizeDefaults, OfALoader) {
+  const Records records;
+  tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
+  options.batch_size = 3;
+  options.drop_last = 1;  // not seen
+  options.struct_size = offsetof(tdm_loader_options, rank);
+  tdm_loader* loader = nullptr;
+  ASSERT_OK(records.loader(&options, &loader));
+  EXPECT_EQ(tdm_loader_batch_count(loader), 4);
+  tdm_loader_free(loader);
+  options.struct_size = sizeof options.struct_size;
+  ASSERT_OK(records.loader(&options, &loader));
+  EXPECT_EQ(tdm_loader_batch_count(loader), 10);
+  tdm_loader_free(loader);
+}
+
+TEST(StructSizeDefaults, OfAGradScaler) {
+  tdm_grad_scaler_options options = TDM_GRAD_SCALER_OPTIONS_INIT;
+  options.init_scale = 4;
+  options.growth_factor = 0;  // would be refused
+  options.struct_size = offsetof(tdm_grad_scaler_options, growth_factor);
+  tdm_grad_scaler* scaler = nullptr;
+  ASSERT_OK(tdm_grad_scaler_create(&options, &scaler));
+  tdm_grad_scaler_state state = TDM_GRAD_SCALER_STATE_INIT;
+  EXPECT_OK(tdm_grad_scaler_get_state(scaler, &state));
+  EXPECT_EQ(state.scale, 4);
+  EXPECT_EQ(state.growth_factor, 2);
+  EXPECT_EQ(state.growth_interval, 2000);
+  // As much as an older program has room for.
+  state = {};
+  state.struct_size = offsetof(tdm_grad_scaler_state, growth_factor);
+  EXPECT_OK(tdm_grad_scaler_get_state(scaler, &state));
+  EXPECT_EQ(state.scale, 4);
+  EXPECT_EQ(state.growth_factor, 0);
+  EXPECT_EQ(state.struct_size, offsetof(tdm_grad_scaler_state, growth_factor));
+  tdm_grad_scaler_free(scaler);
+}
+
+TEST(StructSizeDefaults, OfATcpStore) {
+  tdm_tcp_store_options options = TDM_TCP_STORE_OPTIONS_INIT;
+  options.is_server = 1;
+  options.wait_workers = 1;  // with nobody to come, and
+  options.timeout_ms = -1;   // an impossible timeout: neither is seen
+  options.struct_size = offsetof(tdm_tcp_store_options, wait_workers);
+  tdm_store* store = nullptr;
+  ASSERT_OK(tdm_store_tcp("127.0.0.1", 0, &options, &store));
+  EXPECT_NE(tdm_store_port(store), 0);
+  tdm_store_free(store);
+}
+
+// A struct that the table above lacks is not tested.
+TEST(StructSizeTable, HasEveryStructOfTheHeader) {
+  std::ifstream file(TANDEM_HEADER);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::set<std::string> declared, tested{"tdm_function_backward"};  // Tandem's own: callbacks are given it
+  const std::regex pattern(R"(typedef struct (tdm_\w+) \{\s*size_t struct_size;)");
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    declared.insert((*match)[1]);
+  }
+  for (const Case& one : cases()) tested.insert(one.type);
+  EXPECT_EQ(declared, tested);
+}
+
+}  // namespace
