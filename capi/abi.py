@@ -48,7 +48,8 @@ def split(parameters):
 
 
 def functions(header):
-    text = re.sub(r"/\*.*?\*/", "", open(header, encoding="utf-8").read(), flags=re.S)
+    with open(header, encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     found = []
     for match in re.finditer(r"^TDM_API\s+([^;]+);", text, flags=re.M):
         declaration = " ".join(match.group(1).split())

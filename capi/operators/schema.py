@@ -76,22 +76,24 @@ def value(text, keyword):
     return Value(plain(type_text), name, any(m.group(2) for m in ALIAS.finditer(type_text)), bool(default), keyword)
 
 
+def operator(line):
+    """From a line of schemas.txt."""
+    function, method, name, overload, arguments, results = LINE.match(line).groups()
+    keyword, values = False, []
+    for text in split(arguments):
+        if text == "*":
+            keyword = True
+        else:
+            values.append(value(text, keyword))
+    if results.startswith("(") and not ALIAS.fullmatch(results):
+        results = results[1:-1]
+    return Operator(name, overload or "", tuple(values), tuple(value(r, False) for r in split(results)), function == "f",
+                    method == "m", line.split("aten::", 1)[1])
+
+
 def operators():
     """All operators of the dispatcher, in the file's order."""
-    found = []
-    for line in (HERE / "schemas.txt").read_text(encoding="utf-8").splitlines():
-        function, method, name, overload, arguments, results = LINE.match(line).groups()
-        keyword, values = False, []
-        for text in split(arguments):
-            if text == "*":
-                keyword = True
-            else:
-                values.append(value(text, keyword))
-        if results.startswith("(") and not ALIAS.fullmatch(results):
-            results = results[1:-1]
-        found.append(Operator(name, overload or "", tuple(values), tuple(value(r, False) for r in split(results)),
-                              function == "f", method == "m", line.split("aten::", 1)[1]))
-    return found
+    return [operator(line) for line in (HERE / "schemas.txt").read_text(encoding="utf-8").splitlines()]
 
 
 def python_names():

@@ -1,0 +1,994 @@
+/* The stable C ABI of Tandem: PyTorch's engine and data-parallel training for any language.
+ *
+ * Rules that hold for every function below (docs/abi-*.md has a page on each):
+ *
+ * - Errors. A function that can fail returns `tdm_error*`: NULL on success, else an owned error that the caller frees
+ *   with tdm_error_free(). On error no output is touched. Nothing throws or aborts across this boundary, and there is
+ *   no thread-local "last error".
+ * - Ownership. Owned results come through the last out-parameters (`**out`), and the comment names the function that
+ *   frees them; every tdm_X_free() accepts NULL. A pointer that is *returned* is borrowed, and the comment says how
+ *   long it lives. Inputs are borrowed for the duration of the call unless the comment says otherwise.
+ * - Strings are UTF-8. Those that end in NUL are `const char*`; data is pointer + length.
+ * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT`
+ *   macro. NULL for an options pointer means the defaults.
+ * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
+ *   wait on peers, files or other threads.
+ * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
+ */
+#ifndef TANDEM_TANDEM_H
+#define TANDEM_TANDEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TDM_VERSION_MAJOR 0
+#define TDM_VERSION_MINOR 1
+#define TDM_VERSION_PATCH 0
+
+#ifndef TDM_API
+#define TDM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------ opaque handles */
+
+typedef struct tdm_error tdm_error;
+typedef struct tdm_string tdm_string;
+typedef struct tdm_tensor tdm_tensor;
+typedef struct tdm_named_tensors tdm_named_tensors;
+typedef struct tdm_scope tdm_scope;
+typedef struct tdm_mode tdm_mode;
+typedef struct tdm_hook tdm_hook;
+typedef struct tdm_generator tdm_generator;
+typedef struct tdm_stream tdm_stream;
+typedef struct tdm_event tdm_event;
+typedef struct tdm_op tdm_op;
+typedef struct tdm_module tdm_module;
+typedef struct tdm_optimizer tdm_optimizer;
+typedef struct tdm_grad_scaler tdm_grad_scaler;
+typedef struct tdm_store tdm_store;
+typedef struct tdm_process_group tdm_process_group;
+typedef struct tdm_work tdm_work;
+typedef struct tdm_ddp tdm_ddp;
+typedef struct tdm_recordio_writer tdm_recordio_writer;
+typedef struct tdm_recordio_reader tdm_recordio_reader;
+typedef struct tdm_loader tdm_loader;
+
+/* --------------------------------------------------------------------------------------------------------- errors */
+
+/* Codes are frozen numbers. */
+typedef int32_t tdm_error_code;
+enum {
+  TDM_ERROR_INTERNAL = 1,          /* a defect of Tandem or of LibTorch */
+  TDM_ERROR_INVALID_ARGUMENT = 2,  /* a value, shape, dtype or option that the operation does not take */
+  TDM_ERROR_OUT_OF_RANGE = 3,      /* an index past the end */
+  TDM_ERROR_NOT_FOUND = 4,         /* a file, operator, module type, option or key that does not exist */
+  TDM_ERROR_IO = 5,                /* the operating system refused: open, read, write, bind, connect */
+  TDM_ERROR_DATA_LOSS = 6,         /* a file whose bytes are not what they claim to be */
+  TDM_ERROR_TIMEOUT = 7,           /* a wait ended; the message says who was missing */
+  TDM_ERROR_ABORTED = 8,           /* the operation was aborted by tdm_process_group_abort() or tdm_shutdown() */
+  TDM_ERROR_PEER_LOST = 9,         /* another rank died or closed its connection */
+  TDM_ERROR_UNSUPPORTED = 10,      /* this build, LibTorch or machine cannot do it (a GPU that is not there) */
+  TDM_ERROR_CLOSED = 11,           /* the handle was closed before */
+  TDM_ERROR_LIBRARY = 12,          /* LibTorch or Tandem's core is missing, of a wrong version, or loaded twice */
+  TDM_ERROR_OUT_OF_MEMORY = 13,
+  TDM_ERROR_CALLBACK = 14          /* a callback of the caller's failed */
+};
+
+/* Code, operation and message of `error`. The strings are borrowed and live as long as the error. */
+TDM_API tdm_error_code tdm_error_get_code(const tdm_error* error);
+TDM_API const char* tdm_error_operation(const tdm_error* error);
+TDM_API const char* tdm_error_message(const tdm_error* error);
+TDM_API void tdm_error_free(tdm_error* error);
+
+/* An error of the caller's own, for a callback to return; a callback may as well return one that it got from a function
+ * of this header. Either way Tandem takes it, and the function that led to the callback fails with TDM_ERROR_CALLBACK
+ * and this message. `user_data`, an exception of the caller's language for instance, goes over to that error:
+ * destroy(user_data) is called when it is freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
+TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
+                                    void (*destroy)(void* user_data));
+/* What was attached with that destroy function, borrowed; NULL else. */
+TDM_API void* tdm_error_user_data(const tdm_error* error, void (*destroy)(void* user_data));
+
+/* Owned text. tdm_string_data() is NUL-terminated and lives as long as the string. */
+TDM_API const char* tdm_string_data(const tdm_string* string);
+TDM_API size_t tdm_string_size(const tdm_string* string);
+TDM_API void tdm_string_free(tdm_string* string);
+
+/* ------------------------------------------------------------------------------------------- loading and leaving */
+
+typedef int32_t tdm_load_device;
+enum {
+  TDM_LOAD_DEVICE_AUTO = 0, /* CUDA when LibTorch has it and the machine has a GPU, else CPU */
+  TDM_LOAD_DEVICE_CPU = 1,
+  TDM_LOAD_DEVICE_CUDA = 2  /* an error when there is no GPU */
+};
+
+typedef struct tdm_load_options {
+  size_t struct_size;
+  const char* libtorch;     /* folder that holds lib/libtorch_cpu.so; NULL: TANDEM_LIBTORCH, beside this library, system */
+  tdm_load_device device;   /* AUTO: the environment's TANDEM_DEVICE=auto|cpu|cuda */
+} tdm_load_options;
+#define TDM_LOAD_OPTIONS_INIT { sizeof(tdm_load_options), NULL, TDM_LOAD_DEVICE_AUTO }
+
+/* Finds LibTorch, decides between CPU and CUDA, and opens the core built for that version of LibTorch. Implicit at the
+ * first fallible call; a second call with the same options does nothing, with others it is an error. Thread-safe.
+ * Errors: TDM_ERROR_LIBRARY (missing, wrong version, another copy already in the process), TDM_ERROR_UNSUPPORTED. */
+TDM_API tdm_error* tdm_load(const tdm_load_options* options);
+
+/* Aborts all process groups, stops loaders and joins every native thread of the core. Call it before the program
+ * leaves main; later calls of any other function are TDM_ERROR_CLOSED. Does nothing when nothing was loaded.
+ * Blocks up to timeout_ms. Errors: TDM_ERROR_TIMEOUT naming what still runs; it may be called again to wait on.
+ * As a safety net the process's exit() does the same for two seconds; where calls go on even then, it flushes stdio and
+ * leaves with the exit status, without the exit handlers that would run next. */
+TDM_API tdm_error* tdm_shutdown(int64_t timeout_ms);
+
+/* "0.1.0"; static. */
+TDM_API const char* tdm_version(void);
+/* "2.11.0", or "" before loading; static. */
+TDM_API const char* tdm_libtorch_version(void);
+/* Number of usable CUDA devices, 0 on CPU. */
+TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
+
+/* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
+ * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
+ * "generator", "stream", "event", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
+TDM_API int64_t tdm_live_count(const char* type);
+/* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
+TDM_API int64_t tdm_tensor_live_bytes(void);
+
+/* -------------------------------------------------------------------------------------------- dtypes and devices */
+
+/* Frozen numbers, in LibTorch's order of ScalarType where it has one. */
+typedef int32_t tdm_dtype;
+enum {
+  TDM_DTYPE_UINT8 = 0, TDM_DTYPE_INT8 = 1, TDM_DTYPE_INT16 = 2, TDM_DTYPE_INT32 = 3, TDM_DTYPE_INT64 = 4,
+  TDM_DTYPE_FLOAT16 = 5, TDM_DTYPE_FLOAT32 = 6, TDM_DTYPE_FLOAT64 = 7,
+  TDM_DTYPE_COMPLEX32 = 8, TDM_DTYPE_COMPLEX64 = 9, TDM_DTYPE_COMPLEX128 = 10,
+  TDM_DTYPE_BOOL = 11, TDM_DTYPE_BFLOAT16 = 15,
+  TDM_DTYPE_FLOAT8_E5M2 = 23, TDM_DTYPE_FLOAT8_E4M3FN = 24,
+  TDM_DTYPE_UINT16 = 27, TDM_DTYPE_UINT32 = 28, TDM_DTYPE_UINT64 = 29
+};
+
+typedef int32_t tdm_device_type;
+enum { TDM_DEVICE_CPU = 0, TDM_DEVICE_CUDA = 1, TDM_DEVICE_META = 14 };
+
+typedef struct tdm_device {
+  tdm_device_type type;
+  int32_t index; /* -1: the current device of that type */
+} tdm_device;
+
+typedef int32_t tdm_layout;
+enum { TDM_LAYOUT_STRIDED = 0, TDM_LAYOUT_SPARSE = 1, TDM_LAYOUT_SPARSE_CSR = 2 };
+
+typedef int32_t tdm_memory_format;
+enum {
+  TDM_MEMORY_FORMAT_CONTIGUOUS = 0, TDM_MEMORY_FORMAT_PRESERVE = 1,
+  TDM_MEMORY_FORMAT_CHANNELS_LAST = 2, TDM_MEMORY_FORMAT_CHANNELS_LAST_3D = 3
+};
+
+/* -------------------------------------------------------------------------------------------------------- tensors */
+
+/* A handle holds one reference to a LibTorch tensor; several handles may hold the same tensor. A handle made while a
+ * scope is open on the calling thread belongs to that scope as well. */
+
+/* Copies `data` (C-contiguous, ndim sizes) into a new CPU tensor. `data` may be NULL when the tensor has no elements.
+ * Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_tensor_from_data(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes,
+                                        int64_t ndim, tdm_tensor** out);
+
+/* A CPU tensor over the caller's memory, without a copy. `destroy(user_data)` is called once, from any thread, when
+ * LibTorch drops the memory; NULL when nothing has to be done. On error destroy is not called. */
+TDM_API tdm_error* tdm_tensor_from_blob(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes,
+                                        int64_t ndim, void (*destroy)(void* user_data), void* user_data,
+                                        tdm_tensor** out);
+
+/* A second handle to the same tensor. */
+TDM_API tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out);
+TDM_API void tdm_tensor_free(tdm_tensor* tensor);
+
+/* Getters. `sizes` and `strides` (in elements) point to tdm_tensor_dim() numbers and live until the tensor is resized
+ * or the handle is freed. All return 0, NULL or -1 when `tensor` is NULL. */
+TDM_API int64_t tdm_tensor_dim(const tdm_tensor* tensor);
+TDM_API const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor);
+TDM_API const int64_t* tdm_tensor_strides(const tdm_tensor* tensor); /* NULL for sparse tensors */
+TDM_API int64_t tdm_tensor_numel(const tdm_tensor* tensor);
+TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
+TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
+TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
+TDM_API int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor);
+TDM_API int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor);
+TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
+/* 1 when both handles hold the same tensor. */
+TDM_API int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b);
+
+/* First element of a dense CPU tensor; lives as long as the handle. TDM_ERROR_INVALID_ARGUMENT on another device. */
+TDM_API tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out);
+/* Copies all elements, C-contiguous, to `destination` of exactly tdm_tensor_nbytes() bytes, from any device. */
+TDM_API tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes);
+/* Overwrites all elements from `source` of exactly tdm_tensor_nbytes() bytes. */
+TDM_API tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes);
+/* The single element of a tensor of one element. */
+TDM_API tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out);
+TDM_API tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out);
+/* As PyTorch's C++ printing has it. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out);
+
+/* Names with tensors, in a fixed order: parameters, buffers, optimizer state, checkpoint content. */
+TDM_API size_t tdm_named_tensors_size(const tdm_named_tensors* list);
+/* Borrowed from the list; NULL past the end. */
+TDM_API const char* tdm_named_tensors_name(const tdm_named_tensors* list, size_t index);
+/* A new handle, freed with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, size_t index, tdm_tensor** out);
+TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
+
+/* ---------------------------------------------------------------------------------------------------------- scope */
+
+/* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
+ * that enters must be the one that exits (pin tasks that move between threads). */
+TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
+/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. Handles that a scope freed must
+ * not be freed, or cleared in a value, afterwards: their memory may be another handle's by then. Until it is, their use
+ * is TDM_ERROR_CLOSED. */
+TDM_API void tdm_scope_exit(tdm_scope* scope);
+/* Hands `tensor` to the scope around its own, or to the caller when there is none. */
+TDM_API void tdm_scope_keep(tdm_tensor* tensor);
+/* Identity of the innermost scope that owns `tensor`, 0 when none: slot in the low 32 bits, generation above. */
+TDM_API uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor);
+TDM_API uint64_t tdm_scope_id(const tdm_scope* scope);
+/* Identity of the innermost scope that is open on this thread, 0 when none. */
+TDM_API uint64_t tdm_scope_current(void);
+
+/* ------------------------------------------------------------------------------------------- values and operators */
+
+typedef int32_t tdm_value_tag;
+enum {
+  TDM_VALUE_NONE = 0,
+  TDM_VALUE_DEFAULT = 1,        /* arguments only: the schema's default */
+  TDM_VALUE_TENSOR = 2,
+  TDM_VALUE_BOOL = 3,
+  TDM_VALUE_INT = 4,
+  TDM_VALUE_DOUBLE = 5,
+  TDM_VALUE_COMPLEX = 6,
+  TDM_VALUE_STRING = 7,
+  TDM_VALUE_DTYPE = 8,
+  TDM_VALUE_LAYOUT = 9,
+  TDM_VALUE_MEMORY_FORMAT = 10,
+  TDM_VALUE_DEVICE = 11,
+  TDM_VALUE_TENSOR_LIST = 12,   /* elements may be NULL where the schema takes Tensor?[] */
+  TDM_VALUE_BOOL_LIST = 13,     /* of uint8_t */
+  TDM_VALUE_INT_LIST = 14,      /* of int64_t */
+  TDM_VALUE_DOUBLE_LIST = 15,
+  TDM_VALUE_STRING_LIST = 16,   /* of const char*, each NUL-terminated */
+  TDM_VALUE_SCALAR_LIST = 17,   /* of tdm_value: BOOL, INT, DOUBLE or COMPLEX */
+  TDM_VALUE_GENERATOR = 18      /* arguments only */
+};
+
+/* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
+ * DOUBLE and COMPLEX are taken. As a result it owns what it holds: tdm_value_clear(). */
+typedef struct tdm_value {
+  tdm_value_tag tag;
+  int32_t reserved; /* 0 */
+  union {
+    tdm_tensor* tensor;
+    int32_t boolean;
+    int64_t integer;
+    double real;
+    struct { double re, im; } complex;
+    struct { const char* data; size_t size; } string;
+    int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
+    tdm_device device;
+    tdm_generator* generator;
+    struct { const void* data; size_t size; } list; /* size counts elements */
+  } as;
+} tdm_value;
+
+/* Frees what a result owns and makes it NONE. Tensors are freed too: take a tensor out by setting its slot to NONE. */
+TDM_API void tdm_value_clear(tdm_value* value);
+
+/* An operator by name ("aten::add") and overload ("Tensor", "" for none). The result is borrowed and lives for ever.
+ * TDM_ERROR_NOT_FOUND names the LibTorch that lacks it. Thread-safe; look each operator up once. */
+TDM_API tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out);
+/* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"; lives for ever. */
+TDM_API const char* tdm_op_schema(const tdm_op* op);
+TDM_API size_t tdm_op_argument_count(const tdm_op* op);
+TDM_API size_t tdm_op_result_count(const tdm_op* op);
+
+/* Calls `op` through LibTorch's dispatcher. Fewer arguments than the schema has mean defaults for the rest. Arity,
+ * types and nullability are checked; messages name operator and argument. `results` has room for exactly
+ * tdm_op_result_count(op) values and owns them: tdm_value_clear() each. Thread-safe. */
+TDM_API tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count,
+                               tdm_value* results, size_t result_count);
+
+/* Loads a library whose TORCH_LIBRARY blocks register operators, which tdm_op_find() then finds; it is never unloaded.
+ * `path` names the file, with a slash in it. TDM_ERROR_NOT_FOUND: no such file; TDM_ERROR_LIBRARY: it does not load,
+ * such as one that was built against another LibTorch. Loading a file twice does nothing; a library that registers what
+ * another has registered ends the process, which is LibTorch's doing. Source: torch.ops.load_library. */
+TDM_API tdm_error* tdm_load_library(const char* path);
+
+/* ------------------------------------------------------------------------------------------- autograd and modes */
+
+/* Source: torch.autograd.backward. `gradients` may be NULL (ones for scalars), as may its elements. Blocks. */
+TDM_API tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count,
+                                         int32_t retain_graph, int32_t create_graph);
+/* Source: torch.autograd.grad. outputs[i] with grad_outputs[i] (NULL: ones); results: one per input, NULL where
+ * unused (only with allow_unused). Each is freed with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count,
+                                     tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph,
+                                     int32_t create_graph, int32_t allow_unused, tdm_tensor** results);
+/* The accumulated gradient; *out = NULL where there is none. */
+TDM_API tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out);
+/* NULL clears it. */
+TDM_API tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad);
+TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad);
+
+/* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
+TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
+
+/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The thread
+ * that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks run in
+ * the modes that the engine gives them; what they leave open ends with them. docs/autograd.md has a page on this.
+ *
+ * grad: whether operations are recorded. Source: torch.no_grad, torch.enable_grad. */
+TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);
+/* inference: no recording, and tensors made inside can never take part in it. enabled 0 ends it for an inner part.
+ * Source: torch.inference_mode. */
+TDM_API tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out);
+/* autocast: operators that gain from it compute in `dtype` (BFLOAT16 or FLOAT16; -1: bfloat16 on CPU, float16 on CUDA)
+ * on devices of that type, others that need it in float32. enabled 0 switches it off for an inner part. Casts of
+ * parameters are cached until a mode is entered or left. Errors: TDM_ERROR_UNSUPPORTED for CUDA without a GPU.
+ * Source: torch.autocast. */
+TDM_API tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out);
+/* anomaly: backward names the operator whose gradient is NaN (unless check_nan is 0) and prints where forward called it.
+ * Of the whole process while any thread has it open, and slow. Source: torch.autograd.detect_anomaly. */
+TDM_API tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out);
+/* Ends `mode`, and modes that were entered after it and are still open. Accepts NULL. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT when this thread did not enter it, or left it before; nothing changes then. */
+TDM_API tdm_error* tdm_mode_exit(tdm_mode* mode);
+
+/* The calling thread's modes. */
+typedef struct tdm_modes {
+  size_t struct_size;
+  int32_t grad;
+  int32_t inference;
+  tdm_dtype autocast_cpu;  /* -1: off */
+  tdm_dtype autocast_cuda; /* -1: off */
+  int32_t anomaly;         /* of the process */
+} tdm_modes;
+#define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
+
+/* Callbacks of autograd. They run on the thread that called backward or on one of the engine's, with the modes of the
+ * call that led to them and grad mode on where that asked for create_graph. Each runs in a scope of its own: handles
+ * that it is given or makes are freed when it returns, but those it kept with tdm_scope_keep(). The error that one
+ * returns (see tdm_error_create()) ends the backward pass. They must not capture the tensor that they belong to, which
+ * would then keep itself alive. `destroy(user_data)` is called once, when nothing can call the function any more: the
+ * tensor and the graphs it is part of are gone, or the hook was removed. It may be NULL. */
+
+/* Has `hook` called with each gradient of `tensor`, which must require grad, before it goes on to where `tensor` came
+ * from. *replacement, NULL at first, may be set to a handle of the tensor to go on with instead; it stays the
+ * callback's. Free *out with tdm_hook_free(); NULL when the hook is never to be removed. Source:
+ * torch.Tensor.register_hook. */
+TDM_API tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor,
+                                            tdm_error* (*hook)(void* user_data, tdm_tensor* gradient,
+                                                               tdm_tensor** replacement),
+                                            void* user_data, void (*destroy)(void* user_data), tdm_hook** out);
+/* Has `hook` called with `tensor`, a leaf that requires grad, each time its gradient was added to. Source:
+ * torch.Tensor.register_post_accumulate_grad_hook. */
+TDM_API tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor,
+                                                                 tdm_error* (*hook)(void* user_data,
+                                                                                    tdm_tensor* tensor),
+                                                                 void* user_data, void (*destroy)(void* user_data),
+                                                                 tdm_hook** out);
+/* The hook is not called any more; one that runs on another thread ends first, or right after. Does nothing the second
+ * time, or when the tensor is gone. Accepts NULL. */
+TDM_API void tdm_hook_remove(tdm_hook* hook);
+/* Frees the handle; the hook stays. Accepts NULL. */
+TDM_API void tdm_hook_free(tdm_hook* hook);
+
+/* A computation of the caller's with a derivative of its own. The caller computes the outputs itself, with grad mode off
+ * (tdm_mode_enter_grad()), and then has what it did recorded as one node of the graph. Source:
+ * torch.autograd.Function. */
+typedef struct tdm_function_backward {
+  size_t struct_size;
+  tdm_tensor* const* gradients;    /* of the outputs; NULL where there is none, which materialize_grads makes zeros */
+  size_t gradient_count;
+  tdm_tensor* const* saved;        /* NULL where NULL was saved */
+  size_t saved_count;
+  const uint8_t* needs_input_grad; /* input_count flags */
+  tdm_tensor** results;            /* input_count, NULL at first, for the gradients of the inputs: handles that stay the
+                                      callback's, NULL for none */
+  size_t input_count;
+} tdm_function_backward;
+
+typedef struct tdm_function {
+  size_t struct_size;
+  const char* name;                     /* of the node, in messages; NULL: "Function" */
+  tdm_tensor* const* inputs;            /* elements may be NULL */
+  size_t input_count;
+  tdm_tensor* const* outputs;           /* at least one */
+  size_t output_count;
+  tdm_tensor* const* saved;             /* for backward: inputs, outputs or others, checked against changes in place.
+                                           Elements may be NULL. Do not hold outputs in user_data instead. */
+  size_t saved_count;
+  tdm_tensor* const* dirty;             /* inputs that were changed in place; they are outputs too */
+  size_t dirty_count;
+  tdm_tensor* const* non_differentiable; /* outputs without a gradient */
+  size_t non_differentiable_count;
+  int32_t materialize_grads;            /* zeros instead of gradients that are not there */
+  tdm_error* (*backward)(void* user_data, const tdm_function_backward* call);
+  void* user_data;
+  void (*destroy)(void* user_data);
+} tdm_function;
+#define TDM_FUNCTION_INIT \
+  { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+
+/* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
+ * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
+ * requires grad. backward is called each time that gradients of the outputs are there; with create_graph what it
+ * computes is recorded, so that derivatives of higher order follow. */
+TDM_API tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results);
+
+/* A mode in which operators keep nothing for backward. The caller computes with `inputs` (elements may be NULL) and
+ * leaves the mode. When backward first needs some of what was not kept, `recompute` is called to compute the same again
+ * from inputs that it is given (detached, NULL where they were NULL): with the random numbers, autocast and grad mode of
+ * the first time. What it computes is not taken over; what operators save meanwhile is. It must not hold on to the
+ * results of the first time. Without preserve_random_state the random numbers differ, and keeping them costs nothing.
+ * Errors: TDM_ERROR_UNSUPPORTED in a process whose autograd engine is Python's. Source: torch.utils.checkpoint with
+ * use_reentrant=False. */
+TDM_API tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count,
+                                             int32_t preserve_random_state,
+                                             tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs,
+                                                                     size_t input_count),
+                                             void* user_data, void (*destroy)(void* user_data), tdm_mode** out);
+
+/* Seeds the default generators of all devices. Source: torch.manual_seed. */
+TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
+/* A generator of random numbers on the CPU or a GPU, with LibTorch's default seed, for operators that take one
+ * (TDM_VALUE_GENERATOR). Operators draw from it one at a time. Free with tdm_generator_free(). Source:
+ * torch.Generator. */
+TDM_API tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out);
+/* The one that operators use which are given none: tdm_manual_seed() seeds it. Free with tdm_generator_free(). */
+TDM_API tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out);
+TDM_API void tdm_generator_free(tdm_generator* generator);
+TDM_API tdm_device tdm_generator_get_device(const tdm_generator* generator);
+TDM_API tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed);
+/* Seeds it from the system's randomness; *out, which may be NULL, is the seed. */
+TDM_API tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out);
+/* The seed that it was given last. */
+TDM_API tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out);
+/* All that the numbers to come depend on, as a CPU tensor of bytes, a copy. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for what is no state of a generator of that device. */
+TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
+/* LibTorch's intra-op threads. */
+TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
+TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
+
+/* -------------------------------------------------------------------------------------------------------- devices */
+
+/* What a GPU has and the CPU does not is TDM_ERROR_UNSUPPORTED for the CPU, and in a process that can use no GPU, with
+ * the reason. The number of GPUs is tdm_cuda_device_count(). Sources: torch.cuda, torch.backends. */
+
+/* The device of that type that this thread computes on where a call names none: {CPU, 0}, or the current GPU. */
+TDM_API tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out);
+/* A mode: makes a GPU this thread's current one. For the CPU there is nothing to change. */
+TDM_API tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out);
+/* Waits until all work that was queued on the device is done; the CPU's is done when a call returns. Blocks. */
+TDM_API tdm_error* tdm_device_synchronize(tdm_device device);
+
+/* Of a GPU's memory, in bytes. */
+typedef struct tdm_device_memory {
+  size_t struct_size;
+  int64_t allocated, peak_allocated; /* by tensors */
+  int64_t reserved, peak_reserved;   /* taken from the driver, free blocks that LibTorch keeps among them */
+  int64_t free, total;               /* of the device, other processes counted in */
+  int64_t retries;                   /* allocations that had to give kept blocks back first */
+  int64_t failures;                  /* that found no memory even then */
+} tdm_device_memory;
+#define TDM_DEVICE_MEMORY_INIT { sizeof(tdm_device_memory), 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out);
+/* Peaks begin again at what is there now. */
+TDM_API tdm_error* tdm_device_reset_peak_memory(tdm_device device);
+/* Gives the blocks that LibTorch keeps on GPUs back to the driver. */
+TDM_API tdm_error* tdm_cuda_empty_cache(void);
+
+/* Queues of a GPU's work, each in order, beside one another. Free handles with tdm_stream_free(), which ends nothing.
+ * Source: torch.cuda.Stream. */
+TDM_API tdm_error* tdm_stream_create(tdm_device device, int32_t high_priority, tdm_stream** out);
+/* This thread's. */
+TDM_API tdm_error* tdm_stream_current(tdm_device device, tdm_stream** out);
+TDM_API tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out);
+TDM_API void tdm_stream_free(tdm_stream* stream);
+/* A mode: this thread's work on the stream's device goes to it. */
+TDM_API tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out);
+/* *out = 1 when all work that was queued is done. */
+TDM_API tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out);
+TDM_API tdm_error* tdm_stream_synchronize(const tdm_stream* stream); /* Blocks. */
+/* Work that is queued from now on begins after the event. */
+TDM_API tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event);
+/* The stream uses a tensor that was made on another one: its memory is not used again before that is done. */
+TDM_API tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor);
+
+/* Marks in streams. Free with tdm_event_free(). Source: torch.cuda.Event. */
+TDM_API tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out);
+TDM_API void tdm_event_free(tdm_event* event);
+/* After what is queued on the stream now; NULL: on the current one of the current device. */
+TDM_API tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream);
+TDM_API tdm_error* tdm_event_query(const tdm_event* event, int32_t* out);
+TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
+/* Between two events that were made with enable_timing and are done. */
+TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
+
+/* Of the process; -1 in a call to set leaves one as it is. */
+typedef struct tdm_cuda_settings {
+  size_t struct_size;
+  int32_t cudnn_benchmark;     /* try out convolution algorithms for each new shape */
+  int32_t cudnn_deterministic;
+  int32_t tf32_matmul;         /* float32 products in TF32 */
+  int32_t tf32_cudnn;
+} tdm_cuda_settings;
+#define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
+TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
+
+typedef int32_t tdm_determinism;
+enum {
+  TDM_DETERMINISM_OFF = 0,
+  TDM_DETERMINISM_WARN = 1, /* an operator that has no deterministic form prints a warning */
+  TDM_DETERMINISM_ON = 2    /* or fails */
+};
+/* Of the process: operators give the same bits each time where they can. Source: torch.use_deterministic_algorithms. */
+TDM_API tdm_error* tdm_set_determinism(tdm_determinism determinism);
+TDM_API tdm_error* tdm_get_determinism(tdm_determinism* out);
+/* Threads that run operators beside one another (not those of one operator, tdm_set_num_threads()). Can be set once, before
+ * they first run. */
+TDM_API tdm_error* tdm_set_num_interop_threads(int32_t threads);
+TDM_API tdm_error* tdm_get_num_interop_threads(int32_t* out);
+
+/* ---------------------------------------------------------------------------------------- modules and optimizers */
+
+/* A named option of a module, optimizer or other object. Names are those of LibTorch's options. */
+typedef struct tdm_option {
+  const char* name;
+  tdm_value value;
+} tdm_option;
+
+/* A torch::nn module by its name ("Linear", "Conv2d") and options ("in_features", …). Unknown types, unknown options
+ * and missing required ones are named. Free with tdm_module_free(). */
+TDM_API tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count,
+                                     tdm_module** out);
+TDM_API void tdm_module_free(tdm_module* module);
+/* Calls forward. result_count: in, room; out, the number of results. Recurrent modules take input and optional states
+ * and return output and states; dropout and batch norm follow tdm_module_train(). */
+TDM_API tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count,
+                                      tdm_value* results, size_t* result_count);
+/* Free with tdm_named_tensors_free(). */
+TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
+TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
+TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
+/* Moves parameters and buffers; handles taken before keep following them. dtype -1: unchanged. */
+TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
+/* Registered type names, newline-separated. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_module_types(tdm_string** out);
+
+/* "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names ("lr", "momentum", …). Uses LibTorch's
+ * fused kernels where parameters allow it. Holds the parameters. Free with tdm_optimizer_free(). */
+TDM_API tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
+                                        const tdm_option* options, size_t option_count, tdm_optimizer** out);
+TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
+TDM_API tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
+/* Drops the gradients when set_to_none (those in DDP's buckets too: the next backward puts them there again), else
+ * zeroes them in place. */
+TDM_API tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none);
+TDM_API tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option);
+TDM_API tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out);
+/* State as named tensors ("0.momentum_buffer", "0.step"), sharing storage. Free with tdm_named_tensors_free(). */
+TDM_API tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out);
+TDM_API tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names,
+                                            tdm_tensor* const* tensors, size_t count);
+
+/* Scales losses so that float16 gradients neither vanish nor overflow: torch.amp.GradScaler. A step is: backward of the
+ * scaled loss; tdm_grad_scaler_unscale() where gradients are looked at or clipped; tdm_grad_scaler_step() for each
+ * optimizer, which skips it where gradients are infinite or NaN; one tdm_grad_scaler_update(). One thread at a time. */
+typedef struct tdm_grad_scaler_options {
+  size_t struct_size;
+  double init_scale;
+  double growth_factor;   /* after growth_interval steps in a row without infinite gradients */
+  double backoff_factor;  /* after a step with them */
+  int64_t growth_interval;
+  int32_t enabled;        /* 0: scales by one and never skips */
+} tdm_grad_scaler_options;
+#define TDM_GRAD_SCALER_OPTIONS_INIT { sizeof(tdm_grad_scaler_options), 65536.0, 2.0, 0.5, 2000, 1 }
+
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for factors on the wrong side of one. Free with tdm_grad_scaler_free(). */
+TDM_API tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out);
+TDM_API void tdm_grad_scaler_free(tdm_grad_scaler* scaler);
+/* tensor · scale. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out);
+/* Divides the gradients of the optimizer's parameters by the scale and notes infinite ones; at most once before the
+ * optimizer's step. float16 gradients (of float16 parameters) are TDM_ERROR_INVALID_ARGUMENT. */
+TDM_API tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer);
+/* Unscales, unless that was done, and steps the optimizer unless gradients are infinite or NaN. *stepped (may be NULL)
+ * tells whether it did. */
+TDM_API tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped);
+/* Adapts the scale; new_scale above 0 sets it instead. */
+TDM_API tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale);
+
+/* What a checkpoint has to hold beside the options, which it holds too. */
+typedef struct tdm_grad_scaler_state {
+  size_t struct_size;
+  double scale;
+  double growth_factor;
+  double backoff_factor;
+  int64_t growth_interval;
+  int64_t growth_tracker; /* steps in a row without infinite gradients */
+} tdm_grad_scaler_state;
+#define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
+TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
+TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
+
+/* ---------------------------------------------------------------------------------------------------- checkpoints */
+
+/* Writes tensors, and text metadata, in the safetensors format: to a temporary name, synced, renamed. */
+TDM_API tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors,
+                                        size_t count, const char* const* metadata_keys,
+                                        const char* const* metadata_values, size_t metadata_count);
+/* *metadata: "key\nvalue\n" pairs with newlines and backslashes escaped as \n and \\; may be NULL when not wanted. */
+TDM_API tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata);
+
+/* ---------------------------------------------------------------------------------------------------------- stores */
+
+/* Key-value stores through which ranks meet. All calls with a timeout block. Several threads may use one store, but
+ * a TCPStore client serialises its callers. Free each with tdm_store_free(). */
+typedef struct tdm_tcp_store_options {
+  size_t struct_size;
+  int32_t is_server;      /* this process listens */
+  int32_t world_size;     /* with wait_workers: how many connect; 0: any number */
+  int32_t wait_workers;   /* wait until all have connected */
+  int64_t timeout_ms;     /* of connecting and of each get/wait */
+  int32_t listen_fd;      /* server: an already listening socket to take over; -1: none */
+} tdm_tcp_store_options;
+#define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, 300000, -1 }
+
+/* port 0 on the server: any free one, see tdm_store_port(). The server binds to `host` only. */
+TDM_API tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
+                                 tdm_store** out);
+/* world_size 0: the file is not removed at the end. */
+TDM_API tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out);
+TDM_API tdm_error* tdm_store_hash(tdm_store** out);
+/* Keys of `store` under "prefix/". Holds `store`. */
+TDM_API tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out);
+TDM_API void tdm_store_free(tdm_store* store);
+/* Port of a TCP store, 0 of another. */
+TDM_API uint16_t tdm_store_port(const tdm_store* store);
+
+TDM_API tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size);
+/* Waits for the key. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out);
+TDM_API tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out);
+TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out);
+TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
+TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
+TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
+                                         tdm_string** out);
+TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
+
+/* -------------------------------------------------------------------------------------------------- process groups */
+
+/* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
+typedef struct tdm_process_group_options {
+  size_t struct_size;
+  const char* backend;      /* "gloo", "nccl", or "none" (exchanges nothing, for benchmarks); NULL: gloo */
+  const char* init_method;  /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
+  int32_t rank;
+  int32_t world_size;
+  int64_t timeout_ms;       /* of rendezvous and of each collective */
+  tdm_device device;        /* of this rank, for nccl; cpu for gloo */
+  const char* interface_name; /* network interface of gloo; NULL: GLOO_SOCKET_IFNAME, else the host's address, loopback
+                                 when all ranks are on it */
+  const char* name;         /* NULL: "default" */
+} tdm_process_group_options;
+#define TDM_PROCESS_GROUP_OPTIONS_INIT \
+  { sizeof(tdm_process_group_options), NULL, "env://", -1, -1, 1800000, { TDM_DEVICE_CPU, -1 }, NULL, NULL }
+
+/* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
+ * TDM_ERROR_TIMEOUT naming the ranks that are missing, TDM_ERROR_IO (a port in use), TDM_ERROR_UNSUPPORTED.
+ * Free with tdm_process_group_free(), which aborts what is pending. */
+TDM_API tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store,
+                                            tdm_process_group** out);
+TDM_API void tdm_process_group_free(tdm_process_group* group);
+TDM_API int32_t tdm_process_group_rank(const tdm_process_group* group);
+TDM_API int32_t tdm_process_group_size(const tdm_process_group* group);
+TDM_API const char* tdm_process_group_backend(const tdm_process_group* group); /* lives as long as the group */
+TDM_API const char* tdm_process_group_name(const tdm_process_group* group);    /* lives as long as the group */
+/* Wakes every waiter with TDM_ERROR_ABORTED; the group can then only be freed. From any thread. */
+TDM_API tdm_error* tdm_process_group_abort(tdm_process_group* group);
+
+/* Sub-groups. Every rank of `group` calls these, with the same arguments; a rank that is in none of the new groups gets
+ * *out = NULL, at once. Ranks are those of `group`. `name` NULL: the group's with a number. Backend, timeout and device
+ * are the group's. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT (ranks outside the group or named twice), and those of
+ * tdm_process_group_create(). Free with tdm_process_group_free(), in any order.
+ * A group of these ranks, numbered in this order. */
+TDM_API tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                               const char* name, tdm_process_group** out);
+/* Several groups without a rank in common: sizes[i] of `ranks` after another are group i's. Gives this rank's. */
+TDM_API tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                           const size_t* sizes, size_t group_count, const char* name,
+                                           tdm_process_group** out);
+/* Neighbours by `size`, which must divide the group's. */
+TDM_API tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name,
+                                                   tdm_process_group** out);
+/* A rank's number in the group that sub-groups began with, and back; -1 where there is none. */
+TDM_API int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank);
+TDM_API int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank);
+
+/* ----------------------------------------------------------------------------------------------------- collectives */
+
+typedef int32_t tdm_reduce_op;
+enum {
+  TDM_REDUCE_OP_SUM = 0, TDM_REDUCE_OP_AVG = 1, TDM_REDUCE_OP_PRODUCT = 2, TDM_REDUCE_OP_MIN = 3,
+  TDM_REDUCE_OP_MAX = 4, TDM_REDUCE_OP_BAND = 5, TDM_REDUCE_OP_BOR = 6, TDM_REDUCE_OP_BXOR = 7
+};
+
+/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as said below; results
+ * are written in place. Tensors are dense; those in lists, and those without an operation, are contiguous. With work ==
+ * NULL the call blocks until done; otherwise *work is to be waited for and freed with tdm_work_free(), and the tensors
+ * are held until then. Ranks (root, from, to) are the group's own.
+ * Dtypes: what only moves takes every one. gloo reduces float32, float64, float16, bfloat16, int8, uint8, int32, int64
+ * and bool (SUM and MAX are "or", PRODUCT and MIN "and"; no AVG), and complex numbers for SUM and AVG; reduce_scatter
+ * takes int16 as well. AVG of whole numbers rounds towards zero; bitwise operations take whole numbers and bool.
+ * Errors: TDM_ERROR_TIMEOUT, TDM_ERROR_PEER_LOST, TDM_ERROR_ABORTED, with a message that names the collective, its
+ * number, the group, ranks and age, after which the group can only be freed; TDM_ERROR_INVALID_ARGUMENT, after which it
+ * lives on. With TORCH_DISTRIBUTED_DEBUG=DETAIL in the environment ranks check first that all call the same.
+ * Source: torch.distributed. */
+TDM_API tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work);
+TDM_API tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work);
+/* Each rank's tensor, of a float or complex type, is multiplied by that rank's `factor` before the sum. */
+TDM_API tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor,
+                                             tdm_work** work);
+/* Several tensors, as one message for each dtype. */
+TDM_API tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count,
+                                            tdm_reduce_op op, tdm_work** work);
+/* The result is root's; other ranks' tensors hold nothing of use afterwards. */
+TDM_API tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
+                              tdm_work** work);
+/* outputs: one tensor per rank, in order of rank, of the shape of that rank's input; output_count must be the group's
+ * size. Every rank gives the same list of shapes. */
+TDM_API tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                  const tdm_tensor* input, tdm_work** work);
+/* output: the group's size times the elements of `input`, which has the same shape on all ranks. */
+TDM_API tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                              tdm_work** work);
+/* outputs: on root one a rank, shaped like `input`; elsewhere output_count is 0. */
+TDM_API tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                              const tdm_tensor* input, int32_t root, tdm_work** work);
+/* inputs: on root one a rank, shaped like `output`; elsewhere input_count is 0. */
+TDM_API tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
+                               size_t input_count, int32_t root, tdm_work** work);
+/* inputs: one a rank, of the shape of that rank's output. Every rank gives the same list of shapes. */
+TDM_API tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
+                                      size_t input_count, tdm_reduce_op op, tdm_work** work);
+/* input: the group's size times the elements of `output`, which has the same shape on all ranks. */
+TDM_API tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                             tdm_reduce_op op, tdm_work** work);
+/* inputs[r] goes to rank r, outputs[r] comes from it and has the shape of what it sends. */
+TDM_API tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                  tdm_tensor* const* inputs, size_t input_count, tdm_work** work);
+/* The same with rows of one tensor (slices along its first dimension), as many for each rank as the splits say; counts
+ * of 0: equal parts. */
+TDM_API tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
+                                         const int64_t* output_splits, size_t output_split_count,
+                                         const int64_t* input_splits, size_t input_split_count, tdm_work** work);
+TDM_API tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work);
+/* Slower than tdm_barrier(), but its TDM_ERROR_TIMEOUT names every rank that has not come, on all that have, also on
+ * those that come later; the group lives on. timeout_ms -1: the group's. Blocks. */
+TDM_API tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms);
+
+/* Messages from one rank to another, of contiguous tensors. Those with the same tag (0 or more) arrive in the order in
+ * which they were sent. A work that nobody waits for or asks may make no progress. */
+TDM_API tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag,
+                            tdm_work** work);
+/* from -1: any rank; *source, which may be NULL, is then the one that sent (with a work: see tdm_work_source_rank()). */
+TDM_API tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source,
+                            tdm_work** work);
+typedef struct tdm_message {
+  tdm_tensor* tensor;
+  int32_t is_send; /* else it is received */
+  int32_t peer;
+  int32_t tag;
+} tdm_message;
+/* Several at once, as one work, so that ranks may exchange without waiting in circles. */
+TDM_API tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count,
+                                       tdm_work** work);
+
+/* Bytes, of another length on each rank; more than 2^31 in one call is TDM_ERROR_INVALID_ARGUMENT on all ranks, before
+ * memory is taken. Each *out is freed with tdm_string_free(). Blocks.
+ * root's to all; `data` is ignored elsewhere and may be NULL. */
+TDM_API tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                       tdm_string** out);
+/* out: room for one string a rank; out_count must be the group's size. */
+TDM_API tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out,
+                                        size_t out_count);
+/* The same on root; elsewhere out_count is 0. */
+TDM_API tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                    tdm_string** out, size_t out_count);
+/* data, sizes: on root one a rank; elsewhere `count` is 0. */
+TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes,
+                                     size_t count, int32_t root, tdm_string** out);
+
+/* Blocks until the collective is done, at most timeout_ms (-1: the group's). */
+TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
+/* 1 when it is done or has failed. */
+TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
+/* Why it failed; NULL while it goes on, and after success. */
+TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
+ * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
+TDM_API size_t tdm_work_result_count(const tdm_work* work);
+TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
+/* Of a receive that is done: the rank that sent; else -1. */
+TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
+/* Waits for a pending collective to end before its tensors are let go of. */
+TDM_API void tdm_work_free(tdm_work* work);
+
+/* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
+ * "entries": [{"group", "rank", "size", "sequence", "collective", "shapes", "dtypes", "state":
+ * "started"|"completed"|"failed", "begun_ns", "ended_ns", "error", …}]}. The environment's TANDEM_FLIGHT_RECORD=PREFIX
+ * has it written to PREFIX.rank<r>.json when a collective times out or loses a peer; TANDEM_FLIGHT_RECORD_SIZE is how
+ * many entries are kept (2000). Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_flight_record(tdm_string** out);
+
+/* --------------------------------------------------------------------------------------- differentiable collectives */
+
+/* Collectives that autograd sees: backward exchanges gradients between ranks. Inputs stay as they are, results are new
+ * tensors, freed with tdm_tensor_free(). All ranks call them in the same order and run backward through the same of
+ * them: inputs require gradients on all ranks or on none, and every result is part of what backward starts from.
+ * Reductions take SUM and AVG. They block, as backward then does. Errors as above.
+ * Source: torch.distributed.nn.functional.
+ *
+ * root's tensor, on every rank. Gradient: the sum of all ranks', on root; zeros elsewhere. */
+TDM_API tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                                tdm_tensor** out);
+/* Gradient: the same reduction of gradients. */
+TDM_API tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op,
+                                                 tdm_tensor** out);
+/* The reduction on root, zeros elsewhere. Gradient: root's, on every rank. */
+TDM_API tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                             tdm_reduce_op op, tdm_tensor** out);
+/* out: room for one tensor a rank, on every rank: all ranks' tensors on root, zeros elsewhere. Gradient: scattered. */
+TDM_API tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
+                                             tdm_tensor** out, size_t out_count);
+/* tensors: one a rank, on every rank, of one shape; only root's values count. Gradient: gathered to root. */
+TDM_API tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                              size_t tensor_count, int32_t root, tdm_tensor** out);
+/* out: room for one tensor a rank. All ranks' tensors have the same shape. Gradient: each rank's is the sum of what all
+ * have for it. */
+TDM_API tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out,
+                                                 size_t out_count);
+/* tensors: one a rank, of the shape of that rank's result. Gradient: gathered from all. */
+TDM_API tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                     size_t tensor_count, tdm_reduce_op op, tdm_tensor** out);
+/* tensors[r] goes to rank r, all of one shape; out: room for one a rank. Gradient: sent back. */
+TDM_API tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                 size_t tensor_count, tdm_tensor** out, size_t out_count);
+/* Rows of one tensor, as tdm_all_to_all_single() has it. */
+TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor,
+                                                        const int64_t* output_splits, size_t output_split_count,
+                                                        const int64_t* input_splits, size_t input_split_count,
+                                                        tdm_tensor** out);
+
+/* -------------------------------------------------------------------------------------- DistributedDataParallel */
+
+typedef struct tdm_ddp_options {
+  size_t struct_size;
+  double bucket_cap_mb;              /* MiB; the first bucket is 1 MiB, as in PyTorch */
+  int32_t broadcast_buffers;         /* from rank 0, before each forward that trains */
+  int32_t find_unused_parameters;
+  int32_t gradient_as_bucket_view;
+  int32_t static_graph;
+  int32_t init_sync;                 /* verify shapes and broadcast from rank 0 at the start */
+} tdm_ddp_options;
+#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1 }
+
+/* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
+ * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
+ * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs.
+ * Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+TDM_API tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
+                                  size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
+                                  const tdm_ddp_options* options, tdm_ddp** out);
+TDM_API void tdm_ddp_free(tdm_ddp* ddp);
+/* Call before the module's forward; broadcasts buffers when `training`. Blocks. */
+TDM_API tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training);
+/* Call with the forward's outputs, before backward. */
+TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count);
+/* 0: gradients accumulate locally (no_sync) until switched on again; takes effect at the next forward. */
+TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
+
+/* -------------------------------------------------------------------------------------------------------- RecordIO */
+
+typedef int32_t tdm_compressor;
+enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP = 2 };
+
+typedef struct tdm_recordio_writer_options {
+  size_t struct_size;
+  tdm_compressor compressor;
+  uint64_t chunk_bytes; /* of payload before compression */
+} tdm_recordio_writer_options;
+#define TDM_RECORDIO_WRITER_OPTIONS_INIT { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20 }
+
+/* RecordIO v1 (github.com/wangkuiyi/recordio). Writes beside `path` under a temporary name; the file appears under its
+ * own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing. */
+TDM_API tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
+                                              tdm_recordio_writer** out);
+TDM_API tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size);
+TDM_API tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer);
+TDM_API void tdm_recordio_writer_free(tdm_recordio_writer* writer);
+
+/* Maps the file and finds its chunks. Each chunk's CRC-32 is verified at its first use.
+ * Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS naming file, chunk and offset. Thread-safe after creation. */
+TDM_API tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
+TDM_API int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
+/* Record `index`. *data is borrowed and lives as long as the reader. */
+TDM_API tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data,
+                                           size_t* size);
+TDM_API void tdm_recordio_reader_free(tdm_recordio_reader* reader);
+
+/* MNIST's IDX files (plain or .gz) to RecordIO: a record is the label byte, then rows × columns pixel bytes.
+ * Takes samples [begin, begin + count), count -1: all from begin. *written may be NULL.
+ * Errors: TDM_ERROR_DATA_LOSS for a wrong magic or size, TDM_ERROR_OUT_OF_RANGE; no partial output file. */
+TDM_API tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path,
+                                         int64_t begin, int64_t count, int64_t* written);
+
+/* ----------------------------------------------------------------------------------------------------- data loader */
+
+/* One field of a record of fixed layout; fields follow one another without gaps. A batch has one tensor per field, of
+ * shape [batch, sizes…]. */
+typedef struct tdm_field {
+  const char* name;
+  tdm_dtype dtype;        /* in the record */
+  const int64_t* sizes;   /* per sample; ndim 0: a scalar */
+  int64_t ndim;
+  tdm_dtype out_dtype;    /* of the batch tensor: same as dtype, float32 (converted), or int64 (converted) */
+  double mean, std;       /* float32 output: (x · scale − mean) / std */
+  double scale;           /* MNIST: 1/255 */
+} tdm_field;
+
+typedef struct tdm_loader_options {
+  size_t struct_size;
+  int64_t batch_size;     /* per rank */
+  int32_t rank;
+  int32_t world_size;
+  int32_t shuffle;
+  uint64_t seed;
+  int32_t drop_last;      /* 1: ranks all get the same number of full batches; 0: the tail is dealt out as well, padded
+                             with samples from the epoch's start so that all ranks get equally many */
+  int32_t threads;        /* that fill batches */
+  int32_t prefetch;       /* batches ahead */
+} tdm_loader_options;
+#define TDM_LOADER_OPTIONS_INIT { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2 }
+
+/* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
+ * function of (seed, epoch, position). Free with tdm_loader_free(), which joins its threads. */
+TDM_API tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields,
+                                     size_t field_count, const tdm_loader_options* options, tdm_loader** out);
+TDM_API void tdm_loader_free(tdm_loader* loader);
+/* Samples in all files; batches that one epoch gives this rank. */
+TDM_API int64_t tdm_loader_sample_count(const tdm_loader* loader);
+TDM_API int64_t tdm_loader_batch_count(const tdm_loader* loader);
+/* Starts an epoch at its batch `first_batch` (0: its start); what is left of the last one is dropped. */
+TDM_API tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch);
+/* The next batch: `batch` has room for field_count handles, each freed with tdm_tensor_free(). *has_batch = 0 at the
+ * end of the epoch, and the handles are untouched. Blocks. */
+TDM_API tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TANDEM_TANDEM_H */
