@@ -19,6 +19,7 @@ LOCAL = {
 }
 # What a getter answers when no core is loaded, where zero would be a lie.
 NOT_LOADED = {name: "(tdm_device){TDM_DEVICE_CPU, -1}" for name in ("tdm_tensor_get_device", "tdm_generator_get_device")}
+NOT_LOADED["tdm_tensor_get_layout"] = "-1"
 
 
 class Function:

@@ -15,9 +15,10 @@ int main(void) {
   tdm_function function = TDM_FUNCTION_INIT;
   tdm_device_memory memory = TDM_DEVICE_MEMORY_INIT;
   tdm_cuda_settings settings = TDM_CUDA_SETTINGS_INIT;
+  tdm_index index = TDM_INDEX_INIT;
   const size_t sizes = load.struct_size + store.struct_size + group.struct_size + ddp.struct_size + writer.struct_size +
                        loader.struct_size + modes.struct_size + scaler.struct_size + scaler_state.struct_size + function.struct_size + memory.struct_size + settings.struct_size;
   tdm_error_free(NULL);
   tdm_tensor_free(NULL);
-  return sizes > 0 && tdm_version()[0] != '\0' ? 0 : 1;
+  return sizes > 0 && index.stop == INT64_MAX && tdm_version()[0] != '\0' ? 0 : 1;
 }

@@ -43,6 +43,20 @@ TEST(Facade, TensorsHoldTheirDataAndShareOnCopy) {
   EXPECT_EQ(copy.nbytes(), 16u);
 }
 
+TEST(Facade, IndexesAsPythonDoes) {
+  Tensor x = floats({0, 1, 2, 3, 4, 5}, {2, 3});
+  EXPECT_THAT(get_item(x, {Index::ellipsis(), Index::at(-1)}).to_vector<float>(), ElementsAre(2, 5));
+  EXPECT_THAT(get_item(x, {Index::new_axis(), Index::at(1), Index::slice(1)}).sizes(), ElementsAre(1, 2));
+  const Tensor places = Tensor::from_vector<int64_t>({1, 1}, TDM_DTYPE_INT64, {2});
+  EXPECT_THAT(get_item(x, {Index::tensor(places), Index::at(0)}).to_vector<float>(), ElementsAre(3, 3));
+  EXPECT_THAT(get_item(x, {Index::boolean(false)}).sizes(), ElementsAre(0, 2, 3));
+  set_item(x, {Index::at(0)}, floats({7}, {1}));
+  set_item(x, {Index::slice(0, 2), Index::at(2)}, 9);
+  EXPECT_THAT(x.to_vector<float>(), ElementsAre(7, 7, 9, 3, 4, 9));
+  EXPECT_EQ(x.layout(), TDM_LAYOUT_STRIDED);
+  EXPECT_EQ(x.grad_fn_name(), "");
+}
+
 TEST(Facade, HandlesAreFreed) {
   const int64_t before = live_count("tensor");
   {

@@ -21,6 +21,7 @@ tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {
   if (contains(message, "can't allocate memory") || contains(message, "not enough memory")) {
     return TDM_ERROR_OUT_OF_MEMORY;
   }
+  if (contains(message, "value cannot be converted to type")) return TDM_ERROR_INVALID_ARGUMENT;
   return otherwise;
 }
 

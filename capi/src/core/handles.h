@@ -87,6 +87,8 @@ tdm_dtype from_scalar_type(at::ScalarType dtype);
 // Throws Error (kUnsupported) with the reason for a GPU that this process cannot use.
 at::Device to_device(tdm_device device, const char* argument);
 tdm_device from_device(at::Device device);
+// Whether it is one of the ABI's numbers, which are LibTorch's.
+bool is_layout(tdm_layout layout);
 // Checks ndim, sizes (not negative, no overflow) and returns them.
 at::IntArrayRef to_sizes(const std::int64_t* sizes, std::int64_t ndim, const char* argument);
 

@@ -1,5 +1,6 @@
 // Tensors from and to the caller's memory, and what they say of themselves.
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <cmath>
 #include <cstring>
@@ -55,7 +56,7 @@ void check_bytes(const at::Tensor& tensor, std::size_t bytes, const char* pointe
 }
 
 bool is_plain(const at::Tensor& tensor) {
-  return tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+  return tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
 }
 
 at::Scalar item(const at::Tensor& tensor) {
@@ -150,6 +151,13 @@ tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
   return read(tensor, tdm_device{TDM_DEVICE_CPU, -1}, [](const at::Tensor& t) { return from_device(t.device()); });
 }
 
+tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor) {
+  return read<tdm_layout>(tensor, -1, [](const at::Tensor& t) {
+    const auto layout = static_cast<tdm_layout>(t.layout());
+    return is_layout(layout) ? layout : -1;
+  });
+}
+
 std::int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
   return read<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.requires_grad(); });
 }
@@ -236,5 +244,25 @@ tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out) {
     std::ostringstream text;
     text << unwrap(tensor, "tensor");
     *out = make_string(text.str());
+  });
+}
+
+tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out) {
+  return guard("tdm_tensor_grad_fn_name", [&] {
+    not_null(out, "out");
+    const at::Tensor& t = unwrap(tensor, "tensor");
+    std::string name;
+    try {
+      const auto& node = t.grad_fn();
+      if (!node) {
+        *out = nullptr;
+        return;
+      }
+      name = node->name();
+    } catch (const c10::Error&) {
+      name = "Invalid";  // asking computes the node anew after a change in place, which may be refused
+    }
+    const auto scope = name.rfind("::");
+    *out = make_string(scope == std::string::npos ? name : name.substr(scope + 2));
   });
 }

@@ -139,6 +139,11 @@ tdm_value from_list(const at::IValue& list, const c10::Type*) {
   return value;
 }
 
+// The ABI's numbers are LibTorch's.
+static_assert(TDM_LAYOUT_SPARSE_CSC == static_cast<int>(at::Layout::SparseCsc) &&
+              TDM_LAYOUT_SPARSE_BSR == static_cast<int>(at::Layout::SparseBsr) &&
+              TDM_LAYOUT_SPARSE_BSC == static_cast<int>(at::Layout::SparseBsc));
+
 at::Scalar scalar(const tdm_value& value, const std::string& what) {
   switch (value.tag) {
     case TDM_VALUE_BOOL:
@@ -155,6 +160,11 @@ at::Scalar scalar(const tdm_value& value, const std::string& what) {
 }
 
 }  // namespace
+
+bool is_layout(tdm_layout layout) {
+  return (layout >= TDM_LAYOUT_STRIDED && layout <= TDM_LAYOUT_SPARSE_CSR) ||
+         (layout >= TDM_LAYOUT_SPARSE_CSC && layout <= TDM_LAYOUT_SPARSE_BSC);
+}
 
 std::string describe(const tdm_value& value) {
   static const char* const names[] = {"none",
@@ -201,7 +211,7 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& what) {
     case TDM_VALUE_DTYPE:
       return static_cast<std::int64_t>(to_scalar_type(value.as.enumeration, what.c_str()));
     case TDM_VALUE_LAYOUT:
-      if (value.as.enumeration < TDM_LAYOUT_STRIDED || value.as.enumeration > TDM_LAYOUT_SPARSE_CSR) {
+      if (!is_layout(value.as.enumeration)) {
         invalid(what + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_LAYOUT");
       }
       return static_cast<std::int64_t>(value.as.enumeration);

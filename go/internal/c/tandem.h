@@ -162,7 +162,10 @@ typedef struct tdm_device {
 } tdm_device;
 
 typedef int32_t tdm_layout;
-enum { TDM_LAYOUT_STRIDED = 0, TDM_LAYOUT_SPARSE = 1, TDM_LAYOUT_SPARSE_CSR = 2 };
+enum {
+  TDM_LAYOUT_STRIDED = 0, TDM_LAYOUT_SPARSE = 1, TDM_LAYOUT_SPARSE_CSR = 2, TDM_LAYOUT_SPARSE_CSC = 4,
+  TDM_LAYOUT_SPARSE_BSR = 5, TDM_LAYOUT_SPARSE_BSC = 6
+};
 
 typedef int32_t tdm_memory_format;
 enum {
@@ -199,6 +202,7 @@ TDM_API int64_t tdm_tensor_numel(const tdm_tensor* tensor);
 TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
 TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
 TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
+TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor); /* -1 as well for one that has no number here */
 TDM_API int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
@@ -216,6 +220,9 @@ TDM_API tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out)
 TDM_API tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out);
 /* As PyTorch's C++ printing has it. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out);
+/* What autograd recorded `tensor` as a result of, such as "MulBackward0"; *out = NULL for nothing, "Invalid" for a view
+ * that was changed where autograd could not follow. Free with tdm_string_free(). Source: Python's tensor.grad_fn. */
+TDM_API tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out);
 
 /* Names with tensors, in a fixed order: parameters, buffers, optimizer state, checkpoint content. */
 TDM_API size_t tdm_named_tensors_size(const tdm_named_tensors* list);
@@ -288,6 +295,34 @@ typedef struct tdm_value {
 
 /* Frees what a result owns and makes it NONE. Tensors are freed too: take a tensor out by setting its slot to NONE. */
 TDM_API void tdm_value_clear(tdm_value* value);
+
+/* What stands between the commas of Python's x[...]. */
+typedef int32_t tdm_index_kind;
+enum {
+  TDM_INDEX_NONE = 0,     /* a new dimension of size 1 */
+  TDM_INDEX_ELLIPSIS = 1, /* all dimensions that the others leave */
+  TDM_INDEX_INTEGER = 2,  /* one place of a dimension, which goes; negative ones count from its end */
+  TDM_INDEX_BOOLEAN = 3,  /* a new dimension of size 1 or 0 */
+  TDM_INDEX_SLICE = 4,    /* start, stop, step; INT64_MAX as stop is the end, and step is positive */
+  TDM_INDEX_TENSOR = 5    /* of integers or bools; a bool tensor stands for as many dimensions as it has */
+};
+typedef struct tdm_index {
+  tdm_index_kind kind;
+  int32_t boolean;
+  int64_t start; /* the place, where the kind is INTEGER */
+  int64_t stop, step;
+  tdm_tensor* tensor;
+} tdm_index;
+#define TDM_INDEX_INIT { TDM_INDEX_SLICE, 0, 0, INT64_MAX, 1, NULL } /* ":" */
+
+/* x[indices...]: a view where no index is a tensor or a boolean. Free with tdm_tensor_free(). Errors:
+ * TDM_ERROR_OUT_OF_RANGE for an integer past a dimension's end, and for more indices than dimensions. Source: Python's
+ * indexing, by way of at::Tensor::index. */
+TDM_API tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out);
+/* x[indices...] = value, in place: `value` is a tensor, which is broadcast, or a number. Errors: as above. Source:
+ * Python's indexing, by way of at::Tensor::index_put_. */
+TDM_API tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count,
+                                        const tdm_value* value);
 
 /* An operator by name ("aten::add") and overload ("Tensor", "" for none). The result is borrowed and lives for ever.
  * TDM_ERROR_NOT_FOUND names the LibTorch that lacks it. Thread-safe; look each operator up once. */

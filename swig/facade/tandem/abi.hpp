@@ -10,6 +10,7 @@
 #include "tandem/abi/dist.hpp"
 #include "tandem/abi/error.hpp"
 #include "tandem/abi/generator.hpp"
+#include "tandem/abi/indexing.hpp"
 #include "tandem/abi/nn.hpp"
 #include "tandem/abi/operator.hpp"
 #include "tandem/abi/runtime.hpp"

@@ -59,6 +59,8 @@ class Tensor {
   bool requires_grad() const { return tdm_tensor_requires_grad(raw()) != 0; }
   bool is_leaf() const { return tdm_tensor_is_leaf(raw()) != 0; }
   bool is_contiguous() const { return tdm_tensor_is_contiguous(raw()) != 0; }
+  // TDM_LAYOUT_…, -1 for another.
+  int32_t layout() const { return tdm_tensor_get_layout(raw()); }
   bool is_same(const Tensor& other) const { return tdm_tensor_is_same(raw(), other.raw()) != 0; }
 
   std::vector<int64_t> sizes() const { return numbers(tdm_tensor_sizes(raw())); }
@@ -93,11 +95,18 @@ class Tensor {
     check(tdm_tensor_item_int64(raw(), &value));
     return value;
   }
-  // As PyTorch prints it.
+  // As PyTorch prints it in C++.
   std::string to_string() const {
     tdm_string* string = nullptr;
     check(tdm_tensor_to_string(raw(), &string));
     return take_string(string);
+  }
+
+  // What autograd recorded the tensor as a result of, "MulBackward0"; empty for nothing.
+  std::string grad_fn_name() const {
+    tdm_string* name = nullptr;
+    check(tdm_tensor_grad_fn_name(raw(), &name));
+    return name ? take_string(name) : std::string();
   }
 
   // The accumulated gradient; undefined when there is none.
