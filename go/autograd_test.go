@@ -49,7 +49,7 @@ func TestGrad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, gotorch.Data[float32](sum[0]), []float32{23, 203})
+		equal(t, gotorch.ToSlice[float32](sum[0]), []float32{23, 203})
 		if _, err = gotorch.Grad(tensors(wide), tensors(wide), gotorch.GradOptions{GradOutputs: tensors(nil, nil)}); !errors.Is(err, gotorch.ErrInvalidArgument) {
 			t.Fatal(err)
 		}

@@ -36,8 +36,8 @@ func TestCheckpointGivesTheGradientsOfAPassWithout(t *testing.T) {
 				out = gotorch.Checkpoint(block, x)[0]
 			}
 			backward(t, out.Sum())
-			gradients[i] = gotorch.Data[float32](w.Grad())
-			afterwards[i] = gotorch.Data[float32](gotorch.Rand([]int{4}))
+			gradients[i] = gotorch.ToSlice[float32](w.Grad())
+			afterwards[i] = gotorch.ToSlice[float32](gotorch.Rand([]int{4}))
 		}
 		equal(t, gradients[1], gradients[0])
 		equal(t, afterwards[1], afterwards[0])
@@ -87,7 +87,7 @@ func TestCheckpointKeepsAutocast(t *testing.T) {
 		})
 		backward(t, out)
 		equal(t, dtypes, []gotorch.DType{gotorch.BFloat16, gotorch.BFloat16})
-		equal(t, gotorch.Data[float32](w.Grad()), []float32{22, 44})
+		equal(t, gotorch.ToSlice[float32](w.Grad()), []float32{22, 44})
 	})
 }
 
@@ -176,7 +176,7 @@ func TestCheckpointOfLargeWorkOnAnyThread(t *testing.T) {
 			return []*gotorch.Tensor{inputs[0].MatMul(w).Tanh().MatMul(w).Sigmoid()}
 		}
 		backward(t, block([]*gotorch.Tensor{x})[0].Sum())
-		want := gotorch.Data[float32](w.Grad())
+		want := gotorch.ToSlice[float32](w.Grad())
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -187,7 +187,7 @@ func TestCheckpointOfLargeWorkOnAnyThread(t *testing.T) {
 						return
 					}
 					// One thread or two add up in another order.
-					for i, got := range gotorch.Data[float32](grads[0]) {
+					for i, got := range gotorch.ToSlice[float32](grads[0]) {
 						if math.Abs(float64(got-want[i])) > 1e-3 {
 							t.Errorf("gradient %d is %g, want %g", i, got, want[i])
 							return

@@ -44,10 +44,27 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype(%d)", int32(d))
 }
 
+// Size of an element in bytes; 0 for what is no element type.
+func (d DType) Size() int {
+	switch d {
+	case Uint8, Int8, Bool, Float8E5M2, Float8E4M3FN:
+		return 1
+	case Int16, Uint16, Float16, BFloat16:
+		return 2
+	case Int32, Uint32, Float32, Complex32:
+		return 4
+	case Int64, Uint64, Float64, Complex64:
+		return 8
+	case Complex128:
+		return 16
+	}
+	return 0
+}
+
 // Element is the set of Go types that tensors are made from and read into.
 type Element interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128 | bool | uint16 | uint32 |
-		uint64 | int
+		uint64 | int | F16 | BF16
 }
 
 // DTypeOf is the element type that holds a T: Int64 for int.
@@ -78,6 +95,10 @@ func DTypeOf[T Element]() DType {
 		return Uint16
 	case uint32:
 		return Uint32
+	case F16:
+		return Float16
+	case BF16:
+		return BFloat16
 	}
 	return Uint64
 }
@@ -147,3 +168,6 @@ func (d DType) IsFloat() bool {
 	}
 	return false
 }
+
+// IsComplex tells whether the elements are complex numbers.
+func (d DType) IsComplex() bool { return d == Complex32 || d == Complex64 || d == Complex128 }

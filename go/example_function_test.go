@@ -27,7 +27,7 @@ func ExampleApply() {
 		if err := y.Mul(gotorch.From([]float32{0.5, 100})).Sum().Backward(); err != nil {
 			fmt.Println(err)
 		}
-		fmt.Println(gotorch.Data[float32](x.Grad()))
+		fmt.Println(gotorch.ToSlice[float32](x.Grad()))
 	})
 	// Output: [0.5 1]
 }

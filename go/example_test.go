@@ -13,7 +13,7 @@ func Example() {
 	if err := y.Backward(); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(y.Item(), gotorch.Data[float32](x.Grad()))
+	fmt.Println(y.Item(), gotorch.ToSlice[float32](x.Grad()))
 	// Output: 30 [2 4 6 8]
 }
 
@@ -39,6 +39,6 @@ func ExampleTry() {
 func ExampleCall() {
 	x := gotorch.From([]float32{3, 1, 2})
 	results := gotorch.Call("aten::sort", "", x)
-	fmt.Println(gotorch.Data[float32](results[0].(*gotorch.Tensor)), gotorch.Data[int](results[1].(*gotorch.Tensor)))
+	fmt.Println(gotorch.ToSlice[float32](results[0].(*gotorch.Tensor)), gotorch.ToSlice[int](results[1].(*gotorch.Tensor)))
 	// Output: [1 2 3] [1 2 0]
 }

@@ -37,15 +37,15 @@ func TestFunction(t *testing.T) {
 	gotorch.Scope(func() {
 		x, y := parameter(2, 3), parameter(10, 20)
 		out := gotorch.Apply(cube{0.5}, x, y)[0]
-		equal(t, gotorch.Data[float32](out), []float32{40, 270})
+		equal(t, gotorch.ToSlice[float32](out), []float32{40, 270})
 		backward(t, out.Sum())
-		equal(t, gotorch.Data[float32](x.Grad()), []float32{60, 270})
-		equal(t, gotorch.Data[float32](y.Grad()), []float32{4, 13.5})
+		equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{60, 270})
+		equal(t, gotorch.ToSlice[float32](y.Grad()), []float32{4, 13.5})
 
 		// By one input alone.
 		x.SetGrad(nil)
 		backward(t, gotorch.Apply(cube{1}, x, gotorch.From([]float32{1, 1}))[0].Sum())
-		equal(t, gotorch.Data[float32](x.Grad()), []float32{12, 27})
+		equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{12, 27})
 		if gotorch.LiveHandles("callback") != 2 {
 			t.Error("callbacks:", gotorch.LiveHandles("callback"))
 		}

@@ -1,6 +1,7 @@
 package gotorch
 
 import (
+	"fmt"
 	"runtime"
 
 	"tandem.example/gotorch/internal/c"
@@ -29,6 +30,11 @@ func (g *Generator) Device() Device {
 	kind, index := c.GeneratorDevice(g.native)
 	runtime.KeepAlive(g)
 	return Device{DeviceKind(kind), int(index)}
+}
+
+// String is "generator(device=cpu, seed=7)". Never panics.
+func (g *Generator) String() string {
+	return orError(func() string { return fmt.Sprintf("generator(device=%v, seed=%d)", g.Device(), g.InitialSeed()) })
 }
 
 // ManualSeed starts the numbers that belong to seed, and returns g.

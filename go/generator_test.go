@@ -9,7 +9,7 @@ import (
 
 func TestGenerator(t *testing.T) {
 	draw := func(g *gotorch.Generator) []float32 {
-		return gotorch.Data[float32](gotorch.Call("aten::rand", "generator", []int{4}, g)[0].(*gotorch.Tensor))
+		return gotorch.ToSlice[float32](gotorch.Call("aten::rand", "generator", []int{4}, g)[0].(*gotorch.Tensor))
 	}
 	gotorch.Scope(func() {
 		a, b := gotorch.NewGenerator(gotorch.CPU), gotorch.NewGenerator(gotorch.CPU)
@@ -36,8 +36,8 @@ func TestGenerator(t *testing.T) {
 func TestRNGStateRepeatsRandAndDropout(t *testing.T) {
 	gotorch.Scope(func() {
 		draw := func() []float32 {
-			rand := gotorch.Data[float32](gotorch.Rand([]int{4}))
-			return append(rand, gotorch.Data[float32](dropout(gotorch.Ones([]int{64})))...)
+			rand := gotorch.ToSlice[float32](gotorch.Rand([]int{4}))
+			return append(rand, gotorch.ToSlice[float32](dropout(gotorch.Ones([]int{64})))...)
 		}
 		draw()
 		state := gotorch.RNGState(gotorch.CPU)

@@ -39,7 +39,7 @@ func TestHooksSeeAndReplaceGradients(t *testing.T) {
 	y := x.MulScalar(2)
 	var seen []float32
 	onX := x.RegisterHook(func(gradient *gotorch.Tensor) (*gotorch.Tensor, error) {
-		seen = gotorch.Data[float32](gradient)
+		seen = gotorch.ToSlice[float32](gradient)
 		return nil, nil
 	})
 	onY := y.RegisterHook(func(gradient *gotorch.Tensor) (*gotorch.Tensor, error) {
@@ -50,7 +50,7 @@ func TestHooksSeeAndReplaceGradients(t *testing.T) {
 	})
 	backward(t, y.Sum())
 	equal(t, seen, []float32{20, 20})
-	equal(t, gotorch.Data[float32](x.Grad()), []float32{20, 20})
+	equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{20, 20})
 	onX.Remove()
 	onX.Remove()
 	onY.Remove()
@@ -63,7 +63,7 @@ func TestPostAccumulateGradHook(t *testing.T) {
 	x := parameter(1, 2)
 	var seen []float32
 	hook := x.RegisterPostAccumulateGradHook(func(p *gotorch.Tensor) error {
-		seen = gotorch.Data[float32](p.Grad())
+		seen = gotorch.ToSlice[float32](p.Grad())
 		p.SetGrad(nil)
 		return nil
 	})

@@ -10,6 +10,9 @@ const (
 	Strided   Layout = 0
 	Sparse    Layout = 1 // coordinates and values
 	SparseCSR Layout = 2 // compressed rows
+	SparseCSC Layout = 4 // compressed columns
+	SparseBSR Layout = 5 // compressed rows of blocks
+	SparseBSC Layout = 6 // compressed columns of blocks
 )
 
 // String is PyTorch's name, such as "strided".
@@ -21,6 +24,12 @@ func (l Layout) String() string {
 		return "sparse_coo"
 	case SparseCSR:
 		return "sparse_csr"
+	case SparseCSC:
+		return "sparse_csc"
+	case SparseBSR:
+		return "sparse_bsr"
+	case SparseBSC:
+		return "sparse_bsc"
 	}
 	return fmt.Sprintf("layout(%d)", int32(l))
 }

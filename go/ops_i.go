@@ -101,13 +101,6 @@ func Imag(self *Tensor) *Tensor {
 	return begin(opImag).tensor(self).one(self)
 }
 
-// Index is t[indices], an index tensor (or nil: all) for each of the first dimensions.
-//
-//	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-func (t *Tensor) Index(indices ...*Tensor) *Tensor {
-	return begin(opIndex).tensor(t).optTensors(indices).one(t)
-}
-
 // IndexAddOptions of [Tensor.IndexAdd].
 type IndexAddOptions struct {
 	Alpha Opt[Scalar]
@@ -195,13 +188,6 @@ func (t *Tensor) IndexFillScalarI(dim int, index *Tensor, value Scalar) *Tensor 
 	return begin(opIndexFillScalarI).tensor(t).int(dim).tensor(index).scalar(value).into(t, index)
 }
 
-// IndexOut is [Tensor.Index] whose result is written to out.
-//
-//	index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
-func (t *Tensor) IndexOut(indices []*Tensor, out *Tensor) *Tensor {
-	return begin(opIndexOut).tensor(t).optTensors(indices).tensor(out).into(out, t)
-}
-
 // IndexPutOptions of [Tensor.IndexPut].
 type IndexPutOptions struct {
 	Accumulate Opt[bool]
@@ -280,6 +266,20 @@ func (t *Tensor) IndexSelect(dim int, index *Tensor) *Tensor {
 //	index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) IndexSelectOut(dim int, index, out *Tensor) *Tensor {
 	return begin(opIndexSelectOut).tensor(t).int(dim).tensor(index).tensor(out).into(out, t, index)
+}
+
+// IndexTensors is t[indices], an index tensor (or nil: all) for each of the first dimensions.
+//
+//	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+func (t *Tensor) IndexTensors(indices ...*Tensor) *Tensor {
+	return begin(opIndexTensors).tensor(t).optTensors(indices).one(t)
+}
+
+// IndexTensorsOut is [Tensor.IndexTensors] whose result is written to out.
+//
+//	index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+func (t *Tensor) IndexTensorsOut(indices []*Tensor, out *Tensor) *Tensor {
+	return begin(opIndexTensorsOut).tensor(t).optTensors(indices).tensor(out).into(out, t)
 }
 
 // Indices is torch.Tensor.indices.
@@ -585,7 +585,6 @@ var (
 	opIgammacI            = bridge.NewOperator("aten::igammac_", "")
 	opIgammacOut          = bridge.NewOperator("aten::igammac", "out")
 	opImag                = bridge.NewOperator("aten::imag", "")
-	opIndex               = bridge.NewOperator("aten::index", "Tensor")
 	opIndexAdd            = bridge.NewOperator("aten::index_add", "")
 	opIndexAddI           = bridge.NewOperator("aten::index_add_", "")
 	opIndexAddOut         = bridge.NewOperator("aten::index_add", "out")
@@ -596,7 +595,6 @@ var (
 	opIndexFillI          = bridge.NewOperator("aten::index_fill_", "int_Tensor")
 	opIndexFillScalar     = bridge.NewOperator("aten::index_fill", "int_Scalar")
 	opIndexFillScalarI    = bridge.NewOperator("aten::index_fill_", "int_Scalar")
-	opIndexOut            = bridge.NewOperator("aten::index", "Tensor_out")
 	opIndexPut            = bridge.NewOperator("aten::index_put", "")
 	opIndexPutI           = bridge.NewOperator("aten::index_put_", "")
 	opIndexReduce         = bridge.NewOperator("aten::index_reduce", "")
@@ -604,6 +602,8 @@ var (
 	opIndexReduceOut      = bridge.NewOperator("aten::index_reduce", "out")
 	opIndexSelect         = bridge.NewOperator("aten::index_select", "")
 	opIndexSelectOut      = bridge.NewOperator("aten::index_select", "out")
+	opIndexTensors        = bridge.NewOperator("aten::index", "Tensor")
+	opIndexTensorsOut     = bridge.NewOperator("aten::index", "Tensor_out")
 	opIndices             = bridge.NewOperator("aten::indices", "")
 	opIndicesCopy         = bridge.NewOperator("aten::indices_copy", "")
 	opInner               = bridge.NewOperator("aten::inner", "")

@@ -2,7 +2,6 @@ package gotorch
 
 import (
 	"runtime"
-	"unsafe"
 
 	"tandem.example/gotorch/internal/c"
 )
@@ -148,6 +147,9 @@ func (t *Tensor) Device() Device {
 	return Device{DeviceKind(kind), int(index)}
 }
 
+// Layout is how the elements are stored; -1 for one that is not among the package's.
+func (t *Tensor) Layout() Layout { return Layout(ask(t, "layout", c.LayoutOf)) }
+
 // IsContiguous tells whether the elements lie in C order without gaps.
 func (t *Tensor) IsContiguous() bool { return ask(t, "is_contiguous", c.IsContiguous) }
 
@@ -173,105 +175,4 @@ func (t *Tensor) ItemInt() int {
 	runtime.KeepAlive(t)
 	must(err)
 	return int(item)
-}
-
-// String prints the elements, as PyTorch's C++ has it. Never panics.
-func (t *Tensor) String() string {
-	var text string
-	if err := Try(func() {
-		s, err := c.String(t.handle("string"))
-		runtime.KeepAlive(t)
-		must(err)
-		text = s
-	}); err != nil {
-		return "<" + err.Error() + ">"
-	}
-	return text
-}
-
-// From copies values, in C order, into a new CPU tensor of that shape; without a shape it has one dimension.
-func From[T Element](values []T, shape ...int) *Tensor {
-	if len(shape) == 0 {
-		shape = []int{len(values)}
-	}
-	elements := 1
-	for _, n := range shape {
-		elements *= n
-	}
-	if elements != len(values) {
-		panic(invalid("from", "%d values do not fill a tensor of shape %v, which has %d elements", len(values), shape,
-			elements))
-	}
-	var zero T
-	made, err := c.FromData(unsafe.Pointer(unsafe.SliceData(values)), len(values)*int(unsafe.Sizeof(zero)),
-		int32(DTypeOf[T]()), shape)
-	runtime.KeepAlive(values)
-	must(err)
-	return wrap(made)
-}
-
-// Data copies the elements out in C order, from any device. T must be the tensor's element type.
-func Data[T Element](t *Tensor) []T {
-	values := make([]T, t.Numel())
-	CopyTo(t, values)
-	return values
-}
-
-// CopyTo copies the elements, in C order and from any device, into values, which has one for each.
-func CopyTo[T Element](t *Tensor, values []T) {
-	native := checkElements[T](t, len(values), "copy_to")
-	if len(values) > 0 {
-		err := c.CopyTo(native, unsafe.Pointer(&values[0]), c.NBytes(native))
-		runtime.KeepAlive(t)
-		must(err)
-	}
-}
-
-// CopyFrom overwrites the elements with values, in C order, on any device.
-func CopyFrom[T Element](t *Tensor, values []T) {
-	native := checkElements[T](t, len(values), "copy_from")
-	if len(values) > 0 {
-		err := c.CopyFrom(native, unsafe.Pointer(&values[0]), c.NBytes(native))
-		runtime.KeepAlive(t)
-		must(err)
-	}
-}
-
-// Elements gives the elements of a contiguous CPU tensor themselves, without a copy. The slice must not be used once the
-// tensor is closed, its scope returned, or it became unreachable: runtime.KeepAlive(t) after its last use.
-func Elements[T Element](t *Tensor) []T {
-	native := checkElements[T](t, -1, "elements")
-	if !c.IsContiguous(native) {
-		panic(invalid("elements", "a tensor of strides %v is not contiguous; call Contiguous first, or use Data", t.Strides()))
-	}
-	n := c.Numel(native)
-	if n == 0 {
-		return nil
-	}
-	data, err := c.Data(native)
-	must(err)
-	return unsafe.Slice((*T)(data), n)
-}
-
-func checkElements[T Element](t *Tensor, n int, op string) c.Tensor {
-	native := t.handle(op)
-	if want, have := DTypeOf[T](), DType(c.TypeOf(native)); want != have {
-		panic(invalid(op, "the tensor has elements of type %v, not %v; convert it with To first", have, want))
-	}
-	if have := c.Numel(native); n >= 0 && n != have {
-		panic(invalid(op, "the tensor of shape %v has %d elements, the slice %d", t.Shape(), have, n))
-	}
-	return native
-}
-
-// Bytes copies the elements out, in C order and in the machine's byte order, whatever their type, from any device.
-func (t *Tensor) Bytes() []byte {
-	native := t.handle("bytes")
-	raw := make([]byte, c.NBytes(native))
-	if len(raw) > 0 {
-		err := c.CopyTo(native, unsafe.Pointer(&raw[0]), len(raw))
-		runtime.KeepAlive(t)
-		must(err)
-	}
-	return raw
 }

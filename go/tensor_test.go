@@ -32,7 +32,7 @@ func TestFromAndData(t *testing.T) {
 	x := gotorch.From([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	equal(t, x.Shape(), []int{2, 3})
 	equal(t, x.Strides(), []int{3, 1})
-	equal(t, gotorch.Data[float32](x.Transpose(0, 1)), []float32{1, 4, 2, 5, 3, 6})
+	equal(t, gotorch.ToSlice[float32](x.Transpose(0, 1)), []float32{1, 4, 2, 5, 3, 6})
 	if x.DType() != gotorch.Float32 || x.Device() != gotorch.CPU || x.Numel() != 6 || x.NBytes() != 24 || x.Dim() != 2 {
 		t.Fatal(x.DType(), x.Device(), x.Numel(), x.NBytes(), x.Dim())
 	}
@@ -42,13 +42,13 @@ func TestFromAndData(t *testing.T) {
 	wantPanic(t, gotorch.ErrOutOfRange, func() { x.Size(2) })
 
 	gotorch.CopyFrom(x, []float32{6, 5, 4, 3, 2, 1})
-	equal(t, gotorch.Elements[float32](x), []float32{6, 5, 4, 3, 2, 1})
-	gotorch.Elements[float32](x)[0] = 60
+	equal(t, gotorch.Data[float32](x), []float32{6, 5, 4, 3, 2, 1})
+	gotorch.Data[float32](x)[0] = 60
 	if got := x.Select(0, 0).Select(0, 0).Item(); got != 60 {
 		t.Fatal(got)
 	}
-	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.Data[float64](x) })
-	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.Elements[float32](x.Transpose(0, 1)) })
+	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.ToSlice[float64](x) })
+	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.Data[float32](x.Transpose(0, 1)) })
 	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.From([]int{1, 2, 3}, 2, 2) })
 	wantPanic(t, gotorch.ErrInvalidArgument, func() { gotorch.CopyFrom(x, []float32{1}) })
 }
@@ -68,7 +68,7 @@ func TestElementTypes(t *testing.T) {
 	roundTrip(t, []uint16{1, 65535})
 	roundTrip(t, []uint32{1, 1<<32 - 1})
 	roundTrip(t, []uint64{1, 1<<64 - 1})
-	if empty := gotorch.From([]float32{}, 0, 3); empty.Numel() != 0 || len(gotorch.Data[float32](empty)) != 0 {
+	if empty := gotorch.From([]float32{}, 0, 3); empty.Numel() != 0 || len(gotorch.ToSlice[float32](empty)) != 0 {
 		t.Fatal("an empty tensor has elements")
 	}
 }
@@ -77,7 +77,7 @@ func roundTrip[T gotorch.Element](t *testing.T, values []T) {
 	t.Helper()
 	x := gotorch.From(values)
 	defer x.Close()
-	equal(t, gotorch.Data[T](x), values)
+	equal(t, gotorch.ToSlice[T](x), values)
 	if x.DType() != gotorch.DTypeOf[T]() {
 		t.Fatalf("%T became %v", values, x.DType())
 	}
@@ -86,25 +86,25 @@ func roundTrip[T gotorch.Element](t *testing.T, values []T) {
 func TestArithmetic(t *testing.T) {
 	gotorch.Scope(func() {
 		a, b := gotorch.From([]float32{1, 2, 3, 4}, 2, 2), gotorch.From([]float32{10, 20})
-		equal(t, gotorch.Data[float32](a.Add(b)), []float32{11, 22, 13, 24})
-		equal(t, gotorch.Data[float32](b.Sub(a)), []float32{9, 18, 7, 16})
-		equal(t, gotorch.Data[float32](a.Mul(a)), []float32{1, 4, 9, 16})
-		equal(t, gotorch.Data[float32](a.DivScalar(2)), []float32{0.5, 1, 1.5, 2})
-		equal(t, gotorch.Data[float32](a.MatMul(a)), []float32{7, 10, 15, 22})
-		equal(t, gotorch.Data[int](gotorch.From([]int{3, 4}).AddScalar(2)), []int{5, 6})
-		equal(t, gotorch.Data[float32](gotorch.From([]int{3, 4}).AddScalar(0.5)), []float32{3.5, 4.5})
-		equal(t, gotorch.Data[float32](a.SumDim([]int{0}, gotorch.SumDimOptions{KeepDim: gotorch.Some(true)})), []float32{4, 6})
-		equal(t, gotorch.Data[int](a.Argmax(1)), []int{1, 1})
-		equal(t, gotorch.Data[bool](a.EqScalar(3)), []bool{false, false, true, false})
-		equal(t, gotorch.Data[float32](a.Neg().ReLU().Add(a.Slice(0, 0, 1))), []float32{1, 2, 1, 2})
-		equal(t, gotorch.Data[float32](a.Index(nil, gotorch.From([]int{1}))), []float32{2, 4})
-		equal(t, gotorch.Data[float32](gotorch.Cat([]*gotorch.Tensor{b, b}, 0)), []float32{10, 20, 10, 20})
+		equal(t, gotorch.ToSlice[float32](a.Add(b)), []float32{11, 22, 13, 24})
+		equal(t, gotorch.ToSlice[float32](b.Sub(a)), []float32{9, 18, 7, 16})
+		equal(t, gotorch.ToSlice[float32](a.Mul(a)), []float32{1, 4, 9, 16})
+		equal(t, gotorch.ToSlice[float32](a.DivScalar(2)), []float32{0.5, 1, 1.5, 2})
+		equal(t, gotorch.ToSlice[float32](a.MatMul(a)), []float32{7, 10, 15, 22})
+		equal(t, gotorch.ToSlice[int](gotorch.From([]int{3, 4}).AddScalar(2)), []int{5, 6})
+		equal(t, gotorch.ToSlice[float32](gotorch.From([]int{3, 4}).AddScalar(0.5)), []float32{3.5, 4.5})
+		equal(t, gotorch.ToSlice[float32](a.SumDim([]int{0}, gotorch.SumDimOptions{KeepDim: gotorch.Some(true)})), []float32{4, 6})
+		equal(t, gotorch.ToSlice[int](a.Argmax(1)), []int{1, 1})
+		equal(t, gotorch.ToSlice[bool](a.EqScalar(3)), []bool{false, false, true, false})
+		equal(t, gotorch.ToSlice[float32](a.Neg().ReLU().Add(a.Slice(0, 0, 1))), []float32{1, 2, 1, 2})
+		equal(t, gotorch.ToSlice[float32](a.Index(gotorch.All, gotorch.From([]int{1}))), []float32{2, 4})
+		equal(t, gotorch.ToSlice[float32](gotorch.Cat([]*gotorch.Tensor{b, b}, 0)), []float32{10, 20, 10, 20})
 		equal(t, a.View(-1).Shape(), []int{4})
 		equal(t, a.Unsqueeze(0).Flatten(0, 1).Shape(), []int{2, 2})
-		equal(t, gotorch.Data[int](a.To(gotorch.Int64)), []int{1, 2, 3, 4})
+		equal(t, gotorch.ToSlice[int](a.To(gotorch.Int64)), []int{1, 2, 3, 4})
 		values, indices := a.MaxDim(1)
-		equal(t, gotorch.Data[float32](values), []float32{2, 4})
-		equal(t, gotorch.Data[int](indices), []int{1, 1})
+		equal(t, gotorch.ToSlice[float32](values), []float32{2, 4})
+		equal(t, gotorch.ToSlice[int](indices), []int{1, 1})
 		if sum := a.Sum().Item(); sum != 10 {
 			t.Fatal(sum)
 		}
@@ -120,7 +120,7 @@ func TestArithmetic(t *testing.T) {
 		if !a.AllClose(a.AddScalar(1e-7)) || a.Equal(b) {
 			t.Fatal("AllClose, Equal")
 		}
-		equal(t, gotorch.Data[int](gotorch.ArangeStartStep(2, 8, 3)), []int{2, 5})
+		equal(t, gotorch.ToSlice[int](gotorch.ArangeStartStep(2, 8, 3)), []int{2, 5})
 		equal(t, gotorch.Zeros([]int{2, 3}, gotorch.TensorOptions{DType: gotorch.Some(gotorch.Bool)}).Shape(), []int{2, 3})
 	})
 }
@@ -129,10 +129,10 @@ func TestCallReachesAnyOperator(t *testing.T) {
 	gotorch.Scope(func() {
 		x := gotorch.From([]float32{3, 1, 2})
 		results := gotorch.Call("aten::sort", "", x, -1, true)
-		equal(t, gotorch.Data[float32](results[0].(*gotorch.Tensor)), []float32{3, 2, 1})
-		equal(t, gotorch.Data[int](results[1].(*gotorch.Tensor)), []int{0, 2, 1})
+		equal(t, gotorch.ToSlice[float32](results[0].(*gotorch.Tensor)), []float32{3, 2, 1})
+		equal(t, gotorch.ToSlice[int](results[1].(*gotorch.Tensor)), []int{0, 2, 1})
 		parts := gotorch.Call("aten::split_with_sizes", "", x, []int{1, 2})[0].([]*gotorch.Tensor)
-		equal(t, gotorch.Data[float32](parts[1]), []float32{1, 2})
+		equal(t, gotorch.ToSlice[float32](parts[1]), []float32{1, 2})
 		y := gotorch.Call("aten::einsum", "", "i,j->ij", []*gotorch.Tensor{x, x})[0].(*gotorch.Tensor)
 		equal(t, y.Shape(), []int{3, 3})
 		y = gotorch.Call("aten::to", "dtype", x, gotorch.Float64, gotorch.Default, true)[0].(*gotorch.Tensor)
@@ -168,12 +168,12 @@ func TestBackward(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	equal(t, gotorch.Data[float32](x.Grad()), []float32{2, 4, 6})
+	equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{2, 4, 6})
 	if err := gotorch.Backward([]*gotorch.Tensor{x.MulScalar(2)}, gotorch.BackwardOptions{
 		Gradients: []*gotorch.Tensor{gotorch.From([]float32{1, 0, 1})}}); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, gotorch.Data[float32](x.Grad()), []float32{4, 4, 8})
+	equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{4, 4, 8})
 	x.SetGrad(nil)
 	if x.Grad() != nil {
 		t.Fatal("a gradient after SetGrad(nil)")
@@ -233,7 +233,7 @@ func TestScopeFreesAndKeeps(t *testing.T) {
 	wantPanic(t, gotorch.ErrClosed, func() { lost.Shape() })
 	wantPanic(t, gotorch.ErrClosed, func() { kept.Shape() })
 	lost.Close()
-	equal(t, gotorch.Data[float32](twice), []float32{3, 3, 3})
+	equal(t, gotorch.ToSlice[float32](twice), []float32{3, 3, 3})
 	twice.Close()
 	if after := gotorch.LiveHandles("tensor"); after > before {
 		t.Fatalf("%d tensors before, %d after", before, after)
@@ -264,7 +264,7 @@ func TestScopesOfGoroutinesAreTheirOwn(t *testing.T) {
 		}()
 		<-done
 	})
-	equal(t, gotorch.Data[float32](outside), []float32{1, 1})
+	equal(t, gotorch.ToSlice[float32](outside), []float32{1, 1})
 }
 
 func TestScopedLoop(t *testing.T) {

@@ -30,7 +30,7 @@ NAMES = {
     "logspace.Tensor_Tensor": "LogspaceTensor", "logspace.Tensor_Scalar": "LogspaceTensorScalar",
     "pow.Scalar": "ScalarPow", "pow_.Scalar": "PowScalar",
     "float_power.Scalar": "ScalarFloatPower", "float_power_.Scalar": "FloatPowerScalar",
-    "empty.memory_format": "Empty", "to.dtype": "To", "to.device": "ToDeviceDType",
+    "empty.memory_format": "Empty", "index.Tensor": "IndexTensors", "to.dtype": "To", "to.device": "ToDeviceDType",
     "cross_entropy_loss": "CrossEntropy", "nll_loss_nd": "NLLLoss",
     "ctc_loss.IntList": "CTCLoss", "ctc_loss.Tensor": "CTCLossTensor",
     "conv_transpose2d.input": "ConvTranspose2d", "conv_transpose3d.input": "ConvTranspose3d",

@@ -21,7 +21,7 @@ NAMED = {
     "is for LibTorch's own compiler": """
         sym_constrain_range sym_constrain_range_for_size is_distributed fill lift resize resize_as bernoulli.Tensor""",
     "is bound by hand: Tensor.Size, Strides": "size stride",
-    "is bound by hand: Tensor.Item, ItemInt, Data": "item",
+    "is bound by hand: Tensor.Item, ItemInt, ToSlice": "item",
     "is bound by hand: Tensor.SetRequiresGrad": "requires_grad_",
     "is bound by hand: Tensor.SetGrad, Grad": "retain_grad",
     "makes nested tensors, or needs them": "to_padded_tensor",

@@ -42,8 +42,8 @@ func epoch(t *testing.T, loader *data.Loader, number int) (all []int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		labels := gotorch.Data[int](batch.Field("number"))
-		values := gotorch.Data[float32](batch.Field("bytes"))
+		labels := gotorch.ToSlice[int](batch.Field("number"))
+		values := gotorch.ToSlice[float32](batch.Field("bytes"))
 		for i, label := range labels {
 			for j := range 3 {
 				if want := (float32(byte(label+j))*2 - 1) / 0.5; values[3*i+j] != want {
@@ -100,7 +100,7 @@ func TestEpochs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rest = append(rest, gotorch.Data[int](batch.Tensors[0])...)
+		rest = append(rest, gotorch.ToSlice[int](batch.Tensors[0])...)
 		batch.Close()
 	}
 	if !slices.Equal(rest, first[30:]) {
@@ -194,7 +194,7 @@ func TestMNIST(t *testing.T) {
 			if shape := batch.Field("image").Shape(); !slices.Equal(shape, []int{20, 1, 28, 28}) {
 				t.Fatal(shape)
 			}
-			for i, label := range gotorch.Data[int](batch.Field("label")) {
+			for i, label := range gotorch.ToSlice[int](batch.Field("label")) {
 				pixel := batch.Field("image").Select(0, i).Select(0, 0).Select(0, 0).Select(0, 0).Item()
 				if want := (float64(i)/255 - 0.1307) / 0.3081; label != i%10 || pixel-want > 1e-5 || want-pixel > 1e-5 {
 					t.Fatal(i, label, pixel, want)

@@ -53,7 +53,7 @@ func collectives(ctx context.Context, group *dist.ProcessGroup) error {
 		return err
 	}
 	want := float32(size * (size + 1) / 2)
-	if got := gotorch.Data[float32](sum); !slices.Equal(got, []float32{want, want, want}) {
+	if got := gotorch.ToSlice[float32](sum); !slices.Equal(got, []float32{want, want, want}) {
 		return fmt.Errorf("AllReduce gives %v", got)
 	}
 	largest := gotorch.From([]int{rank})

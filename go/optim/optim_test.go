@@ -34,9 +34,9 @@ func TestOptimizersMinimize(t *testing.T) {
 					}
 				})
 			}
-			for _, value := range gotorch.Data[float32](x) {
+			for _, value := range gotorch.ToSlice[float32](x) {
 				if math.Abs(float64(value)-1) > 0.1 {
-					t.Fatalf("ends at %v, not near 1", gotorch.Data[float32](x))
+					t.Fatalf("ends at %v, not near 1", gotorch.ToSlice[float32](x))
 				}
 			}
 		})
@@ -78,7 +78,7 @@ func TestLearningRateAndState(t *testing.T) {
 	if err != nil || len(state) == 0 {
 		t.Fatal(state, err)
 	}
-	b := gotorch.From(gotorch.Data[float32](a)).SetRequiresGrad(true)
+	b := gotorch.From(gotorch.ToSlice[float32](a)).SetRequiresGrad(true)
 	second := optim.Adam([]*gotorch.Tensor{b}, 0.25)
 	if err := second.LoadState(state); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestLearningRateAndState(t *testing.T) {
 	run(first, a, 3)
 	run(second, b, 3)
 	if !a.Equal(b) {
-		t.Fatalf("%v and %v after the same steps", gotorch.Data[float32](a), gotorch.Data[float32](b))
+		t.Fatalf("%v and %v after the same steps", gotorch.ToSlice[float32](a), gotorch.ToSlice[float32](b))
 	}
 	if err := second.LoadState(map[string]*gotorch.Tensor{"9.exp_avg": a.Detach()}); err == nil {
 		t.Fatal("state of a parameter that is not there was taken")

@@ -28,7 +28,7 @@ func main() {
 		return
 	}
 	x := gotorch.From([]float32{1, 2, 3, 4}, 2, 2)
-	fmt.Println(gotorch.Data[float32](x.MatMul(x)), nn.NewLinear(2, 3).Forward(x).Shape())
+	fmt.Println(gotorch.ToSlice[float32](x.MatMul(x)), nn.NewLinear(2, 3).Forward(x).Shape())
 }
 """
 

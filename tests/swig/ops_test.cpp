@@ -51,7 +51,7 @@ TEST(Ops, TakesListsOfTensors) {
   indices.add_none();
   const Tensor second = integers({1});
   indices.add(second);
-  EXPECT_THAT(floats(ops::index(x, indices)), ElementsAre(2, 4));
+  EXPECT_THAT(floats(ops::index_tensors(x, indices)), ElementsAre(2, 4));
 }
 
 TEST(Ops, GivesEachKindOfResult) {

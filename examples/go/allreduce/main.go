@@ -46,7 +46,7 @@ func run(ctx context.Context) error {
 			return err
 		}
 		if group.Rank() == 0 {
-			fmt.Printf("all-reduce %d: %v\n", i, gotorch.Data[float32](tensors[i]))
+			fmt.Printf("all-reduce %d: %v\n", i, gotorch.ToSlice[float32](tensors[i]))
 		}
 	}
 	return nil

@@ -268,8 +268,8 @@ func (t *trainer) draw(ctx context.Context, folder string, test *data.Loader) er
 	}
 	var problem error
 	err := t.predict(ctx, test, 0, 1, func(batch *data.Batch, predicted, _ *gotorch.Tensor) {
-		problem = drawDigits(filepath.Join(folder, "digits.png"), gotorch.Data[float32](batch.Field("image")),
-			gotorch.Data[int](predicted), gotorch.Data[int](batch.Field("label")))
+		problem = drawDigits(filepath.Join(folder, "digits.png"), gotorch.ToSlice[float32](batch.Field("image")),
+			gotorch.ToSlice[int](predicted), gotorch.ToSlice[int](batch.Field("label")))
 	})
 	if err != nil {
 		return err

@@ -126,6 +126,12 @@ tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, c
   return described(error, tensor);
 }
 
+tg_tensor tg_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count) {
+  tdm_tensor* item = NULL;
+  tdm_error* error = tdm_tensor_index(tensor, indices, count, &item);
+  return described(error, item);
+}
+
 tg_tensor tg_tensor_share(const tdm_tensor* tensor) {
   tdm_tensor* shared = NULL;
   tdm_error* error = tdm_tensor_share(tensor, &shared);

@@ -42,6 +42,7 @@ TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64
 
 TDM_API tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes,
                                       int64_t ndim);
+TDM_API tg_tensor tg_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count);
 TDM_API tg_tensor tg_tensor_share(const tdm_tensor* tensor);
 TDM_API tg_tensor tg_tensor_grad(const tdm_tensor* tensor);
 TDM_API tg_tensor tg_named_tensors_get(const tdm_named_tensors* list, size_t index);

@@ -55,6 +55,7 @@ func RequiresGrad(t Tensor) bool { return C.tdm_tensor_requires_grad(tensor(t)) 
 func IsLeaf(t Tensor) bool       { return C.tdm_tensor_is_leaf(tensor(t)) != 0 }
 func IsContiguous(t Tensor) bool { return C.tdm_tensor_is_contiguous(tensor(t)) != 0 }
 func IsSame(a, b Tensor) bool    { return C.tdm_tensor_is_same(tensor(a), tensor(b)) != 0 }
+func LayoutOf(t Tensor) int32    { return int32(C.tdm_tensor_get_layout(tensor(t))) }
 func DeviceOf(t Tensor) (kind, index int32) {
 	device := C.tdm_tensor_get_device(tensor(t))
 	return int32(device._type), int32(device.index)
@@ -88,6 +89,15 @@ func ItemInt64(t Tensor) (int64, *Failure) {
 func String(t Tensor) (string, *Failure) {
 	var s *C.tdm_string
 	if err := failure(C.tdm_tensor_to_string(tensor(t), &s)); err != nil {
+		return "", err
+	}
+	return text(s), nil
+}
+
+// GradFnName is what autograd recorded the tensor as a result of, "" for nothing.
+func GradFnName(t Tensor) (string, *Failure) {
+	var s *C.tdm_string
+	if err := failure(C.tdm_tensor_grad_fn_name(tensor(t), &s)); err != nil || s == nil {
 		return "", err
 	}
 	return text(s), nil

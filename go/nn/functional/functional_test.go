@@ -37,11 +37,11 @@ func TestLosses(t *testing.T) {
 
 func TestLayers(t *testing.T) {
 	x := gotorch.Arange(16.0).View(1, 1, 4, 4)
-	if got := gotorch.Data[float32](F.MaxPool2d(x, []int{2})); !slices.Equal(got, []float32{5, 7, 13, 15}) {
+	if got := gotorch.ToSlice[float32](F.MaxPool2d(x, []int{2})); !slices.Equal(got, []float32{5, 7, 13, 15}) {
 		t.Error(got)
 	}
 	weight := gotorch.Ones([]int{1, 1, 3, 3})
-	if got := gotorch.Data[float32](F.Conv2d(x, weight, nil)); !slices.Equal(got, []float32{45, 54, 81, 90}) {
+	if got := gotorch.ToSlice[float32](F.Conv2d(x, weight, nil)); !slices.Equal(got, []float32{45, 54, 81, 90}) {
 		t.Error(got)
 	}
 	if got := F.Conv2d(x, weight, nil, F.Conv2dOptions{Padding: gotorch.Some([]int{1, 1})}).Shape(); !slices.Equal(got, []int{1, 1, 4, 4}) {

@@ -103,7 +103,7 @@ func adds(add func(a, b *gotorch.Tensor, iterations int), grad bool) *task {
 			return nil
 		},
 		results: func() (values []float64) {
-			for _, v := range gotorch.Data[float32](a.Add(b).Detach()) {
+			for _, v := range gotorch.ToSlice[float32](a.Add(b).Detach()) {
 				values = append(values, float64(v))
 			}
 			return values

@@ -193,15 +193,15 @@ func describeTensor(t *gotorch.Tensor) string {
 	t = t.ResolveConj().ResolveNeg().Contiguous()
 	switch {
 	case dtype == gotorch.Complex32 || dtype == gotorch.Complex64 || dtype == gotorch.Complex128:
-		for _, x := range gotorch.Data[complex128](t.To(gotorch.Complex128)) {
+		for _, x := range gotorch.ToSlice[complex128](t.To(gotorch.Complex128)) {
 			fmt.Fprintf(&text, " %v %v", real(x), imag(x))
 		}
 	case dtype.IsFloat():
-		for _, x := range gotorch.Data[float64](t.To(gotorch.Float64)) {
+		for _, x := range gotorch.ToSlice[float64](t.To(gotorch.Float64)) {
 			fmt.Fprintf(&text, " %v", x)
 		}
 	default:
-		for _, n := range gotorch.Data[int](t.To(gotorch.Int64)) {
+		for _, n := range gotorch.ToSlice[int](t.To(gotorch.Int64)) {
 			fmt.Fprintf(&text, " %d", n)
 		}
 	}

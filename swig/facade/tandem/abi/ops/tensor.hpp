@@ -3277,12 +3277,6 @@ inline Tensor imag(const Tensor& self) {
   return Call(op).tensor(self).one();
 }
 
-// index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-inline Tensor index(const Tensor& self, const TensorList& indices) {
-  static const Operator op = Operator::find("aten::index", "Tensor");
-  return Call(op).tensor(self).tensors(indices).one();
-}
-
 // index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 inline Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
     const std::optional<Scalar>& alpha = {}) {
@@ -3349,12 +3343,6 @@ inline Tensor index_fill_scalar_(const Tensor& self, int64_t dim, const Tensor& 
   return Call(op).tensor(self).integer(dim).tensor(index).scalar(value).one();
 }
 
-// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
-inline Tensor index_out(const Tensor& self, const TensorList& indices, const Tensor& out) {
-  static const Operator op = Operator::find("aten::index", "Tensor_out");
-  return Call(op).tensor(self).tensors(indices).tensor(out).one();
-}
-
 // index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
 inline Tensor index_put(const Tensor& self, const TensorList& indices, const Tensor& values,
     const std::optional<bool>& accumulate = {}) {
@@ -3405,6 +3393,18 @@ inline Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index)
 inline Tensor index_select_out(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   static const Operator op = Operator::find("aten::index_select", "out");
   return Call(op).tensor(self).integer(dim).tensor(index).tensor(out).one();
+}
+
+// index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+inline Tensor index_tensors(const Tensor& self, const TensorList& indices) {
+  static const Operator op = Operator::find("aten::index", "Tensor");
+  return Call(op).tensor(self).tensors(indices).one();
+}
+
+// index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)
+inline Tensor index_tensors_out(const Tensor& self, const TensorList& indices, const Tensor& out) {
+  static const Operator op = Operator::find("aten::index", "Tensor_out");
+  return Call(op).tensor(self).tensors(indices).tensor(out).one();
 }
 
 // indices(Tensor(a) self) -> Tensor(a)

@@ -1,0 +1,36 @@
+"""Reference values by Python's torch for the Go front end's own code: what x[...] gives, and what print(x) prints.
+
+    reference.py make CHECKOUT     writes go/testdata/{indexing,printing}.json.gz
+    reference.py check CHECKOUT    fails when it would write something else
+
+Run it with a Python that has torch of the pinned version (script/bench makes one: build/bench/venv).
+"""
+import gzip
+import json
+import pathlib
+import sys
+
+import indexing_cases
+import printing_cases
+
+
+def text(cases):
+    """A case a line, so that a difference can be found."""
+    return "[\n" + ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases) + "\n]\n"
+
+
+def main(command, checkout):
+    folder = pathlib.Path(checkout) / "go/testdata"
+    stale = []
+    for name, module in (("indexing", indexing_cases), ("printing", printing_cases)):
+        path, now = folder / f"{name}.json.gz", text(module.cases()).encode()
+        if command == "make":
+            folder.mkdir(exist_ok=True)
+            path.write_bytes(gzip.compress(now, mtime=0))
+        elif gzip.decompress(path.read_bytes()) != now:
+            stale.append(path.name)
+    if stale:
+        sys.exit(f"{', '.join(stale)}: Python's torch gives something else now; reference.py make writes it anew")
+
+
+main(*sys.argv[1:])
