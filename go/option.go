@@ -1,5 +1,11 @@
 package gotorch
 
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
 // Opt is an optional value, as a field of an options struct: its zero value means PyTorch's default, [Some] sets it.
 type Opt[T any] struct {
 	value T
@@ -19,6 +25,58 @@ func (o Opt[T]) Or(fallback T) T {
 	}
 	return fallback
 }
+
+// MarshalJSON is the value, null when it was not set.
+func (o Opt[T]) MarshalJSON() ([]byte, error) {
+	if !o.set {
+		return []byte("null"), nil
+	}
+	return json.Marshal(o.value)
+}
+
+// UnmarshalJSON sets the value; null unsets it. A [Scalar] is an int where the number has neither point nor exponent.
+func (o *Opt[T]) UnmarshalJSON(text []byte) error {
+	var read Opt[T]
+	if string(bytes.TrimSpace(text)) != "null" {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber()
+		if err := decoder.Decode(&read.value); err != nil {
+			return err
+		}
+		read.set = true
+		if scalar, ok := any(&read.value).(*Scalar); ok {
+			if err := plainNumber(scalar); err != nil {
+				return err
+			}
+		}
+	}
+	*o = read
+	return nil
+}
+
+// plainNumber makes Go's numbers of JSON's.
+func plainNumber(scalar *Scalar) (err error) {
+	switch value := (*scalar).(type) {
+	case bool:
+	case json.Number:
+		if strings.ContainsAny(value.String(), ".eE") {
+			*scalar, err = value.Float64()
+		} else {
+			var n int64
+			n, err = value.Int64()
+			*scalar = int(n)
+		}
+	default:
+		return invalid("option", "%v is no number", value)
+	}
+	return err
+}
+
+// GobEncode has options in gob, as their JSON.
+func (o Opt[T]) GobEncode() ([]byte, error) { return o.MarshalJSON() }
+
+// GobDecode reads what GobEncode wrote.
+func (o *Opt[T]) GobDecode(text []byte) error { return o.UnmarshalJSON(text) }
 
 // first of a function's optional options.
 func first[T any](options []T) (chosen T) {
