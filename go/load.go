@@ -44,9 +44,24 @@ func CUDADeviceCount() (int, error) {
 	return n, errorOf(err)
 }
 
-// LiveHandles counts the native handles of a kind that are open: "tensor", "module", "optimizer", "store",
-// "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook", "callback"
-// (functions that native code holds), "generator", "stream", "event", "grad_scaler". For tests of leaks.
+// liveKinds are the types of native objects, as tandem.h names them.
+var liveKinds = []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
+	"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream",
+	"event", "grad_scaler", "error"}
+
+// LiveCounts counts the native objects of this process that are open, by type: "tensor", "module", "optimizer",
+// "store", "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook",
+// "callback" (functions that native code holds), "generator", "stream", "event", "grad_scaler", and what lives only
+// during a call: "named_tensors", "string", "error". For tests of leaks; package leaktest has some.
+func LiveCounts() map[string]int {
+	counts := make(map[string]int, len(liveKinds))
+	for _, kind := range liveKinds {
+		counts[kind] = LiveHandles(kind)
+	}
+	return counts
+}
+
+// LiveHandles is the count of one type of [LiveCounts]; -1 for an unknown one.
 func LiveHandles(kind string) int {
 	if c.Path() == "" {
 		return 0

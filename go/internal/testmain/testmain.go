@@ -1,17 +1,14 @@
-// Package testmain runs a package's tests: with the checkout's libtandem, and failing when native handles are left.
+// Package testmain runs a package's tests: with the checkout's libtandem, and failing when native objects are left.
 package testmain
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
-	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/c"
-	"tandem.example/gotorch/internal/leak"
+	"tandem.example/gotorch/leaktest"
 )
 
 // Run is called by TestMain. In a process that [Command] started it runs that child instead.
@@ -20,15 +17,7 @@ func Run(m *testing.M, children Children) {
 		Checkout()
 	}
 	children.run()
-	code := m.Run()
-	if code == 0 && !leaks() {
-		code = 1
-	}
-	if err := gotorch.Shutdown(30 * time.Second); err != nil {
-		fmt.Fprintln(os.Stderr, "shutdown:", err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(leaktest.Run(m))
 }
 
 // Checkout makes the checkout's builds places where libtandem is looked for.
@@ -38,28 +27,4 @@ func Checkout() {
 	for _, preset := range []string{"dev", "release"} {
 		c.CheckoutLibraries = append(c.CheckoutLibraries, filepath.Join(root, "build", preset, "lib"))
 	}
-}
-
-// leaks tells of what is open once the collector has freed what it may.
-func leaks() (none bool) {
-	kinds := []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
-		"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream", "event", "grad_scaler",
-		"error"}
-	var left []string
-	for range 50 {
-		runtime.GC()
-		left = left[:0]
-		for _, kind := range kinds {
-			if n := gotorch.LiveHandles(kind); n > 0 {
-				left = append(left, fmt.Sprintf("%d %s handles", n, kind))
-			}
-		}
-		left = append(left, leak.Open()...)
-		if len(left) == 0 {
-			return true
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	fmt.Fprintln(os.Stderr, "left open after the tests:", left)
-	return false
 }
