@@ -8,6 +8,11 @@
 // and reports what is wrong; without Load the first use does. It is looked for at TANDEM_LIBRARY (the library or its
 // folder), beside the program and in ../lib from there, in ~/.local/lib and in the system's folders.
 //
+// # Tensors
+//
+// [NewTensor] and [From] make tensors of Go's numbers, [ToSlice] copies them back, [Data] shows a tensor's memory.
+// [Tensor.Index] is Python's x[…], and tensors print as Python prints them.
+//
 // # Errors
 //
 // Tensor mathematics panics with *[Error] on misuse, such as shapes that do not fit; [Try] turns that into an error.
