@@ -20,7 +20,7 @@
 namespace tandem {
 
 struct ProcessGroupOptions {
-  std::string backend = "gloo";                // "gloo", "nccl", or "none" (exchanges nothing, for benchmarks)
+  std::string backend = "gloo";                // "gloo", "nccl", "shm", "auto" or "none": docs/process-groups.md
   std::string init_method = "env://";          // or "tcp://host:port", "file:///path"; ignored when a store is given
   int rank = -1;                               // -1: the environment's RANK
   int world_size = -1;                         // -1: the environment's WORLD_SIZE
@@ -95,7 +95,7 @@ class TANDEM_API ProcessGroup {
 
   int rank() const;
   int size() const;
-  const std::string& backend() const;
+  const std::string& backend() const;  // what "auto" has become
   const std::string& name() const;
 
   // --- sub-groups

@@ -68,7 +68,7 @@ GroupBackend::WorkPtr GroupBackend::run(const char* name, Tensors results, int p
       }
     });
     if (!traits_.completes) return inner.front();
-    return GuardedWork::start(state_, collective, std::move(inner), std::move(finish));
+    return GuardedWork::start(state_, collective, std::move(inner), std::move(finish), traits_.runs_when_waited);
   } catch (...) {
     state_->rethrow_not_started(collective);
   }
@@ -110,7 +110,7 @@ GroupBackend::WorkPtr GroupBackend::allreduce_sparse(Tensors& tensors, const c10
 
 GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
                                                         const c10d::AllreduceCoalescedOptions& options) {
-  if (!traits_.completes) {
+  if (!traits_.completes || traits_.takes_lists) {
     return run("all_reduce_coalesced", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
                [&] { return inner_->allreduce_coalesced(tensors, options); });
   }
@@ -119,7 +119,7 @@ GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
   return allreduce_many(reductions);
 }
 
-// What a message consists of is copied, once in and once out.
+// Where the backend takes no lists, what a message consists of is copied, once in and once out.
 GroupBackend::WorkPtr GroupBackend::allreduce_many(const std::vector<Reduction>& reductions) {
   struct Joined {
     at::Tensor buffer;
@@ -133,6 +133,17 @@ GroupBackend::WorkPtr GroupBackend::allreduce_many(const std::vector<Reduction>&
     joined.op = reduction.op;
     joined.parts.push_back(reduction.tensor);
     tensors.push_back(reduction.tensor);
+  }
+  if (traits_.takes_lists) {
+    return run("all_reduce_coalesced", tensors, -1, [&] { return with_op(reductions.front().op, tensors); }, [&] {
+      GuardedWork::Inner works;
+      for (auto& [dtype, joined] : by_dtype) {
+        c10d::AllreduceCoalescedOptions options;
+        options.reduceOp = joined.op;
+        works.push_back(inner_->allreduce_coalesced(joined.parts, options));
+      }
+      return works;
+    });
   }
   for (auto& [dtype, joined] : by_dtype) {
     Tensors parts;
@@ -187,7 +198,7 @@ GroupBackend::WorkPtr GroupBackend::allgather(std::vector<Tensors>& outputs, Ten
 }
 
 GroupBackend::WorkPtr GroupBackend::allgather_uneven(Tensors outputs, const at::Tensor& input) {
-  if (!traits_.completes) {
+  if (!traits_.completes || traits_.takes_lists) {
     std::vector<Tensors> lists = {outputs};
     Tensors inputs = {input};
     return run("all_gather", outputs, -1, [&] { return call_of(outputs); },
@@ -284,6 +295,12 @@ GroupBackend::WorkPtr GroupBackend::_reduce_scatter_base(at::Tensor& output, at:
              [&] { return inner_->_reduce_scatter_base(output, input, options); });
 }
 
+GroupBackend::WorkPtr GroupBackend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                    const c10d::ReduceScatterOptions& options) {
+  return run("reduce_scatter_tensor_coalesced", outputs, -1, [&] { return with_op(options.reduceOp, inputs); },
+             [&] { return inner_->reduce_scatter_tensor_coalesced(outputs, inputs, options); });
+}
+
 GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor& input,
                                                   std::vector<int64_t>& output_splits,
                                                   std::vector<int64_t>& input_splits,
@@ -299,7 +316,7 @@ GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor
 
 GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
   const auto call = [&] { return c10::str(" of ", inputs.at(0).scalar_type()); };
-  if (!traits_.completes) {
+  if (!traits_.completes || traits_.takes_lists) {
     return run("all_to_all", outputs, -1, call, [&] { return inner_->alltoall(outputs, inputs, options); });
   }
   Tensors parts;

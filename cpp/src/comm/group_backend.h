@@ -24,6 +24,8 @@ struct BackendTraits {
   bool reduces_scattered = true;  // has reduce_scatter
   bool waits_for_messages = false;  // sends and receives make progress without a waiter, but tell nobody
   bool in_turns = false;            // collectives are to be issued one at a time in the whole process
+  bool takes_lists = false;         // tensors of several sizes at once: uneven all_gather, all_to_all, coalesced
+  bool runs_when_waited = false;    // whoever waits for a work without a limit may run it
 };
 
 class GroupBackend final : public c10d::Backend {
@@ -71,6 +73,8 @@ class GroupBackend final : public c10d::Backend {
                          const c10d::ReduceScatterOptions& options) override;
   WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                const c10d::ReduceScatterOptions& options) override;
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::ReduceScatterOptions& options) override;
   WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
                         std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;

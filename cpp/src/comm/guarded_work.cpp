@@ -39,9 +39,11 @@ GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collectiv
       pending_(inner_.size()) {}
 
 c10::intrusive_ptr<GuardedWork> GuardedWork::start(std::shared_ptr<GroupState> state, Collective collective,
-                                                   Inner inner, std::function<void()> finish) {
+                                                   Inner inner, std::function<void()> finish,
+                                                   bool runs_when_waited) {
   auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), std::move(finish),
                                                nullptr);
+  work->runs_when_waited_ = runs_when_waited;
   state->add(*work);
   for (const auto& one : work->inner_) {
     one->getFuture()->addCallback(
@@ -62,6 +64,15 @@ bool GuardedWork::wait(std::chrono::milliseconds timeout) {
     wait_for_inner();
   } else {
     have_it_waited_for();
+  }
+  if (timeout == kNoTimeout && runs_when_waited_) {
+    for (const auto& one : inner_) {
+      try {
+        one->wait();
+      } catch (const std::exception&) {
+        // Its future says so, too, and is asked.
+      }
+    }
   }
   std::unique_lock<std::mutex> lock(mutex_);
   const auto done = [this] { return completed_; };

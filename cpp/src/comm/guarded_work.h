@@ -23,9 +23,9 @@ class GuardedWork : public c10d::Work {
  public:
   using Inner = std::vector<c10::intrusive_ptr<c10d::Work>>;
 
-  // For works with futures. `finish` runs on the backend's thread after success, before anyone is told.
+  // For works with futures. `runs_when_waited`: whoever waits for them without a limit may run them. `finish` runs on the backend's thread after success, before anyone is told.
   static c10::intrusive_ptr<GuardedWork> start(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
-                                               std::function<void()> finish = nullptr);
+                                               std::function<void()> finish = nullptr, bool runs_when_waited = false);
   // For works that are done only when somebody waits for them (Gloo's sends and receives): whoever waits without a
   // limit does that; else one of the group's waiters.
   static c10::intrusive_ptr<GuardedWork> start_waited(std::shared_ptr<GroupState> state, Collective collective,
@@ -61,6 +61,7 @@ class GuardedWork : public c10d::Work {
   const Inner inner_;
   std::function<void()> finish_;
   const bool is_waited_;  // else the inner works have futures
+  bool runs_when_waited_ = false;
   const std::weak_ptr<Waiters> waiters_;
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::atomic<bool> claimed_{false};

@@ -10,6 +10,7 @@
 #include "comm/nccl_library.h"
 #include "comm/none_backend.h"
 #include "comm/process_group_parts.h"
+#include "comm/shm/connect.h"
 
 namespace tandem {
 namespace {
@@ -17,13 +18,27 @@ namespace {
 using std::chrono::milliseconds;
 using BackendType = c10d::ProcessGroup::BackendType;
 
-constexpr milliseconds kLeave{5000};  // for Gloo's threads to let go of aborted collectives
+constexpr milliseconds kLeave{5000};  // for a backend's threads to let go of aborted collectives
 
 Kind kind_of(const std::string& backend) {
   if (backend == "gloo") return Kind::kGloo;
   if (backend == "nccl") return Kind::kNccl;
   if (backend == "none") return Kind::kNone;
-  throw Error(ErrorCode::kUnsupported, "there is no backend '" + backend + "'; Tandem has gloo, nccl and none");
+  if (backend == "shm") return Kind::kShm;
+  if (backend == "auto") return Kind::kAuto;
+  throw Error(ErrorCode::kUnsupported,
+              "there is no backend '" + backend + "'; Tandem has gloo, nccl, shm, auto and none");
+}
+
+// What is settled before the ranks meet.
+Kind kind_of(const ProcessGroupOptions& options) {
+  const Kind kind = kind_of(options.backend);
+  return kind == Kind::kAuto && options.device.is_cuda() ? Kind::kNccl : kind;
+}
+
+const char* name_of(Kind kind) {
+  constexpr const char* kNames[] = {"gloo", "nccl", "none", "shm", "auto"};
+  return kNames[static_cast<int>(kind)];
 }
 
 GlooDevices choose_devices(const ProcessGroupOptions& options, const Meeting& meeting) {
@@ -46,12 +61,18 @@ struct Gathered {
   Roster roster;
 };
 
-Gathered gather(const ProcessGroupOptions& options, const Meeting& meeting, const std::atomic<bool>& cancelled) {
+Member introduce(const ProcessGroupOptions& options, const Meeting& meeting) {
   Member self;
   self.world_size = meeting.world_size;
   self.host_name = net::host_name();
   self.host_identity = net::host_identity();
   self.process = ::getpid();
+  self.backend = options.backend;
+  return self;
+}
+
+Gathered gather(const ProcessGroupOptions& options, const Meeting& meeting, const std::atomic<bool>& cancelled) {
+  Member self = introduce(options, meeting);
   GlooDevices devices = choose_devices(options, meeting);
   self.listeners = devices.endpoints();
   Roster roster = assemble(meeting, options.name, self, options.timeout, cancelled);
@@ -90,10 +111,32 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(const ProcessGroupOptions& option
   }
 }
 
+// Null when the ranks are on several hosts and the backend may be another.
+c10::intrusive_ptr<ShmBackend> connect_shm(const ProcessGroupOptions& options, const Meeting& meeting,
+                                           const std::shared_ptr<GroupState>& state, Store* store) {
+  Cancellation cancellation;
+  Roster roster;
+  auto backend =
+      shm::connect(options, meeting, introduce(options, meeting), state, store, cancellation.cancelled, &roster);
+  if (backend || options.backend == "auto") return backend;
+  throw Error(ErrorCode::kUnsupported,
+              "backend shm exchanges through the memory of one host, but group '" + options.name + "' has " +
+                  shm::hosts_of(roster) +
+                  " (a container with a network of its own is a host); use backend auto or gloo");
+}
+
+// Aborts what is pending, but leaves peers in peace when nothing is.
+void end(Kind kind, GroupState& state, c10d::Backend* backend, const std::string& reason) {
+  state.abort(reason, /*quietly=*/true);
+  if (!backend) return;
+  if (kind == Kind::kNccl) backend->abort();
+  if (kind == Kind::kShm) static_cast<ShmBackend&>(*backend).end(reason, /*quietly=*/true);
+}
+
 }  // namespace
 
 std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& options, const Store& store) {
-  const Kind kind = kind_of(options.backend);
+  const Kind kind = kind_of(options);
   if (options.timeout.count() <= 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the timeout is " + std::to_string(options.timeout.count()) + " ms; it must be more than 0");
@@ -123,7 +166,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
 std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Meeting& meeting,
                                                std::vector<int> global_ranks) {
   auto parts = std::make_unique<ProcessGroup::Parts>();
-  parts->kind = kind_of(options.backend);
+  parts->kind = kind_of(options);
   parts->options = options;
   parts->meeting = meeting;
   parts->global_ranks = std::move(global_ranks);
@@ -133,7 +176,16 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   BackendType type = BackendType::CUSTOM;
   BackendTraits traits;
   c10::intrusive_ptr<c10d::Backend> backend;
+  if (parts->kind == Kind::kShm || parts->kind == Kind::kAuto) {
+    backend = connect_shm(options, meeting, parts->state, &notes);
+    parts->kind = backend ? Kind::kShm : Kind::kGloo;
+  }
   switch (parts->kind) {
+    case Kind::kShm:
+    case Kind::kAuto:
+      parts->store = notes;
+      traits.takes_lists = traits.runs_when_waited = true;
+      break;
     case Kind::kGloo:
       backend = connect_gloo(options, meeting, parts->state, &notes);
       parts->store = notes;
@@ -142,11 +194,7 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
       traits.waits_for_messages = traits.in_turns = true;
       break;
     case Kind::kNccl: {
-      Member self;
-      self.world_size = meeting.world_size;
-      self.host_name = net::host_name();
-      self.host_identity = net::host_identity();
-      self.process = ::getpid();
+      const Member self = introduce(options, meeting);
       Cancellation cancellation;
       notes = prefix_store("nccl", assemble(meeting, options.name, self, options.timeout, cancellation.cancelled).store);
       parts->store = notes;
@@ -160,6 +208,7 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
       break;
   }
 
+  parts->backend_name = name_of(parts->kind);
   std::shared_ptr<CollectiveCheck> check;
   if (CollectiveCheck::is_wanted() && parts->kind != Kind::kNone) {
     check = std::make_shared<CollectiveCheck>(parts->state, notes, options.timeout);
@@ -172,20 +221,18 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
     parts->native->setBackend(c10::kCUDA, type, parts->backend);
   } else {
     parts->native->setBackend(c10::kCPU, type, parts->backend);
-    if (has_cuda()) parts->native->setBackend(c10::kCUDA, type, parts->backend);
+    if (has_cuda() && parts->kind != Kind::kShm) parts->native->setBackend(c10::kCUDA, type, parts->backend);
   }
   return std::shared_ptr<ProcessGroup>(new ProcessGroup(std::move(parts)));
 }
 
 ProcessGroup::ProcessGroup(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   parts_->hook = std::make_unique<ShutdownHook>("process group '" + parts_->state->name() + "'",
-                                                [state = parts_->state, nccl = parts_->kind == Kind::kNccl,
+                                                [state = parts_->state, kind = parts_->kind,
                                                  weak = c10::weak_intrusive_ptr<GroupBackend>(parts_->backend)] {
-                                                  state->abort("the program shut down (tdm_shutdown or its end)",
-                                                               /*quietly=*/true);
-                                                  if (nccl) {
-                                                    if (const auto backend = weak.lock()) backend->inner()->abort();
-                                                  }
+                                                  const auto backend = weak.lock();
+                                                  end(kind, *state, backend ? backend->inner().get() : nullptr,
+                                                      "the program shut down (tdm_shutdown or its end)");
                                                   state->wait_until_idle(kLeave);
                                                 });
 }
@@ -196,8 +243,7 @@ ProcessGroup::~ProcessGroup() {
 }
 
 void ProcessGroup::close() {
-  parts_->state->abort("the group was closed", /*quietly=*/true);
-  if (parts_->kind == Kind::kNccl) parts_->backend->inner()->abort();
+  end(parts_->kind, *parts_->state, parts_->backend->inner().get(), "the group was closed");
 }
 
 int ProcessGroup::rank() const {
@@ -207,7 +253,7 @@ int ProcessGroup::size() const {
   return parts_->state->size();
 }
 const std::string& ProcessGroup::backend() const {
-  return parts_->options.backend;
+  return parts_->backend_name;
 }
 const std::string& ProcessGroup::name() const {
   return parts_->state->name();

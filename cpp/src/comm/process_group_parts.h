@@ -16,11 +16,12 @@
 
 namespace tandem {
 
-enum class Kind { kGloo, kNccl, kNone };
+enum class Kind { kGloo, kNccl, kNone, kShm, kAuto };  // kAuto: until the ranks have met
 
 struct ProcessGroup::Parts {
   Kind kind = Kind::kGloo;
-  ProcessGroupOptions options;
+  std::string backend_name;     // what "auto" has become
+  ProcessGroupOptions options;  // as given
   Meeting meeting;  // where sub-groups meet, too
   std::vector<int> global_ranks;
   std::atomic<std::uint64_t> subgroups{0};  // how many were asked for

@@ -85,7 +85,8 @@ void parse_tcp(const std::string& init_method, Place* place) {
 
 std::string encode(const Member& member) {
   std::ostringstream text;
-  text << member.world_size << '\n' << member.process << '\n' << member.host_name << '\n' << member.host_identity;
+  text << member.world_size << '\n' << member.process << '\n' << member.host_name << '\n' << member.host_identity
+       << '\n' << member.backend << '\n' << member.door;
   for (const auto& listener : member.listeners) text << '\n' << listener.address << ' ' << listener.port;
   return text.str();
 }
@@ -100,6 +101,8 @@ Member decode(const std::string& encoded) {
   member.process = std::atol(line.c_str());
   std::getline(text, member.host_name);
   std::getline(text, member.host_identity);
+  std::getline(text, member.backend);
+  std::getline(text, member.door);
   net::Endpoint listener;
   while (text >> listener.address >> listener.port) member.listeners.push_back(listener);
   return member;
@@ -181,6 +184,11 @@ class Assembly {
       members.push_back(decode(store_->get_to_str(member_key(rank))));
       if (members.back().world_size != meeting_.world_size) {
         refuse(ErrorCode::kInvalidArgument, size_message(rank, members.back().world_size, meeting_.world_size));
+      }
+      if (members.back().backend != self_.backend) {
+        refuse(ErrorCode::kInvalidArgument,
+               "backends differ in group '" + name_ + "': rank " + std::to_string(rank) + " was given '" +
+                   members.back().backend + "', rank 0 '" + self_.backend + "'; give all ranks the same one");
       }
     }
     std::string roster = "ok";

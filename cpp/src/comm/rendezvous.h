@@ -32,6 +32,8 @@ struct Member {
   std::string host_name;
   std::string host_identity;
   long process = 0;
+  std::string backend;
+  std::string door;  // of shm::Door; "" when the backend has none
   std::vector<net::Endpoint> listeners;
 };
 
@@ -43,8 +45,8 @@ struct Roster {
 
 // Announces this rank for group `name` and waits for all others. Rank 0 checks what they announce and tells all, so
 // that every rank ends alike. Ranks may assemble under a name again and again.
-// Errors: kTimeout naming the ranks that are missing; kInvalidArgument for world sizes that differ or a rank that
-// joined twice; kAborted.
+// Errors: kTimeout naming the ranks that are missing; kInvalidArgument for world sizes or backends that differ or a rank
+// that joined twice; kAborted.
 Roster assemble(const Meeting& meeting, const std::string& name, const Member& self, std::chrono::milliseconds timeout,
                 const std::atomic<bool>& cancelled);
 

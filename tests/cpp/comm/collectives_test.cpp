@@ -140,7 +140,7 @@ TEST(NoneBackend, ExchangesNothingAndNeedsNoPeer) {
 TEST(Backends, UnknownOneNamesTheKnown) {
   const Error error = error_of([] { ProcessGroup::create(options_for(0, 1, "mpi")); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-  EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("'mpi'"), HasSubstr("gloo, nccl and none")));
+  EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("'mpi'"), HasSubstr("gloo, nccl, shm, auto and none")));
 }
 
 TEST(Backends, NcclWithoutGpuIsAnErrorAndNoSilentGloo) {

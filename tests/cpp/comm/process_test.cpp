@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <set>
 
 #include "comm/sockets.h"
 #include "cpp/comm/child.h"
@@ -28,6 +31,8 @@ void say(const std::string& line) {
 ProcessGroupOptions from_environment() {
   ProcessGroupOptions options;
   const char* timeout = std::getenv("TEST_TIMEOUT_MS");
+  const char* backend = std::getenv("TEST_BACKEND");
+  if (backend) options.backend = backend;
   options.timeout = std::chrono::milliseconds(timeout ? std::atoi(timeout) : 30000);
   return options;
 }
@@ -196,9 +201,18 @@ MATCHER_P2(IsError, code, message, "") {
   return said.code == static_cast<int>(code) && ExplainMatchResult(message, said.message, result_listener);
 }
 
-TEST(Processes, MeetThroughTheEnvironment) {
+// What holds for every backend between processes.
+class Backends : public ::testing::TestWithParam<const char*> {
+ protected:
+  Job job(Environment environment = Environment()) const {
+    environment["TEST_BACKEND"] = GetParam();
+    return Job(environment);
+  }
+};
+
+TEST_P(Backends, MeetThroughTheEnvironment) {
   for (const int size : {1, 2, 3}) {
-    const Job job;
+    const Job job = this->job();
     std::vector<std::unique_ptr<Child>> ranks;
     for (int rank = size - 1; rank >= 0; --rank) ranks.push_back(job.start("sum", rank, size));
     const double expected = size * (size + 1) / 2.0 * size * size * size;
@@ -254,8 +268,8 @@ TEST(Processes, AMissingRankIsNamedOnEveryRank) {
   }
 }
 
-TEST(Processes, AKilledPeerIsNamedAtOnce) {
-  const Job job;
+TEST_P(Backends, AKilledPeerIsNamedAtOnce) {
+  const Job job = this->job();
   const auto first = job.start("wait", 0, 2);
   const auto other = job.start("wait", 1, 2);
   EXPECT_EQ(first->line(), "ready");
@@ -272,8 +286,8 @@ TEST(Processes, AKilledPeerIsNamedAtOnce) {
   EXPECT_EQ(first->wait(), 0);
 }
 
-TEST(Processes, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
-  const Job job(Environment{{"TEST_TIMEOUT_MS", "3000"}});
+TEST_P(Backends, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
+  const Job job = this->job({{"TEST_TIMEOUT_MS", "3000"}});
   const auto first = job.start("wait", 0, 2);
   const auto other = job.start("wait", 1, 2);
   EXPECT_EQ(first->line(), "ready");
@@ -281,8 +295,8 @@ TEST(Processes, APeerThatDoesNotJoinIsNamedAfterTheTimeout) {
               IsError(ErrorCode::kTimeout, AllOf(HasSubstr("all_reduce #1 of float[4] on group 'default'"), HasSubstr("rank 1"))));
 }
 
-TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {
-  const Job job;
+TEST_P(Backends, AbortWakesAWaiterAlthoughThePeerIsStopped) {
+  const Job job = this->job();
   const auto first = job.start("abort", 0, 2);
   const auto other = job.start("abort", 1, 2);
   EXPECT_EQ(first->line(), "ready");
@@ -297,8 +311,8 @@ TEST(Processes, AbortWakesAWaiterAlthoughThePeerIsStopped) {
   EXPECT_EQ(first->wait(), 0);
 }
 
-TEST(Processes, ASurvivorOfTrainingGoesOnInANewGroup) {
-  const Job job;
+TEST_P(Backends, ASurvivorOfTrainingGoesOnInANewGroup) {
+  const Job job = this->job();
   const auto first = job.start("train", 0, 2);
   const auto other = job.start("train", 1, 2);
   EXPECT_EQ(first->line(), "ready");
@@ -310,12 +324,49 @@ TEST(Processes, ASurvivorOfTrainingGoesOnInANewGroup) {
   EXPECT_EQ(first->wait(), 0);
 }
 
-TEST(Processes, AProgramMayEndWithCollectivesPending) {
-  const Job job;
+TEST_P(Backends, AProgramMayEndWithCollectivesPending) {
+  const Job job = this->job();
   const auto first = job.start("end", 0, 2);
   const auto other = job.start("end", 1, 2);
   EXPECT_EQ(first->line(), "ready");
   EXPECT_EQ(first->wait(std::chrono::seconds(20)), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Names, Backends, ::testing::Values("gloo", "shm"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Names of shared memory and of sockets that are Tandem's. Other processes may have some for a moment.
+std::set<std::string> shared_names() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    const std::string name = entry.path().filename();
+    if (name.find("tandem") != std::string::npos) names.insert(name);
+  }
+  std::ifstream sockets("/proc/net/unix");
+  for (std::string line; std::getline(sockets, line);) {
+    const auto at = line.find("@tandem-");
+    if (at != std::string::npos) names.insert(line.substr(at));
+  }
+  return names;
+}
+
+TEST(SharedMemory, NothingStaysBehindWhenAllRanksAreKilled) {
+  const Job job(Environment{{"TEST_BACKEND", "shm"}});
+  const auto first = job.start("wait", 0, 2);
+  const auto other = job.start("wait", 1, 2);
+  EXPECT_EQ(first->line(), "ready");
+  EXPECT_EQ(other->line(), "ready");
+  other->signal(SIGKILL);
+  first->signal(SIGKILL);
+  EXPECT_EQ(first->wait(), -SIGKILL);
+  EXPECT_EQ(other->wait(), -SIGKILL);
+  auto left = shared_names();
+  for (int i = 0; i < 200 && !left.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto now = shared_names();
+    std::erase_if(left, [&](const std::string& name) { return !now.count(name); });
+  }
+  EXPECT_TRUE(left.empty()) << *left.begin();
 }
 
 }  // namespace

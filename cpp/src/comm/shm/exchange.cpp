@@ -1,0 +1,241 @@
+#include "comm/shm/exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace tandem::shm {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between looks for ranks that died, of a waiter who sleeps.
+constexpr milliseconds kLook{100};
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Counts wrap around.
+bool reached(std::uint32_t count, std::uint32_t wanted) {
+  return static_cast<std::int32_t>(count - wanted) >= 0;
+}
+
+std::string join(const std::vector<std::string>& parts, const char* between) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+}  // namespace
+
+Exchange::Exchange(std::string group, int rank, Peers peers)
+    : group_(std::move(group)), rank_(rank), size_(static_cast<int>(peers.segments.size())), peers_(std::move(peers)) {
+  for (const auto& segment : peers_.segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
+  seen_.resize(boards_.size());
+  verified_.resize(boards_.size());
+}
+
+void Exchange::begin(const Label& label, Clock::time_point deadline) {
+  label_ = label;
+  begun_ = Clock::now();
+  deadline_ = deadline;
+  board(rank_).collective.store(static_cast<std::uint32_t>(label.collective), std::memory_order_relaxed);
+  board(rank_).sequence.store(label.sequence, std::memory_order_relaxed);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_ && has_failed(rank)) throw_lost(rank);
+  }
+}
+
+std::byte* Exchange::open_slot() {
+  if (aborted_.load(std::memory_order_relaxed)) throw_aborted();
+  // The slot was published kSlots steps ago and may be read until its readers publish two steps later.
+  const std::uint32_t free_when = step_ - kSlots + 3;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    await(rank, free_when);
+    // Of those that nobody waits for, as of a broadcast's receivers.
+    while (!reached(verified_[rank], free_when)) verify(rank, verified_[rank]);
+  }
+  return peers_.segments[rank_]->data() + kPage + (step_ % kSlots) * kSlotBytes;
+}
+
+void Exchange::publish() {
+  Board& own = board(rank_);
+  own.labels[step_ % kSlots].label = label_;
+  own.published.store(++step_);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_) board(rank).bell.ring();
+  }
+}
+
+const std::byte* Exchange::read(int rank, std::uint32_t step) {
+  if (rank != rank_) {
+    await(rank, step + 1);
+    while (!reached(verified_[rank], step + 1)) verify(rank, verified_[rank]);
+  }
+  return peers_.segments[rank]->data() + kPage + (step % kSlots) * kSlotBytes;
+}
+
+void Exchange::await_all(std::uint32_t step) {
+  for (int rank = 0; rank < size_; ++rank) read(rank, step);
+}
+
+bool Exchange::has_published(int rank, std::uint32_t count) {
+  if (reached(seen_[rank], count)) return true;
+  seen_[rank] = board(rank).published.load();
+  return reached(seen_[rank], count);
+}
+
+void Exchange::await(int rank, std::uint32_t count) {
+  if (has_published(rank, count)) return;
+  if (spin_.count() > 0) {
+    const auto until = Clock::now() + spin_;
+    do {
+      for (int i = 0; i < 16; ++i) {
+        if (has_published(rank, count)) return;
+        relax();
+      }
+    } while (!aborted_.load(std::memory_order_relaxed) && Clock::now() < until);
+  }
+  sleep_until_published(rank, count);
+}
+
+void Exchange::sleep_until_published(int rank, std::uint32_t count) {
+  Doorbell& bell = board(rank_).bell;
+  auto next_look = Clock::now() + kLook;
+  bool looked_at_failures = false;
+  for (;;) {
+    const std::uint32_t key = bell.prepare();
+    if (has_published(rank, count)) return bell.leave();
+    const auto now = Clock::now();
+    if (aborted_ || now >= next_look || now >= deadline_) {
+      bell.leave();
+      if (aborted_) throw_aborted();
+      look_around(count);
+      if (now >= deadline_ && !has_published(rank, count)) time_out(count);
+      next_look = now + kLook;
+      continue;
+    }
+    if (someone_failed() && !looked_at_failures) {
+      bell.leave();
+      look_around(count);
+      looked_at_failures = true;
+      continue;
+    }
+    bell.sleep(key, std::min(next_look, deadline_) - now);
+  }
+}
+
+bool Exchange::has_failed(int rank) const {
+  return board(rank).condition.load() != static_cast<std::uint32_t>(Condition::kGood);
+}
+
+bool Exchange::someone_failed() const {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_ && has_failed(rank)) return true;
+  }
+  return false;
+}
+
+// All ranks publish every step of a collective. Whoever failed or is gone before this one will never publish it; one
+// that left in peace has, and needs nobody.
+void Exchange::look_around(std::uint32_t count) {
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_ || has_published(rank, count)) continue;
+    if (has_failed(rank)) throw_lost(rank);
+    if (peers_.is_gone(rank) && !has_published(rank, count)) throw_lost(rank);
+  }
+}
+
+void Exchange::throw_lost(int rank) {
+  // Whose calls did not fit may have found out first.
+  while (verified_[rank] != step_ && has_published(rank, verified_[rank] + 1)) verify(rank, verified_[rank]);
+  const std::string who = "rank " + std::to_string(rank);
+  if (!has_failed(rank)) {
+    throw Error(ErrorCode::kPeerLost, who + " closed its connection, because it died or left the group");
+  }
+  char reason[sizeof board(rank).reason] = {};
+  std::memcpy(reason, board(rank).reason, sizeof reason - 1);
+  throw Error(ErrorCode::kPeerLost, who + " ended the group: " + reason);
+}
+
+void Exchange::verify(int rank, std::uint32_t step) {
+  const Label& theirs = label(rank, step);
+  const Label& ours = label(rank_, step);
+  verified_[rank] = step + 1;
+  const bool same = theirs.sequence == ours.sequence && theirs.collective == ours.collective &&
+                    theirs.element == ours.element && theirs.operation == ours.operation && theirs.root == ours.root &&
+                    theirs.bytes == ours.bytes;
+  if (same) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "ranks of " + whereabouts() + " call different collectives: this rank " + describe(ours) + ", rank " +
+                  std::to_string(rank) + " " + describe(theirs) +
+                  "; all ranks must call the same ones in the same order, with tensors of the same shape and dtype");
+}
+
+void Exchange::time_out(std::uint32_t count) {
+  std::vector<std::string> ranks;
+  std::vector<std::string> where;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_ || has_published(rank, count)) continue;
+    ranks.push_back(std::to_string(rank));
+    const std::string number = std::to_string(board(rank).sequence.load(std::memory_order_relaxed));
+    const auto collective = static_cast<CollectiveKind>(board(rank).collective.load(std::memory_order_relaxed));
+    where.push_back("rank " + ranks.back() +
+                    (collective == CollectiveKind::kNone
+                         ? " has begun no collective"
+                         : " began " + std::string(name_of(collective)) + " #" + number + " last"));
+  }
+  const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count();
+  throw Error(ErrorCode::kTimeout, "timed out after " + std::to_string(waited) + " ms, for " +
+                                       (ranks.size() == 1 ? "rank " : "ranks ") + join(ranks, ", ") +
+                                       " did not take part (" + join(where, ", ") +
+                                       "), being stopped, slow or busy with something else");
+}
+
+void Exchange::throw_aborted() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  throw Error(ErrorCode::kAborted, describe(label_) + " was aborted: " + abort_reason_);
+}
+
+void Exchange::fail(const std::string& reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Board& own = board(rank_);
+  const auto failed = static_cast<std::uint32_t>(Condition::kFailed);
+  if (own.condition.load() == failed) return;
+  std::strncpy(own.reason, reason.c_str(), sizeof own.reason - 1);
+  own.condition.store(failed);
+  for (Board* other : boards_) other->bell.ring();
+}
+
+void Exchange::abort(const std::string& reason) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (aborted_) return;
+    abort_reason_ = reason;
+  }
+  aborted_ = true;
+  board(rank_).bell.ring();
+}
+
+std::string Exchange::describe(const Label& label) {
+  std::string text = std::string(name_of(label.collective)) + " #" + std::to_string(label.sequence);
+  if (label.collective == CollectiveKind::kBarrier) return text;
+  if (label.bytes > 0) text += " of " + std::to_string(label.bytes) + " bytes";
+  if (label.operation != Operation::kNone) {
+    text += std::string(" (") + name_of(label.element) + ", " + name_of(label.operation) + ")";
+  }
+  if (label.root >= 0) text += " with root " + std::to_string(label.root);
+  return text;
+}
+
+std::string Exchange::whereabouts() const {
+  return "group '" + group_ + "' (rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ")";
+}
+
+}  // namespace tandem::shm

@@ -1,0 +1,95 @@
+// The steps in which ranks exchange slots, and what ends a wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/shm/layout.h"
+#include "comm/shm/peers.h"
+#include "tandem/error.h"
+
+namespace tandem::shm {
+
+// One rank's view of a group. All ranks take the same steps, each at its own pace:
+//
+//   exchange.begin(label, deadline);
+//   std::byte* slot = exchange.open_slot();   // waits until nobody reads what it held
+//   … fill it …
+//   exchange.publish();
+//   const std::byte* theirs = exchange.read(rank, exchange.step() - 1);   // waits until that rank published it
+//
+// A slot may be read in the step it was published in and in the next one, that is until the reader publishes the step
+// after; its owner takes it anew no sooner. So nobody says when it has read.
+//
+// One thread at a time, but for abort(). Waiting throws Error: kTimeout names the ranks that are missing and what they
+// do instead, kPeerLost those that are gone, kInvalidArgument those that call another collective, kAborted. After
+// that no more steps can be taken; fail() tells the others.
+class Exchange {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Exchange(std::string group, int rank, Peers peers);
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  static constexpr std::size_t slot_bytes() { return kSlotBytes; }
+
+  // How long waiting keeps the core before it sleeps.
+  void set_spin(std::chrono::nanoseconds time) { spin_ = time; }
+
+  void begin(const Label& label, Clock::time_point deadline);
+  std::uint32_t step() const { return step_; }
+  std::byte* open_slot();
+  void publish();
+  const std::byte* read(int rank, std::uint32_t step);
+  // What that rank said with the slot. After read().
+  const Label& label(int rank, std::uint32_t step) const { return board(rank).labels[step % kSlots].label; }
+  void await_all(std::uint32_t step);
+
+  // Tells the others that this rank takes no more steps. From any thread.
+  void fail(const std::string& reason);
+  // Ends a wait, now or later, with Error (kAborted). From any thread.
+  void abort(const std::string& reason);
+
+  // "all_reduce #12 of 4000 bytes (float32, SUM)".
+  static std::string describe(const Label& label);
+  // "group 'default' (rank 0 of 2)".
+  std::string whereabouts() const;
+
+ private:
+  Board& board(int rank) const { return *boards_[rank]; }
+  bool has_published(int rank, std::uint32_t count);
+  void await(int rank, std::uint32_t count);
+  void sleep_until_published(int rank, std::uint32_t count);
+  void verify(int rank, std::uint32_t step);
+  bool has_failed(int rank) const;
+  bool someone_failed() const;
+  void look_around(std::uint32_t count);
+  [[noreturn]] void throw_lost(int rank);
+  [[noreturn]] void time_out(std::uint32_t count);
+  [[noreturn]] void throw_aborted();
+
+  const std::string group_;
+  const int rank_;
+  const int size_;
+  const Peers peers_;
+  std::vector<Board*> boards_;
+  std::chrono::nanoseconds spin_{0};
+
+  std::uint32_t step_ = 0;               // steps that this rank has published
+  std::vector<std::uint32_t> seen_;      // the same of each rank, as far as known
+  std::vector<std::uint32_t> verified_;  // steps of each rank whose labels were compared with ours
+  Label label_;
+  Clock::time_point begun_;
+  Clock::time_point deadline_;
+
+  std::atomic<bool> aborted_{false};
+  std::mutex mutex_;
+  std::string abort_reason_;
+};
+
+}  // namespace tandem::shm

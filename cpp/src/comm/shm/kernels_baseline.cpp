@@ -1,0 +1,3 @@
+// The kernels for every processor.
+#define TANDEM_SHM_KERNELS baseline
+#include "comm/shm/kernels.inl"

@@ -1,0 +1,99 @@
+// What lies where in the memory that a rank shares with the others of its host.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "comm/shm/doorbell.h"
+
+namespace tandem::shm {
+
+enum class CollectiveKind : std::uint32_t {
+  kNone,
+  kAllReduce,
+  kBroadcast,
+  kReduce,
+  kAllGather,
+  kGather,
+  kScatter,
+  kReduceScatter,
+  kAllToAll,
+  kBarrier,
+};
+const char* name_of(CollectiveKind collective);
+
+// How bytes are read as numbers. kBytes: they are only moved.
+enum class Element : std::uint32_t {
+  kBytes,
+  kU8,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU16,
+  kU32,
+  kU64,
+  kF16,
+  kBF16,
+  kF32,
+  kF64,
+  kBool
+};
+const char* name_of(Element element);
+std::size_t size_of(Element element);
+
+enum class Operation : std::uint32_t {
+  kNone,
+  kSum,
+  kAverage,
+  kProduct,
+  kMin,
+  kMax,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kScaledSum,  // of each rank's elements times that rank's factor
+};
+const char* name_of(Operation operation);
+
+// What a rank says it does with a slot. Ranks whose calls do not fit find out by comparing these.
+struct Label {
+  std::uint64_t sequence = 0;  // of the collective on this group
+  CollectiveKind collective = CollectiveKind::kNone;
+  Element element = Element::kBytes;
+  Operation operation = Operation::kNone;
+  std::int32_t root = -1;
+  std::uint64_t bytes = 0;   // the same on every rank
+  std::uint64_t extent = 0;  // of this rank alone
+  double factor = 1;         // of this rank alone
+};
+
+// Ranks exchange in steps. At each, each rank fills one slot of its own, says so, and reads others'; slots take turns.
+constexpr std::uint32_t kSlots = 4;
+constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kLine = 64;
+
+struct alignas(kLine) SlotLabel {
+  Label label;
+};
+static_assert(sizeof(SlotLabel) == kLine);
+
+enum class Condition : std::uint32_t { kGood, kFailed };
+
+// The first page. Written by its owner alone, but for the bell's.
+struct Board {
+  alignas(kLine) std::atomic<std::uint32_t> published{0};  // steps whose slots are filled; counts on, modulo 2^32
+  std::atomic<std::uint32_t> condition{0};
+  alignas(kLine) Doorbell bell;
+  alignas(kLine) char reason[448]{};                      // text, when the condition is kFailed
+  alignas(kLine) std::atomic<std::uint64_t> sequence{0};  // of the collective that runs, or ran last
+  std::atomic<std::uint32_t> collective{0};
+  SlotLabel labels[kSlots];
+};
+static_assert(sizeof(Board) <= kPage);
+
+constexpr std::size_t kSegmentBytes = kPage + kSlots * kSlotBytes;
+
+}  // namespace tandem::shm

@@ -1,0 +1,269 @@
+#include "comm/shm/peers.h"
+
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include "tandem/error.h"
+
+namespace tandem::shm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kVersion = 0x74616e64656d0001;  // changes with the layout of what ranks share
+constexpr milliseconds kLook{100};                      // how often waiting looks for ranks that died
+
+// With which each side introduces itself; its segment's descriptor comes along.
+struct Hello {
+  std::uint64_t version = kVersion;
+  std::int32_t rank = -1;
+  std::int32_t size = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Address {
+  explicit Address(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    // The first byte stays 0: an abstract name.
+    const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
+    std::memcpy(address.sun_path + 1, name.data(), size);
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+
+  sockaddr_un address{};
+  socklen_t length;
+};
+
+Error failure(const std::string& what) {
+  return Error(ErrorCode::kIo, what + ": " + std::strerror(errno));
+}
+
+Descriptor new_socket() {
+  Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (made.get() < 0) throw failure("cannot make a local socket");
+  return made;
+}
+
+bool is_readable(int fd, milliseconds wait) {
+  pollfd ready{fd, POLLIN, 0};
+  return poll(&ready, 1, static_cast<int>(wait.count())) == 1;
+}
+
+bool same_user(int fd) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+}
+
+bool send_hello(int fd, const Hello& hello, int segment) {
+  iovec part{const_cast<Hello*>(&hello), sizeof hello};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &segment, sizeof(int));
+  // It fits into a new socket's buffer.
+  return sendmsg(fd, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof hello);
+}
+
+// False: the peer closed, or sent something else.
+bool receive_hello(int fd, Hello* hello, Descriptor* segment) {
+  iovec part{hello, sizeof *hello};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); size >= 0 && header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    int received = -1;
+    std::memcpy(&received, CMSG_DATA(header), sizeof(int));
+    *segment = Descriptor(received);
+  }
+  return size == static_cast<ssize_t>(sizeof *hello) && segment->get() >= 0;
+}
+
+std::string list(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text;
+}
+
+class Introduction {
+ public:
+  Introduction(int rank, const std::vector<std::string>& names, const Door& door, const std::shared_ptr<Segment>& own,
+               const std::string& group, Clock::time_point deadline, const std::atomic<bool>& cancelled)
+      : rank_(rank),
+        size_(static_cast<int>(names.size())),
+        names_(names),
+        door_(door),
+        own_(own),
+        group_(group),
+        deadline_(deadline),
+        cancelled_(cancelled) {
+    peers_.segments.resize(names.size());
+    peers_.sockets.resize(names.size());
+    peers_.segments[rank] = own;
+    self_.rank = rank;
+    self_.size = size_;
+    self_.bytes = own->bytes();
+  }
+
+  // Every rank calls at the doors of those before it, and answers those after it. All doors are open before anyone is
+  // told their names, and nobody closes its own before all have come, so that a closed door is a rank that is gone.
+  Peers run() {
+    for (int other = 0; other < rank_; ++other) call(other);
+    while (!missing(rank_ + 1, size_).empty()) answer();
+    for (int other = 0; other < rank_; ++other) hear(other);
+    return std::move(peers_);
+  }
+
+ private:
+  void call(int other) {
+    Descriptor socket = new_socket();
+    const Address address(names_[other]);
+    while (connect(socket.get(), address.get(), address.length) != 0) {
+      if (errno != EAGAIN && errno != EINTR) lost(other);  // EAGAIN: others stand at the door
+      check({other});
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    if (!same_user(socket.get())) throw foreign(other);
+    if (!send_hello(socket.get(), self_, own_->descriptor())) lost(other);
+    peers_.sockets[other] = std::move(socket);
+  }
+
+  // Takes the next one in, if there is one. Who is not of this group is sent away.
+  void answer() {
+    const auto awaited = missing(rank_ + 1, size_);
+    check(awaited);
+    if (!is_readable(door_.descriptor(), kLook)) return look_for_dead(awaited);
+    Descriptor socket(accept4(door_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.get() < 0 || !same_user(socket.get())) return;
+    Hello hello;
+    Descriptor segment;
+    if (!is_readable(socket.get(), std::chrono::seconds(1)) || !receive_hello(socket.get(), &hello, &segment)) return;
+    if (hello.rank <= rank_ || hello.rank >= size_) return;
+    accept_segment(hello.rank, hello, std::move(segment));
+    if (!send_hello(socket.get(), self_, own_->descriptor())) lost(hello.rank);
+    peers_.sockets[hello.rank] = std::move(socket);
+  }
+
+  void hear(int other) {
+    const int fd = peers_.sockets[other].get();
+    while (!is_readable(fd, kLook)) check({other});
+    Hello hello;
+    Descriptor segment;
+    if (!receive_hello(fd, &hello, &segment)) lost(other);
+    accept_segment(other, hello, std::move(segment));
+  }
+
+  void accept_segment(int other, const Hello& hello, Descriptor segment) {
+    if (hello.version != kVersion || hello.size != size_ || hello.bytes != self_.bytes || hello.rank != other) {
+      throw Error(ErrorCode::kInvalidArgument, "rank " + std::to_string(other) + " of group '" + group_ +
+                                                   "' lays out shared memory in another way than rank " +
+                                                   std::to_string(rank_) +
+                                                   "; start the same version of Tandem on every rank");
+    }
+    peers_.segments[other] = Segment::open(std::move(segment), hello.bytes);
+  }
+
+  std::vector<int> missing(int begin, int end) const {
+    std::vector<int> ranks;
+    for (int rank = begin; rank < end; ++rank) {
+      if (peers_.sockets[rank].get() < 0) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+  // Nobody has come for a while: sees who cannot come any more.
+  void look_for_dead(const std::vector<int>& awaited) {
+    for (const int other : awaited) {
+      const Descriptor socket = new_socket();
+      const Address address(names_[other]);
+      if (connect(socket.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED) continue;
+      if (is_readable(door_.descriptor(), milliseconds(0))) return;  // it may stand at the door
+      lost(other);
+    }
+  }
+
+  void check(const std::vector<int>& awaited) const {
+    if (cancelled_) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
+    for (int other = 0; other < rank_; ++other) {
+      if (peers_.sockets[other].get() >= 0 && !peers_.segments[other] && peers_.is_gone(other)) lost(other);
+    }
+    if (Clock::now() < deadline_) return;
+    throw Error(ErrorCode::kTimeout, list(awaited) + " did not connect to rank " + std::to_string(rank_) +
+                                         " of group '" + group_ + "' in time, though it was there before");
+  }
+
+  [[noreturn]] void lost(int other) const {
+    throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(other) + " of group '" + group_ +
+                                          "' ended while the ranks connected to each other");
+  }
+
+  Error foreign(int other) const {
+    return Error(ErrorCode::kInvalidArgument, "rank " + std::to_string(other) + " of group '" + group_ +
+                                                  "' runs as another user than rank " + std::to_string(rank_) +
+                                                  "; start all ranks as one user, or use backend gloo");
+  }
+
+  const int rank_;
+  const int size_;
+  const std::vector<std::string>& names_;
+  const Door& door_;
+  const std::shared_ptr<Segment>& own_;
+  const std::string& group_;
+  const Clock::time_point deadline_;
+  const std::atomic<bool>& cancelled_;
+  Hello self_;
+  Peers peers_;
+};
+
+}  // namespace
+
+Door::Door(int size) {
+  std::uint64_t random[2];
+  if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
+    throw failure("cannot get randomness");
+  char name[48];
+  std::snprintf(name, sizeof name, "tandem-%016llx%016llx", static_cast<unsigned long long>(random[0]),
+                static_cast<unsigned long long>(random[1]));
+  name_ = name;
+  socket_ = new_socket();
+  const Address address(name_);
+  if (bind(socket_.get(), address.get(), address.length) != 0 || listen(socket_.get(), size) != 0) {
+    throw failure("cannot listen on a local socket");
+  }
+}
+
+bool Peers::is_gone(int rank) const {
+  pollfd state{sockets[rank].get(), 0, 0};
+  return poll(&state, 1, 0) == 1 && (state.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+Peers connect_peers(int rank, const std::vector<std::string>& names, const Door& door,
+                    const std::shared_ptr<Segment>& own, const std::string& group, Clock::time_point deadline,
+                    const std::atomic<bool>& cancelled) {
+  return Introduction(rank, names, door, own, group, deadline, cancelled).run();
+}
+
+}  // namespace tandem::shm

@@ -1,0 +1,43 @@
+// Connections between the ranks of one host: they carry the shared memory's descriptors, and tell when a rank is gone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/shm/segment.h"
+
+namespace tandem::shm {
+
+// Where a rank can be connected to: an abstract socket, which is in no file system and goes with its process. Its name
+// is random; who connects is checked by the system's word on its user.
+class Door {
+ public:
+  // Listens, for up to `size` connections that are not yet accepted. Throws Error (kIo).
+  explicit Door(int size);
+  const std::string& name() const { return name_; }
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  std::string name_;
+  Descriptor socket_;
+};
+
+// What this rank has of all others. At its own place: its own segment and no socket.
+struct Peers {
+  std::vector<std::shared_ptr<Segment>> segments;
+  std::vector<Descriptor> sockets;
+
+  // Whether that rank's process has ended or left the group.
+  bool is_gone(int rank) const;
+};
+
+// Connects `rank` to all others, whose doors have the given names, and exchanges segments, which all have the same
+// size. Errors: kTimeout and kPeerLost name the ranks; kAborted soon after `cancelled` becomes true.
+Peers connect_peers(int rank, const std::vector<std::string>& names, const Door& door,
+                    const std::shared_ptr<Segment>& own, const std::string& group,
+                    std::chrono::steady_clock::time_point deadline, const std::atomic<bool>& cancelled);
+
+}  // namespace tandem::shm

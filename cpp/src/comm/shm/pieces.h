@@ -1,0 +1,69 @@
+// Memory in several places that a collective takes as one row of bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace tandem::shm {
+
+class Pieces {
+ public:
+  Pieces() = default;
+  Pieces(std::byte* data, std::size_t bytes) { add(data, bytes); }
+
+  void add(std::byte* data, std::size_t bytes) {
+    if (bytes == 0) return;
+    pieces_.push_back({data, bytes_});
+    bytes_ += bytes;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+  // Calls visit(std::byte* place, std::size_t after, std::size_t size) for the parts of [begin, begin + bytes), each
+  // in one place, `after` bytes from `begin`.
+  template <typename Visit>
+  void for_each(std::size_t begin, std::size_t bytes, Visit&& visit) const {
+    if (bytes == 0) return;
+    auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), begin,
+                                  [](std::size_t at, const Piece& next) { return at < next.begin; });
+    --piece;
+    for (std::size_t done = 0; done < bytes; ++piece) {
+      const std::size_t into = begin + done - piece->begin;
+      const std::size_t end = piece + 1 == pieces_.end() ? bytes_ : (piece + 1)->begin;
+      const std::size_t size = std::min(bytes - done, end - piece->begin - into);
+      visit(piece->data + into, done, size);
+      done += size;
+    }
+  }
+
+  void read(std::size_t begin, std::size_t bytes, std::byte* to) const {
+    for_each(begin, bytes, [&](const std::byte* place, std::size_t after, std::size_t size) {
+      std::memcpy(to + after, place, size);
+    });
+  }
+  void write(std::size_t begin, std::size_t bytes, const std::byte* from) const {
+    for_each(begin, bytes,
+             [&](std::byte* place, std::size_t after, std::size_t size) { std::memcpy(place, from + after, size); });
+  }
+
+ private:
+  struct Piece {
+    std::byte* data;
+    std::size_t begin;
+  };
+  std::vector<Piece> pieces_;
+  std::size_t bytes_ = 0;
+};
+
+// Copies [begin, begin + bytes) of one row to the same place of another, unless they are the same memory.
+inline void copy(const Pieces& from, const Pieces& to, std::size_t begin, std::size_t bytes) {
+  from.for_each(begin, bytes, [&](const std::byte* source, std::size_t after, std::size_t size) {
+    to.for_each(begin + after, size, [&](std::byte* target, std::size_t more, std::size_t part) {
+      if (target != source + more) std::memmove(target, source + more, part);
+    });
+  });
+}
+
+}  // namespace tandem::shm

@@ -1,0 +1,162 @@
+#include "comm/shm/queue.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tandem::shm {
+namespace {
+
+using std::chrono::microseconds;
+
+int cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// A thread whose program flushes subnormals to zero must not get other results than its peers.
+class DefaultArithmetic {
+ public:
+#if defined(__x86_64__)
+  DefaultArithmetic() : before_(_mm_getcsr()) {
+    _mm_setcsr(0x1f80);
+  }
+  ~DefaultArithmetic() {
+    _mm_setcsr(before_);
+  }
+
+ private:
+  const unsigned before_;
+#else
+  DefaultArithmetic() {}
+  ~DefaultArithmetic() {}
+#endif
+};
+
+}  // namespace
+
+Queue::Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Exchange> exchange)
+    : state_(std::move(state)), exchange_(std::move(exchange)) {
+  // A rank that has a core to itself finds the others' next steps by looking; others must let them have the core.
+  if (exchange_->size() <= cores()) exchange_->set_spin(microseconds(20));
+}
+
+Queue::~Queue() {
+  stop();
+}
+
+void Queue::submit(const c10::intrusive_ptr<Work>& work, bool soon) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  queue_.push_back(work);
+  if (!soon && !running_) wake_thread();
+}
+
+// With the mutex held.
+void Queue::wake_thread() {
+  if (thread_.joinable() || stopping_) {
+    work_or_stop_.notify_one();
+    return;
+  }
+  // Signals are for the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([self = shared_from_this()] { self->serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "tandem-shm");
+}
+
+void Queue::serve() {
+  Lock lock(mutex_);
+  for (;;) {
+    work_or_stop_.wait(lock, [this] { return stopping_ || (!queue_.empty() && !running_); });
+    if (stopping_) return;
+    run_next(lock);
+  }
+}
+
+void Queue::help(Work& work) {
+  Lock lock(mutex_);
+  while (!running_ && !queue_.empty() && !work.isCompleted()) run_next(lock);
+  if (!running_ && !queue_.empty()) wake_thread();
+}
+
+void Queue::run_next(Lock& lock) {
+  c10::intrusive_ptr<Work> work = std::move(queue_.front());
+  queue_.pop_front();
+  running_ = true;
+  lock.unlock();
+  std::exception_ptr failure = run(*work);
+  lock.lock();
+  // Before anyone is told: who closes the group right after its last collective must not find one running.
+  running_ = false;
+  if (!queue_.empty() && thread_.joinable()) work_or_stop_.notify_one();
+  lock.unlock();
+  work->end(std::move(failure));
+  work.reset();
+  lock.lock();
+}
+
+std::exception_ptr Queue::run(Work& work) {
+  std::optional<Error> failure;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (broken_) {
+      return std::make_exception_ptr(
+          Error(broken_->code(), Exchange::describe(work.label_) + " failed after: " + broken_->what()));
+    }
+  }
+  try {
+    const DefaultArithmetic arithmetic;
+    work.body_(*exchange_, work.label_, Exchange::Clock::now() + work.timeout_);
+    return nullptr;
+  } catch (const Error& error) {
+    failure = error;
+  } catch (const std::exception& error) {
+    failure = Error(ErrorCode::kInternal, Exchange::describe(work.label_) + " failed: " + error.what());
+  }
+  exchange_->fail(failure->what());
+  // What is nobody's fault is explained, and ends the group, where the work is waited for.
+  if (failure->code() == ErrorCode::kInvalidArgument || failure->code() == ErrorCode::kInternal) state_->fail(*failure);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!broken_) broken_ = failure;
+  return std::make_exception_ptr(*failure);
+}
+
+void Queue::abort(const std::string& reason, bool quietly) {
+  std::deque<c10::intrusive_ptr<Work>> queued;
+  bool pending = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    pending = running_ || !queue_.empty();
+    queued.swap(queue_);
+    broken_ = Error(ErrorCode::kAborted, reason);
+  }
+  exchange_->abort(reason);
+  if (pending || !quietly) exchange_->fail(reason);
+  for (const auto& work : queued) {
+    work->end(std::make_exception_ptr(
+        Error(ErrorCode::kAborted, Exchange::describe(work->label_) + " was aborted: " + reason)));
+  }
+}
+
+void Queue::stop() {
+  std::thread thread;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    work_or_stop_.notify_all();
+    thread = std::move(thread_);
+  }
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();  // the last user of the group was a callback on this thread, which is about to end
+  } else {
+    thread.join();
+  }
+}
+
+}  // namespace tandem::shm

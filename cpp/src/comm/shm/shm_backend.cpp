@@ -1,0 +1,568 @@
+#include "comm/shm/shm_backend.h"
+
+#include "comm/shm/collectives.h"
+
+namespace tandem {
+namespace {
+
+using c10d::OpType;
+using shm::CollectiveKind;
+using shm::Element;
+using shm::Exchange;
+using shm::Kernel;
+using shm::Label;
+using shm::Operation;
+using shm::Pieces;
+using Deadline = Exchange::Clock::time_point;
+using Tensors = std::vector<at::Tensor>;
+
+[[noreturn]] void refuse(CollectiveKind collective, const std::string& reason) {
+  throw Error(ErrorCode::kInvalidArgument, std::string(shm::name_of(collective)) + ": " + reason);
+}
+
+void check_place(CollectiveKind collective, const at::Tensor& tensor) {
+  if (!tensor.defined()) refuse(collective, "a tensor is undefined");
+  if (!tensor.device().is_cpu()) {
+    refuse(collective, "backend shm takes tensors on the CPU, this is " + describe(tensor));
+  }
+  if (tensor.layout() != at::kStrided) {
+    refuse(collective, "backend shm takes dense tensors, this is " + describe(tensor) + " with layout " +
+                           c10::str(tensor.layout()));
+  }
+}
+
+void check_dense(CollectiveKind collective, const at::Tensor& tensor) {
+  check_place(collective, tensor);
+  if (tensor.is_non_overlapping_and_dense()) return;
+  refuse(collective, describe(tensor) + " with strides " + c10::str(tensor.strides()) +
+                         " is not dense; pass tensor.contiguous() and copy the result back");
+}
+
+void check_contiguous(CollectiveKind collective, const at::Tensor& tensor) {
+  check_place(collective, tensor);
+  if (tensor.is_contiguous()) return;
+  refuse(collective, describe(tensor) + " with strides " + c10::str(tensor.strides()) +
+                         " is not contiguous; pass tensor.contiguous() and copy the result back");
+}
+
+const at::Tensor& only(CollectiveKind collective, const Tensors& tensors) {
+  if (tensors.size() != 1) {
+    refuse(collective, "got " + std::to_string(tensors.size()) + " tensors; a rank of backend shm gives one");
+  }
+  return tensors.front();
+}
+
+Element element_of(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kByte:
+      return Element::kU8;
+    case at::kChar:
+      return Element::kI8;
+    case at::kShort:
+      return Element::kI16;
+    case at::kInt:
+      return Element::kI32;
+    case at::kLong:
+      return Element::kI64;
+    case at::kUInt16:
+      return Element::kU16;
+    case at::kUInt32:
+      return Element::kU32;
+    case at::kUInt64:
+      return Element::kU64;
+    case at::kHalf:
+    case at::kComplexHalf:
+      return Element::kF16;
+    case at::kBFloat16:
+      return Element::kBF16;
+    case at::kFloat:
+    case at::kComplexFloat:
+      return Element::kF32;
+    case at::kDouble:
+    case at::kComplexDouble:
+      return Element::kF64;
+    case at::kBool:
+      return Element::kBool;
+    default:
+      return Element::kBytes;
+  }
+}
+
+Operation operation_of(const c10d::ReduceOp& op) {
+  switch (op) {
+    case c10d::ReduceOp::SUM:
+      return Operation::kSum;
+    case c10d::ReduceOp::AVG:
+      return Operation::kAverage;
+    case c10d::ReduceOp::PRODUCT:
+      return Operation::kProduct;
+    case c10d::ReduceOp::MIN:
+      return Operation::kMin;
+    case c10d::ReduceOp::MAX:
+      return Operation::kMax;
+    case c10d::ReduceOp::BAND:
+      return Operation::kBitAnd;
+    case c10d::ReduceOp::BOR:
+      return Operation::kBitOr;
+    case c10d::ReduceOp::BXOR:
+      return Operation::kBitXor;
+    case c10d::ReduceOp::PREMUL_SUM:
+      return Operation::kScaledSum;
+    default:
+      return Operation::kNone;
+  }
+}
+
+double factor_of(const c10d::ReduceOp& op) {
+  if (op != c10d::ReduceOp::PREMUL_SUM) return 1;
+  const auto* given = dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
+  if (!given) throw Error(ErrorCode::kInvalidArgument, "PREMUL_SUM has no factor; make it with makeNCCLPreMulSum");
+  return given->tensor_factor.defined() ? given->tensor_factor.item<double>() : given->double_factor;
+}
+
+// Sets what the label says of a reduction, and finds who computes it.
+Kernel kernel_for(Label* label, const at::Tensor& tensor, const c10d::ReduceOp& op) {
+  label->element = element_of(tensor.scalar_type());
+  label->operation = operation_of(op);
+  label->factor = factor_of(op);
+  const bool sums = label->operation == Operation::kSum || label->operation == Operation::kAverage ||
+                    label->operation == Operation::kScaledSum;
+  const Kernel kernel = shm::find_kernel(label->element, label->operation);
+  if (!kernel || (tensor.is_complex() && !sums)) {
+    refuse(label->collective, describe(tensor) + " has no " + shm::name_of(label->operation) +
+                                  " in backend shm; convert it to a dtype that has, such as float32 or int64");
+  }
+  return kernel;
+}
+
+Pieces piece_of(const at::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()};
+}
+
+std::vector<Pieces> pieces_of(const Tensors& tensors) {
+  std::vector<Pieces> pieces;
+  for (const at::Tensor& tensor : tensors) pieces.push_back(piece_of(tensor));
+  return pieces;
+}
+
+// Equal parts of one tensor, one for each rank.
+std::vector<Pieces> equal_parts(const at::Tensor& tensor, int count) {
+  std::vector<Pieces> parts;
+  auto* data = static_cast<std::byte*>(tensor.mutable_data_ptr());
+  const std::size_t size = tensor.nbytes() / static_cast<std::size_t>(count);
+  for (int i = 0; i < count; ++i) parts.emplace_back(data + i * size, size);
+  return parts;
+}
+
+// Parts of a tensor along its first dimension, of `splits` rows each, or equal ones when there are none.
+std::vector<Pieces> split_parts(const at::Tensor& tensor, const std::vector<int64_t>& splits, int count,
+                                const char* which) {
+  const auto refuse_splits = [&](const std::string& reason) {
+    refuse(CollectiveKind::kAllToAll, std::string("the ") + which + ", " + describe(tensor) + ", " + reason);
+  };
+  const int64_t rows = tensor.dim() == 0 ? 0 : tensor.size(0);
+  if (splits.empty()) {
+    if (rows % count != 0) refuse_splits("cannot be split evenly for " + std::to_string(count) + " ranks; give splits");
+    return equal_parts(tensor, count);
+  }
+  int64_t sum = 0;
+  bool negative = false;
+  for (const int64_t split : splits) {
+    negative |= split < 0;
+    sum += split;
+  }
+  if (splits.size() != static_cast<std::size_t>(count) || negative || sum != rows) {
+    refuse_splits("does not fit the splits " + c10::str(c10::IntArrayRef(splits)) + ": one a rank, and " +
+                  std::to_string(rows) + " rows in sum");
+  }
+  std::vector<Pieces> parts;
+  auto* data = static_cast<std::byte*>(tensor.mutable_data_ptr());
+  const std::size_t row = rows == 0 ? 0 : tensor.nbytes() / static_cast<std::size_t>(rows);
+  for (const int64_t split : splits) {
+    const std::size_t size = static_cast<std::size_t>(split) * row;
+    parts.emplace_back(data, size);
+    data += size;
+  }
+  return parts;
+}
+
+}  // namespace
+
+// What a collective is made of.
+struct ShmBackend::Call {
+  OpType type;
+  const char* title;
+  Label label;
+  shm::Work::Body body;
+  std::chrono::milliseconds timeout;
+  bool async = true;
+  Tensors result;
+  Tensors held;
+};
+
+namespace {
+
+std::unique_ptr<Exchange> make_exchange(const GroupState& state, shm::Peers peers) {
+  return std::make_unique<Exchange>(state.name(), state.rank(), std::move(peers));
+}
+
+Label label_of(CollectiveKind collective, std::size_t bytes, int64_t root = -1) {
+  Label label;
+  label.collective = collective;
+  label.bytes = bytes;
+  label.root = static_cast<std::int32_t>(root);
+  return label;
+}
+
+void check_root(CollectiveKind collective, int64_t root, int size) {
+  if (root >= 0 && root < size) return;
+  refuse(collective, "root " + std::to_string(root) + " is no rank of a group of " + std::to_string(size));
+}
+
+// That there is a tensor for each rank, and each is like `like`; `even`: in shape too.
+void check_list(CollectiveKind collective, const Tensors& tensors, const at::Tensor& like, int size, const char* which,
+                bool even) {
+  if (tensors.size() != static_cast<std::size_t>(size)) {
+    refuse(collective, "got " + std::to_string(tensors.size()) + " " + which + "s for a group of " +
+                           std::to_string(size) + "; give one a rank");
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    check_contiguous(collective, tensors[i]);
+    if (tensors[i].scalar_type() == like.scalar_type() && (!even || tensors[i].numel() == like.numel())) continue;
+    refuse(collective, std::string(which) + " " + std::to_string(i) + " is " + describe(tensors[i]) +
+                           ", which does not fit " + describe(like));
+  }
+}
+
+}  // namespace
+
+ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, shm::Peers peers, std::chrono::milliseconds timeout)
+    : c10d::Backend(state->rank(), state->size()),
+      state_(state),
+      queue_(std::make_shared<shm::Queue>(state, make_exchange(*state, std::move(peers)))),
+      timeout_(timeout) {}
+
+ShmBackend::~ShmBackend() {
+  queue_->abort("the group was destroyed", /*quietly=*/true);
+  queue_->stop();
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
+  call.label.sequence = state_->collectives() - 1;  // of the one that GroupBackend has just begun
+  if (call.timeout == c10d::kUnsetTimeout) call.timeout = timeout_;
+  auto work = c10::make_intrusive<shm::Work>(queue_, getRank(), call.type, call.title, call.label, std::move(call.body),
+                                             call.timeout, std::move(call.result), std::move(call.held));
+  queue_->submit(work, /*soon=*/!call.async);
+  if (!call.async) queue_->help(*work);
+  return work;
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  const at::Tensor& tensor = only(CollectiveKind::kAllReduce, tensors);
+  check_dense(CollectiveKind::kAllReduce, tensor);
+  Label label = label_of(CollectiveKind::kAllReduce, tensor.nbytes());
+  const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
+  return issue({OpType::ALLREDUCE,
+                "shm:all_reduce",
+                label,
+                [kernel, data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::all_reduce(exchange, label, deadline, kernel, data);
+                },
+                options.timeout,
+                options.asyncOp,
+                tensors,
+                {}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce_coalesced(Tensors& tensors,
+                                                               const c10d::AllreduceCoalescedOptions& options) {
+  Pieces data;
+  for (const at::Tensor& tensor : tensors) {
+    check_dense(CollectiveKind::kAllReduce, tensor);
+    if (tensor.scalar_type() != tensors.front().scalar_type()) {
+      refuse(CollectiveKind::kAllReduce, describe(tensor) + " and " + describe(tensors.front()) +
+                                             " cannot be reduced together; they must have one dtype");
+    }
+    data.add(static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes());
+  }
+  if (tensors.empty()) refuse(CollectiveKind::kAllReduce, "got no tensors");
+  Label label = label_of(CollectiveKind::kAllReduce, data.bytes());
+  const Kernel kernel = kernel_for(&label, tensors.front(), options.reduceOp);
+  return issue({OpType::ALLREDUCE_COALESCED,
+                "shm:all_reduce",
+                label,
+                [kernel, data](Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::all_reduce(exchange, label, deadline, kernel, data);
+                },
+                options.timeout,
+                options.asyncOp,
+                tensors,
+                {}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
+  const at::Tensor& tensor = only(CollectiveKind::kReduce, tensors);
+  check_dense(CollectiveKind::kReduce, tensor);
+  check_root(CollectiveKind::kReduce, options.rootRank, getSize());
+  Label label = label_of(CollectiveKind::kReduce, tensor.nbytes(), options.rootRank);
+  const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
+  return issue({OpType::REDUCE,
+                "shm:reduce",
+                label,
+                [kernel, data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::reduce(exchange, label, deadline, kernel, data);
+                },
+                options.timeout,
+                options.asyncOp,
+                tensors,
+                {}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
+  const at::Tensor& tensor = only(CollectiveKind::kBroadcast, tensors);
+  check_dense(CollectiveKind::kBroadcast, tensor);
+  check_root(CollectiveKind::kBroadcast, options.rootRank, getSize());
+  Label label = label_of(CollectiveKind::kBroadcast, tensor.nbytes(), options.rootRank);
+  label.element = element_of(tensor.scalar_type());
+  return issue({OpType::BROADCAST,
+                "shm:broadcast",
+                label,
+                [data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::broadcast(exchange, label, deadline, data);
+                },
+                options.timeout,
+                options.asyncOp,
+                tensors,
+                {}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                                     const c10d::AllgatherOptions& options) {
+  const at::Tensor& input = only(CollectiveKind::kAllGather, inputs);
+  check_contiguous(CollectiveKind::kAllGather, input);
+  if (outputs.size() != 1) refuse(CollectiveKind::kAllGather, "got other than one list of outputs");
+  check_list(CollectiveKind::kAllGather, outputs[0], input, getSize(), "output", /*even=*/false);
+  const at::Tensor& own = outputs[0][getRank()];
+  if (own.numel() != input.numel()) {
+    refuse(CollectiveKind::kAllGather, "output " + std::to_string(getRank()) + ", this rank's, is " + describe(own) +
+                                           ", but the input is " + describe(input));
+  }
+  Label label = label_of(CollectiveKind::kAllGather, 0);
+  label.element = element_of(input.scalar_type());
+  label.extent = input.nbytes();
+  return issue(
+      {OpType::ALLGATHER, "shm:all_gather", label,
+       [to = pieces_of(outputs[0]), from = piece_of(input)](Exchange& exchange, const Label& label, Deadline deadline) {
+         shm::all_gather(exchange, label, deadline, to, from);
+       },
+       options.timeout, options.asyncOp, outputs[0], inputs});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                                           const c10d::AllgatherOptions& options) {
+  Tensors outputs = {output};
+  Tensors inputs = {input};
+  return allgather_into_tensor_coalesced(outputs, inputs, options);
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                           const c10d::AllgatherOptions& options) {
+  if (outputs.size() != inputs.size() || inputs.empty()) {
+    refuse(CollectiveKind::kAllGather, "got " + std::to_string(outputs.size()) + " outputs for " +
+                                           std::to_string(inputs.size()) + " inputs; give one for each");
+  }
+  std::vector<Pieces> to(getSize());
+  Pieces from;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    check_contiguous(CollectiveKind::kAllGather, inputs[i]);
+    check_contiguous(CollectiveKind::kAllGather, outputs[i]);
+    if (outputs[i].scalar_type() != inputs[i].scalar_type() || outputs[i].numel() != inputs[i].numel() * getSize()) {
+      refuse(CollectiveKind::kAllGather, "the output is " + describe(outputs[i]) + ", but the input " +
+                                             describe(inputs[i]) + "; it must be " + std::to_string(getSize()) +
+                                             " times as large");
+    }
+    from.add(static_cast<std::byte*>(inputs[i].mutable_data_ptr()), inputs[i].nbytes());
+    auto* data = static_cast<std::byte*>(outputs[i].mutable_data_ptr());
+    for (int rank = 0; rank < getSize(); ++rank) to[rank].add(data + rank * inputs[i].nbytes(), inputs[i].nbytes());
+  }
+  Label label = label_of(CollectiveKind::kAllGather, 0);
+  label.element = element_of(inputs[0].scalar_type());
+  label.extent = from.bytes();
+  return issue({OpType::_ALLGATHER_BASE, "shm:all_gather", label,
+                [to = std::move(to), from](Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::all_gather(exchange, label, deadline, to, from);
+                },
+                options.timeout, options.asyncOp, outputs, inputs});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                                  const c10d::GatherOptions& options) {
+  const at::Tensor& input = only(CollectiveKind::kGather, inputs);
+  check_contiguous(CollectiveKind::kGather, input);
+  check_root(CollectiveKind::kGather, options.rootRank, getSize());
+  const bool is_root = options.rootRank == getRank();
+  if (outputs.size() != (is_root ? 1u : 0u)) {
+    refuse(CollectiveKind::kGather, "the root, and no other rank, gives one list of outputs");
+  }
+  if (is_root) check_list(CollectiveKind::kGather, outputs[0], input, getSize(), "output", /*even=*/true);
+  Tensors result = is_root ? outputs[0] : Tensors();
+  Label label = label_of(CollectiveKind::kGather, input.nbytes(), options.rootRank);
+  label.element = element_of(input.scalar_type());
+  auto to = pieces_of(result);
+  return issue(
+      {OpType::GATHER, "shm:gather", label,
+       [to = std::move(to), from = piece_of(input)](Exchange& exchange, const Label& label, Deadline deadline) {
+         shm::gather(exchange, label, deadline, to, from);
+       },
+       options.timeout, options.asyncOp, std::move(result), inputs});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                                   const c10d::ScatterOptions& options) {
+  const at::Tensor& output = only(CollectiveKind::kScatter, outputs);
+  check_contiguous(CollectiveKind::kScatter, output);
+  check_root(CollectiveKind::kScatter, options.rootRank, getSize());
+  const bool is_root = options.rootRank == getRank();
+  if (inputs.size() != (is_root ? 1u : 0u)) {
+    refuse(CollectiveKind::kScatter, "the root, and no other rank, gives one list of inputs");
+  }
+  if (is_root) check_list(CollectiveKind::kScatter, inputs[0], output, getSize(), "input", /*even=*/true);
+  Tensors held = is_root ? inputs[0] : Tensors();
+  Label label = label_of(CollectiveKind::kScatter, output.nbytes(), options.rootRank);
+  label.element = element_of(output.scalar_type());
+  auto from = pieces_of(held);
+  return issue(
+      {OpType::SCATTER, "shm:scatter", label,
+       [from = std::move(from), to = piece_of(output)](Exchange& exchange, const Label& label, Deadline deadline) {
+         shm::scatter(exchange, label, deadline, from, to);
+       },
+       options.timeout, options.asyncOp, outputs, std::move(held)});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                                          const c10d::ReduceScatterOptions& options) {
+  const at::Tensor& output = only(CollectiveKind::kReduceScatter, outputs);
+  check_contiguous(CollectiveKind::kReduceScatter, output);
+  if (inputs.size() != 1) refuse(CollectiveKind::kReduceScatter, "got other than one list of inputs");
+  check_list(CollectiveKind::kReduceScatter, inputs[0], output, getSize(), "input", /*even=*/false);
+  const at::Tensor& own = inputs[0][getRank()];
+  if (own.numel() != output.numel()) {
+    refuse(CollectiveKind::kReduceScatter, "input " + std::to_string(getRank()) + ", this rank's, is " + describe(own) +
+                                               ", but the output is " + describe(output));
+  }
+  std::size_t bytes = 0;
+  for (const at::Tensor& input : inputs[0]) bytes += input.nbytes();
+  Label label = label_of(CollectiveKind::kReduceScatter, bytes);
+  const Kernel kernel = kernel_for(&label, output, options.reduceOp);
+  return issue({OpType::REDUCE_SCATTER, "shm:reduce_scatter", label,
+                [kernel, from = pieces_of(inputs[0]), to = static_cast<std::byte*>(output.mutable_data_ptr())](
+                    Exchange& exchange, const Label& label, Deadline deadline) {
+                  shm::reduce_scatter(exchange, label, deadline, kernel, from, to);
+                },
+                options.timeout, options.asyncOp, outputs, inputs[0]});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                                                const c10d::ReduceScatterOptions& options) {
+  Tensors outputs = {output};
+  Tensors inputs = {input};
+  return reduce_scatter_tensor_coalesced(outputs, inputs, options);
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                           const c10d::ReduceScatterOptions& options) {
+  if (outputs.size() != inputs.size() || inputs.empty()) {
+    refuse(CollectiveKind::kReduceScatter, "got " + std::to_string(outputs.size()) + " outputs for " +
+                                               std::to_string(inputs.size()) + " inputs; give one for each");
+  }
+  c10::intrusive_ptr<c10d::Work> last;
+  Tensors held = inputs;
+  held.insert(held.end(), outputs.begin(), outputs.end());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    check_contiguous(CollectiveKind::kReduceScatter, inputs[i]);
+    check_contiguous(CollectiveKind::kReduceScatter, outputs[i]);
+    if (outputs[i].scalar_type() != inputs[i].scalar_type() || inputs[i].numel() != outputs[i].numel() * getSize()) {
+      refuse(CollectiveKind::kReduceScatter, "the output is " + describe(outputs[i]) + ", but the input " +
+                                                 describe(inputs[i]) + "; it must be " + std::to_string(getSize()) +
+                                                 " times as large");
+    }
+  }
+  // One after the other; they end in order, so the last one's end is that of all, and its failure every failure.
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Label label = label_of(CollectiveKind::kReduceScatter, inputs[i].nbytes());
+    const Kernel kernel = kernel_for(&label, outputs[i], options.reduceOp);
+    const bool is_last = i + 1 == inputs.size();
+    last = issue({OpType::_REDUCE_SCATTER_BASE, "shm:reduce_scatter", label,
+                  [kernel, from = equal_parts(inputs[i], getSize()),
+                   to = static_cast<std::byte*>(outputs[i].mutable_data_ptr())](Exchange& exchange, const Label& label,
+                                                                                Deadline deadline) {
+                    shm::reduce_scatter(exchange, label, deadline, kernel, from, to);
+                  },
+                  options.timeout, is_last ? options.asyncOp : true, is_last ? outputs : Tensors(), held});
+  }
+  return last;
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall_base(at::Tensor& output, at::Tensor& input,
+                                                         std::vector<int64_t>& output_splits,
+                                                         std::vector<int64_t>& input_splits,
+                                                         const c10d::AllToAllOptions& options) {
+  check_contiguous(CollectiveKind::kAllToAll, input);
+  check_contiguous(CollectiveKind::kAllToAll, output);
+  if (output.scalar_type() != input.scalar_type()) {
+    refuse(CollectiveKind::kAllToAll, "the output is " + describe(output) + ", but the input " + describe(input));
+  }
+  auto to = split_parts(output, output_splits, getSize(), "output");
+  auto from = split_parts(input, input_splits, getSize(), "input");
+  if (to[getRank()].bytes() != from[getRank()].bytes()) {
+    refuse(CollectiveKind::kAllToAll, "this rank sends itself " + std::to_string(from[getRank()].bytes()) +
+                                          " bytes, but expects " + std::to_string(to[getRank()].bytes()));
+  }
+  Label label = label_of(CollectiveKind::kAllToAll, 0);
+  label.element = element_of(input.scalar_type());
+  return issue(
+      {OpType::ALLTOALL_BASE,
+       "shm:all_to_all",
+       label,
+       [to = std::move(to), from = std::move(from)](Exchange& exchange, const Label& label, Deadline deadline) {
+         shm::all_to_all(exchange, label, deadline, to, from);
+       },
+       options.timeout,
+       options.asyncOp,
+       {output},
+       {input}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall(Tensors& outputs, Tensors& inputs,
+                                                    const c10d::AllToAllOptions& options) {
+  if (inputs.empty()) refuse(CollectiveKind::kAllToAll, "got no inputs");
+  check_place(CollectiveKind::kAllToAll, inputs[0]);
+  check_list(CollectiveKind::kAllToAll, inputs, inputs[0], getSize(), "input", /*even=*/false);
+  check_list(CollectiveKind::kAllToAll, outputs, inputs[0], getSize(), "output", /*even=*/false);
+  if (inputs[getRank()].numel() != outputs[getRank()].numel()) {
+    refuse(CollectiveKind::kAllToAll,
+           "this rank sends itself " + describe(inputs[getRank()]) + ", but expects " + describe(outputs[getRank()]));
+  }
+  Label label = label_of(CollectiveKind::kAllToAll, 0);
+  label.element = element_of(inputs[0].scalar_type());
+  return issue(
+      {OpType::ALLTOALL, "shm:all_to_all", label,
+       [to = pieces_of(outputs), from = pieces_of(inputs)](Exchange& exchange, const Label& label, Deadline deadline) {
+         shm::all_to_all(exchange, label, deadline, to, from);
+       },
+       options.timeout, options.asyncOp, outputs, inputs});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::barrier(const c10d::BarrierOptions& options) {
+  return issue(
+      {OpType::BARRIER,
+       "shm:barrier",
+       label_of(CollectiveKind::kBarrier, 0),
+       [](Exchange& exchange, const Label& label, Deadline deadline) { shm::barrier(exchange, label, deadline); },
+       options.timeout,
+       options.asyncOp,
+       {},
+       {}});
+}
+
+}  // namespace tandem

@@ -1,0 +1,46 @@
+// A collective of the shm backend, from its call to its end.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "comm/shm/exchange.h"
+
+namespace tandem::shm {
+
+class Queue;
+
+class Work final : public c10d::Work {
+ public:
+  using Body = std::function<void(Exchange&, const Label&, Exchange::Clock::time_point deadline)>;
+
+  // `result` is what the future gives; `held` stays alive until the end.
+  Work(std::shared_ptr<Queue> queue, int rank, c10d::OpType type, const char* title, Label label, Body body,
+       std::chrono::milliseconds timeout, std::vector<at::Tensor> result, std::vector<at::Tensor> held);
+
+  // Without a limit: runs the queue itself where nobody does, for waking another thread would take longer than a small
+  // collective.
+  bool wait(std::chrono::milliseconds timeout) override;
+  std::vector<at::Tensor> result() override { return result_; }
+  uint64_t getSequencenumber() const override { return label_.sequence; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+
+ private:
+  friend class Queue;
+
+  // Tells those who wait, once.
+  void end(std::exception_ptr failure);
+
+  const std::shared_ptr<Queue> queue_;
+  const Label label_;
+  Body body_;
+  const std::chrono::milliseconds timeout_;
+  const std::vector<at::Tensor> result_;
+  std::vector<at::Tensor> held_;
+  const c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+}  // namespace tandem::shm
