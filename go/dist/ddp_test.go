@@ -54,11 +54,15 @@ func train(forward func(*gotorch.Tensor) *gotorch.Tensor, model nn.Module, from,
 }
 
 func ddpChild(ctx context.Context) error {
-	group, err := dist.Init(ctx)
+	backend := environment("BACKEND")
+	group, err := dist.Init(ctx, dist.Options{Backend: backend})
 	if err != nil {
 		return err
 	}
 	defer group.Close()
+	if err := check(backend == "" || group.Backend() == backend, "the backend is %s", group.Backend()); err != nil {
+		return err
+	}
 	// Ranks begin with different weights: DDP has to make them rank 0's.
 	if err := gotorch.ManualSeed(uint64(100 + group.Rank())); err != nil {
 		return err
@@ -112,6 +116,24 @@ func TestTwoRanksTrainAsOne(t *testing.T) {
 			if !last[name].AllClose(want, gotorch.AllCloseOptions{RTol: gotorch.Some(1e-4), ATol: gotorch.Some(1e-5)}) {
 				t.Errorf("views %q: %s differs by up to %g", views, name, last[name].Sub(want).Abs().Max().Item())
 			}
+		}
+	}
+}
+
+func TestSharedMemoryTrainsToTheBitsOfGloo(t *testing.T) {
+	trained := map[string]map[string]*gotorch.Tensor{}
+	for _, backend := range []string{"gloo", "shm"} {
+		folder := t.TempDir()
+		succeed(t, ranks(t, 2, "ddp", "FOLDER="+folder, "VIEWS=1", "BACKEND="+backend))
+		last, _, err := gotorch.Open(filepath.Join(folder, "last.safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trained[backend] = last
+	}
+	for name, want := range trained["gloo"] {
+		if got := trained["shm"][name]; got == nil || !got.Equal(want) {
+			t.Errorf("%s differs", name)
 		}
 	}
 }

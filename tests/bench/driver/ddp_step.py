@@ -33,11 +33,12 @@ class Model:
     def check(self, progress):
         """Both sides see the same losses, and have the same parameters after a few steps."""
         saved = {side: os.path.join(self.folder, side + ".safetensors") for side in ("ours", "peer")}
-        for exchange in ("gloo", "none"):
+        for exchange, peers in (("gloo", "gloo"), ("shm", "gloo"), ("none", "none")):
             losses = {}
             for side, run in (("ours", self.ours), ("peer", self.peer)):
                 losses[side] = [values["losses"] for values in
-                                run(exchange, CHECKED_STEPS, 0, extra=("--save", saved[side]))]
+                                run(exchange if side == "ours" else peers, CHECKED_STEPS, 0,
+                                    extra=("--save", saved[side]))]
             for rank in range(RANKS):
                 for step, (a, b) in enumerate(zip(losses["ours"][rank], losses["peer"][rank], strict=True)):
                     if not math.isclose(a, b, rel_tol=1e-3):
@@ -63,13 +64,16 @@ def benchmark(rounds, progress, only=None):
             model = Model(name, folder)
             model.check(progress)
             results = measure.alternate({
-                "ours": lambda: model.step_ms(model.ours, "gloo"),
+                "ours": lambda: model.step_ms(model.ours, "shm"),
+                "ours-gloo": lambda: model.step_ms(model.ours, "gloo"),
                 "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
                 "no-exchange": lambda: model.step_ms(model.ours, "none"),
                 "python-no-ddp": lambda: model.step_ms(model.peer, "none"),
             }, rounds, progress)
         common = dict(unit="ms/step", ranks=RANKS, threads=1)
         for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "no-exchange"),
+                                 (f"{name}-gloo", "ours-gloo", "python-ddp-gloo"),
+                                 (f"{name}-gloo", "ours-gloo", "no-exchange"),
                                  (f"{name}-no-exchange", "no-exchange", "python-no-ddp")):
             entries.append(report.entry(case, results[ours], results[peer], peer_name=peer, **common))
     return entries

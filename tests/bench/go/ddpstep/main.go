@@ -1,7 +1,7 @@
 // Our side of `ddp-step`: trains a model on one fixed batch a rank under DistributedDataParallel. The peer is
 // peers/ddp_step.py.
 //
-//	tandem run -n 2 -- bench-ddp-step --model mlp --data FOLDER --exchange gloo|none --warmup 5 --steps 20
+//	tandem run -n 2 -- bench-ddp-step --model mlp --data FOLDER --exchange shm|gloo|none --warmup 5 --steps 20
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 var (
 	modelName = flag.String("model", "", "mlp, cnn, lstm or resnet18")
 	data      = flag.String("data", "", "folder that prepare.py wrote")
-	exchange  = flag.String("exchange", "gloo", "gloo, or none: each rank trains alone")
+	exchange  = flag.String("exchange", "gloo", "shm or gloo, or none: each rank trains alone")
 	warmup    = flag.Int("warmup", 5, "steps before the clock starts")
 	steps     = flag.Int("steps", 20, "steps that are timed")
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
