@@ -203,8 +203,10 @@ class LeakCheck {
   }
 
  private:
-  static constexpr const char* kTypes[] = {"tensor", "module", "optimizer", "store",       "scope", "named_tensors",
-                                           "string", "mode",   "error",     "grad_scaler", "hook",  "callback"};
+  static constexpr const char* kTypes[] = {
+      "tensor", "module", "optimizer",   "store", "scope",    "named_tensors", "process_group",   "work",
+      "string", "mode",   "error",       "hook",  "callback", "generator",     "recordio_writer", "recordio_reader",
+      "loader", "ddp",    "grad_scaler", "event", "stream"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

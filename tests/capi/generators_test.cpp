@@ -108,7 +108,7 @@ TEST(Generator, SaysWhatItDoesNotTake) {
   EXPECT_EQ(made, nullptr);
   tdm_value result{};
   EXPECT_REFUSED(call(find("aten::rand", "generator"), {ints({4}), of(Generator())}, &result),
-                 TDM_ERROR_INVALID_ARGUMENT, "generator is a generator that is NULL");
+                 TDM_ERROR_INVALID_ARGUMENT, "argument 'generator' is NULL");
   EXPECT_REFUSED(call(find("aten::rand", "generator"), {ints({4}), of(7)}, &result), TDM_ERROR_INVALID_ARGUMENT,
                  "argument 'generator' (Generator?) cannot be an int");
   EXPECT_REFUSED(call(find("aten::relu", ""), {of(g)}, &result), TDM_ERROR_INVALID_ARGUMENT,

@@ -70,7 +70,7 @@ TEST(Indexing, RefusesWithTheCause) {
                  "index 3 is out of bounds for dimension 1 with size 3");
   EXPECT_REFUSED(get(x, {at(0), at(0), at(0)}, &out), TDM_ERROR_OUT_OF_RANGE, "too many indices");
   EXPECT_REFUSED(get(x, {slice(0, 2, -1)}, &out), TDM_ERROR_INVALID_ARGUMENT, "step is -1");
-  EXPECT_REFUSED(get(x, {by(Tensor())}, &out), TDM_ERROR_INVALID_ARGUMENT, "'indices'[0]");
+  EXPECT_REFUSED(get(x, {by(Tensor())}, &out), TDM_ERROR_INVALID_ARGUMENT, "'indices[0].tensor'");
   EXPECT_REFUSED(get(x, {by(x)}, &out), TDM_ERROR_OUT_OF_RANGE, "long");
   tdm_index unknown = TDM_INDEX_INIT;
   unknown.kind = 77;

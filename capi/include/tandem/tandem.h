@@ -11,6 +11,8 @@
  * - Strings are UTF-8. Those that end in NUL are `const char*`; data is pointer + length.
  * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT`
  *   macro. NULL for an options pointer means the defaults.
+ * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a function
+ *   does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
  * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
  *   wait on peers, files or other threads.
  * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
@@ -499,7 +501,7 @@ TDM_API tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, ui
 TDM_API tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what is no state of a generator of that device. */
 TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
-/* LibTorch's intra-op threads. */
+/* LibTorch's intra-op threads, from 1 to 1024. */
 TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
 TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
 
@@ -704,10 +706,14 @@ TDM_API uint16_t tdm_store_port(const tdm_store* store);
 TDM_API tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size);
 /* Waits for the key. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out);
+/* *out, which may be NULL: the sum. */
 TDM_API tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out);
 TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out);
+/* *out, which may be NULL: 1 when it was there. */
 TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
 TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
+/* Sets the key to `desired` where it is `expected`. *out, which may be NULL: its value afterwards. Free with
+ * tdm_string_free(). */
 TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
                                          tdm_string** out);
 TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);

@@ -57,9 +57,8 @@ tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* 
     const Tensors roots = unwrap_list(tensors, count, "tensors");
     const Tensors grads = unwrap_optional_list(gradients, count, "gradients");
     check_roots(roots, grads, "tensors", "gradients");
-    run_backward([&] {
-      torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0);
-    });
+    run_backward(
+        [&] { torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0); });
     static std::once_flag once;
     std::call_once(once, tandem::rearm_exit);
   });
@@ -136,7 +135,7 @@ tdm_error* tdm_manual_seed(std::uint64_t seed) {
 
 tdm_error* tdm_set_num_threads(std::int32_t threads) {
   return guard("tdm_set_num_threads", [&] {
-    if (threads < 1) invalid("argument 'threads' is " + std::to_string(threads) + "; it must be at least 1");
+    check_threads(threads);
     set_intra_op_threads(threads);
   });
 }

@@ -13,6 +13,16 @@ std::string described(const std::string& what, const tdm_error& error) {
 
 }  // namespace
 
+tdm_error* thrown_by_callback() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return tandem_error_new(TDM_ERROR_CALLBACK, "callback", error.what());
+  } catch (...) {
+    return tandem_error_new(TDM_ERROR_CALLBACK, "callback", "it threw what is no std::exception");
+  }
+}
+
 CallbackError::CallbackError(const std::string& what, tdm_error* given)
     : Error(ErrorCode::kCallback, described(what, *given)), given_(given, tandem_error_release) {}
 

@@ -13,13 +13,21 @@
 
 namespace tandem::capi {
 
+// What a C++ program's destroy function throws has nobody to go to.
+inline void call_destroy(void (*destroy)(void*), void* user_data) noexcept {
+  try {
+    destroy(user_data);
+  } catch (...) {
+  }
+}
+
 // What a callback belongs to: the caller's pointer and what ends it. Shared by all who may still call it; the last one
 // lets go of the pointer. Counted as "callback".
 class Callback : LiveCount<Kind::kCallback> {
  public:
   explicit Callback(void* user_data) : user_data_(user_data) {}
   ~Callback() {
-    if (destroy_ && !process_exits.load(std::memory_order_relaxed)) destroy_(user_data_);
+    if (destroy_ && !process_exits.load(std::memory_order_relaxed)) call_destroy(destroy_, user_data_);
   }
 
   // From here on the pointer is Tandem's. Called last by what registers: a caller that gets an error keeps it.
@@ -62,12 +70,21 @@ class CallbackState {
   tdm_mode* modes_;
 };
 
+// The error for the exception in flight, which a callback of a C++ program let out.
+tdm_error* thrown_by_callback();
+
 // Runs `call()`, which gives an error or NULL, then `after()`, which takes tensors out of handles of the callback's
 // scope. `kind` is a literal, `name` what errors call the callback. Throws CallbackError.
 template <typename Call, typename After>
 void run_callback(const char* kind, const std::string& name, Call&& call, After&& after) {
   const CallbackState state(kind);
-  if (tdm_error* error = call()) throw CallbackError(name, error);
+  tdm_error* error = nullptr;
+  try {
+    error = call();
+  } catch (...) {
+    error = thrown_by_callback();
+  }
+  if (error) throw CallbackError(name, error);
   after();
 }
 

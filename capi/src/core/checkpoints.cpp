@@ -1,5 +1,6 @@
 // Tensors in files.
 #include "core/handles.h"
+#include "core/strings.h"
 #include "tandem/safetensors.h"
 
 using namespace tandem::capi;
@@ -27,18 +28,16 @@ tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_
                                 std::size_t metadata_count) {
   return guard("tdm_safetensors_save", [&] {
     not_null(path, "path");
-    if (count != 0) not_null(names, "names");
-    if (metadata_count != 0) {
-      not_null(metadata_keys, "metadata_keys");
-      not_null(metadata_values, "metadata_values");
-    }
-    tandem::Safetensors content;
+    const auto labels = to_strings(names, count, "names");
     const auto values = unwrap_list(tensors, count, "tensors");
-    for (std::size_t i = 0; i < count; ++i) content.tensors.emplace_back(not_null(names[i], "names[]"), values[i]);
-    for (std::size_t i = 0; i < metadata_count; ++i) {
-      content.metadata[not_null(metadata_keys[i], "metadata_keys[]")] =
-          not_null(metadata_values[i], "metadata_values[]");
-    }
+    const auto keys = to_strings(metadata_keys, metadata_count, "metadata_keys");
+    const auto texts = to_strings(metadata_values, metadata_count, "metadata_values");
+    check_utf8(labels, "names");
+    check_utf8(keys, "metadata_keys");
+    check_utf8(texts, "metadata_values");
+    tandem::Safetensors content;
+    for (std::size_t i = 0; i < count; ++i) content.tensors.emplace_back(labels[i], values[i]);
+    for (std::size_t i = 0; i < metadata_count; ++i) content.metadata[keys[i]] = texts[i];
     tandem::save_safetensors(path, content);
   });
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/groups.h"
+#include "core/timeout.h"
 #include "tandem/resident.h"
 
 using namespace tandem::capi;
@@ -23,6 +24,9 @@ void hand_over(tdm_process_group* group, tandem::Work work, tdm_work** out) {
 }
 
 std::string to_bytes(const void* data, std::size_t size, const char* argument) {
+  // Less than this is refused on all ranks together.
+  if (size >= std::size_t{1} << 40)
+    invalid(std::string("argument '") + argument + "' cannot have " + std::to_string(size) + " bytes");
   if (size == 0) return "";
   return std::string(static_cast<const char*>(not_null(data, argument)), size);
 }
@@ -63,8 +67,8 @@ tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const*
                                     tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_all_reduce_coalesced", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group,
-              native.all_reduce_coalesced_async(unwrap_list(tensors, tensor_count, "tensors"), to_reduce_op(op)), work);
+    hand_over(group, native.all_reduce_coalesced_async(unwrap_list(tensors, tensor_count, "tensors"), to_reduce_op(op)),
+              work);
   });
 }
 
@@ -162,7 +166,7 @@ tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
   return guard("tdm_monitored_barrier", [&] {
     auto& native = unwrap_group(group);
     if (timeout_ms == 0) invalid("argument 'timeout_ms' is 0; give milliseconds, or -1 for the group's timeout");
-    native.monitored_barrier(std::chrono::milliseconds(timeout_ms < 0 ? 0 : timeout_ms));
+    native.monitored_barrier(to_wait(timeout_ms));
   });
 }
 
@@ -189,12 +193,13 @@ tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* mess
                                tdm_work** work) {
   return guard("tdm_batch_send_recv", [&] {
     auto& native = unwrap_group(group);
+    check_count(message_count, "messages");
     if (message_count != 0) not_null(messages, "messages");
     std::vector<tandem::Message> list;
     for (std::size_t i = 0; i < message_count; ++i) {
       const tdm_message& one = messages[i];
       list.push_back({one.is_send ? tandem::Message::Kind::kSend : tandem::Message::Kind::kReceive,
-                      unwrap(one.tensor, "messages"), one.peer, one.tag});
+                      unwrap(one.tensor, ("messages[" + std::to_string(i) + "].tensor").c_str()), one.peer, one.tag});
     }
     hand_over(group, native.batch_isend_irecv(list), work);
   });
@@ -235,6 +240,7 @@ tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, 
   return guard("tdm_scatter_bytes", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");
+    check_count(count, "data");
     if (count != 0) not_null(data, "data");
     if (count != 0) not_null(sizes, "sizes");
     std::vector<std::string> list;

@@ -4,6 +4,7 @@
 
 #include "core/groups.h"
 #include "core/options.h"
+#include "core/strings.h"
 
 using namespace tandem::capi;
 
@@ -21,11 +22,9 @@ tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameter
     native.gradient_as_bucket_view = given.gradient_as_bucket_view != 0;
     native.static_graph = given.static_graph != 0;
     native.init_sync = given.init_sync != 0;
-    std::vector<std::string> labels;
-    for (std::size_t i = 0; names && i < parameter_count; ++i) labels.emplace_back(not_null(names[i], "names"));
     auto reducer = std::make_unique<tandem::DataParallelReducer>(
-        group->group, unwrap_list(parameters, parameter_count, "parameters"), std::move(labels),
-        unwrap_list(buffers, buffer_count, "buffers"), native);
+        group->group, unwrap_list(parameters, parameter_count, "parameters"),
+        to_strings(names, names ? parameter_count : 0, "names"), unwrap_list(buffers, buffer_count, "buffers"), native);
     auto* handle = new tdm_ddp;
     handle->reducer = std::move(reducer);
     *out = handle;
@@ -33,7 +32,7 @@ tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameter
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  delete ddp;
+  delete if_live(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {

@@ -179,7 +179,7 @@ tdm_error* tdm_get_determinism(tdm_determinism* out) {
 
 tdm_error* tdm_set_num_interop_threads(std::int32_t threads) {
   return guard("tdm_set_num_interop_threads", [&] {
-    if (threads < 1) invalid("argument 'threads' is " + std::to_string(threads) + "; it must be at least 1");
+    check_threads(threads);
     at::set_num_interop_threads(threads);
   });
 }

@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "core/live_count.h"
+#include "core/handle.h"
 
-struct tdm_generator : tandem::capi::LiveCount<tandem::Kind::kGenerator> {
+struct tdm_generator : tandem::capi::Handle<tandem::Kind::kGenerator> {
   explicit tdm_generator(at::Generator made) : generator(std::move(made)) {}
 
   at::Generator generator;

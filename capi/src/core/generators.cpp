@@ -48,11 +48,11 @@ tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out) {
 
 void tdm_generator_free(tdm_generator* generator) {
   tandem::CallMark mark("tdm_generator_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete generator;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(generator);
 }
 
 tdm_device tdm_generator_get_device(const tdm_generator* generator) {
-  return generator ? from_device(generator->generator.device()) : tdm_device{TDM_DEVICE_CPU, -1};
+  return if_live(generator) ? from_device(generator->generator.device()) : tdm_device{TDM_DEVICE_CPU, -1};
 }
 
 tdm_error* tdm_generator_manual_seed(tdm_generator* generator, std::uint64_t seed) {

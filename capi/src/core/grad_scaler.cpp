@@ -6,7 +6,7 @@
 #include "core/options.h"
 #include "tandem/runtime.h"
 
-struct tdm_grad_scaler : tandem::capi::LiveCount<tandem::Kind::kGradScaler> {
+struct tdm_grad_scaler : tandem::capi::Handle<tandem::Kind::kGradScaler> {
   explicit tdm_grad_scaler(const tandem::optim::GradScaler::Settings& settings) : scaler(settings) {}
 
   tandem::optim::GradScaler scaler;
@@ -26,7 +26,7 @@ tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_gr
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
   tandem::CallMark mark("tdm_grad_scaler_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete scaler;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {

@@ -11,15 +11,15 @@
 #include "tandem/process_group.h"
 #include "tandem/store.h"
 
-struct tdm_store : tandem::capi::LiveCount<tandem::Kind::kStore> {
+struct tdm_store : tandem::capi::Handle<tandem::Kind::kStore> {
   tandem::Store store;
 };
 
-struct tdm_process_group : tandem::capi::LiveCount<tandem::Kind::kProcessGroup> {
+struct tdm_process_group : tandem::capi::Handle<tandem::Kind::kProcessGroup> {
   std::shared_ptr<tandem::ProcessGroup> group;
 };
 
-struct tdm_work : tandem::capi::LiveCount<tandem::Kind::kWork> {
+struct tdm_work : tandem::capi::Handle<tandem::Kind::kWork> {
   tandem::Work work;
   std::shared_ptr<tandem::ProcessGroup> group;  // whose threads run it
 };
@@ -40,6 +40,7 @@ inline ReduceOp to_reduce_op(tdm_reduce_op op) {
 }
 
 inline std::vector<std::int64_t> to_splits(const std::int64_t* splits, std::size_t count, const char* argument) {
+  check_count(count, argument);
   if (count == 0) return {};
   not_null(splits, argument);
   return {splits, splits + count};
@@ -47,6 +48,6 @@ inline std::vector<std::int64_t> to_splits(const std::int64_t* splits, std::size
 
 }  // namespace tandem::capi
 
-struct tdm_ddp : tandem::capi::LiveCount<tandem::Kind::kDdp> {
+struct tdm_ddp : tandem::capi::Handle<tandem::Kind::kDdp> {
   std::unique_ptr<tandem::DataParallelReducer> reducer;
 };

@@ -70,4 +70,21 @@ void refuse_null(const char* argument) {
   invalid(std::string("argument '") + argument + "' is NULL");
 }
 
+void check_count(std::size_t count, const char* list) {
+  if (count <= kMaxCount) return;
+  invalid(std::string("argument '") + list + "' cannot have " + std::to_string(count) + " elements; at most " +
+          std::to_string(kMaxCount) + " are possible");
+}
+
+void check_threads(std::int32_t threads) {
+  constexpr std::int32_t kMost = 1024;
+  if (threads >= 1 && threads <= kMost) return;
+  invalid("argument 'threads' is " + std::to_string(threads) + "; it must be at least 1, and at most " +
+          std::to_string(kMost));
+}
+
+void refuse_handle(const void* handle, int type, const char* argument) {
+  refuse_wrong_handle(handle, type, std::string("argument '") + argument + "'");
+}
+
 }  // namespace tandem::capi

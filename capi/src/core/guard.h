@@ -2,8 +2,10 @@
 // tdm_error. Outputs are assigned last, so that they are untouched on error. After shutdown the body is not run.
 #pragma once
 
+#include <limits>
 #include <string>
 
+#include "core/handle.h"
 #include "error_object.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
@@ -41,11 +43,23 @@ tdm_error* guard(const char* operation, Body&& body) {
 }
 
 [[noreturn]] void refuse_null(const char* argument);
+[[noreturn]] void refuse_handle(const void* handle, int type, const char* argument);
 
-// For every pointer argument that may not be NULL.
+// A list longer than this is a mistake, and reading it would be a crash.
+inline constexpr std::size_t kMaxCount = std::numeric_limits<std::int32_t>::max();
+void check_count(std::size_t count, const char* list);
+
+// A number of threads that a machine may have; LibTorch ends the process when it cannot start as many as it is told.
+void check_threads(std::int32_t threads);
+
+// For every pointer argument that may not be NULL. A handle must also be live, and of its type.
 template <typename T>
 T* not_null(T* pointer, const char* argument) {
-  if (!pointer) refuse_null(argument);
+  if constexpr (IsHandle<T>) {
+    if (!if_live(pointer)) refuse_handle(pointer, T::kHandleType, argument);
+  } else {
+    if (!pointer) refuse_null(argument);
+  }
   return pointer;
 }
 

@@ -79,15 +79,9 @@ std::int64_t storage_bytes(const at::Tensor& tensor) {
   return static_cast<std::int64_t>(implementation->unsafe_storage().nbytes());
 }
 
-std::string element(const char* argument, std::size_t index) {
-  return std::string("argument '") + argument + "'[" + std::to_string(index) + "]";
-}
-
-[[noreturn]] void refuse(const tdm_tensor* handle, const std::string& what) {
-  if (!handle) invalid(what + " is NULL");
-  throw Error(ErrorCode::kClosed, what +
-                                      " is a tensor handle that was freed, by tdm_tensor_free() or at the end of "
-                                      "its scope; keep it with tdm_scope_keep() to use it afterwards");
+[[noreturn]] void refuse_element(const tdm_tensor* handle, const char* argument, std::size_t index) {
+  refuse_wrong_handle(handle, static_cast<int>(Kind::kTensor),
+                      std::string("argument '") + argument + "'[" + std::to_string(index) + "]");
 }
 
 }  // namespace
@@ -144,30 +138,24 @@ void release_handle(ThreadState& state, tdm_tensor* handle) {
   recycle_handle(state, handle);
 }
 
-void refuse_handle(const tdm_tensor* handle, const char* argument) {
-  refuse(handle, std::string("argument '") + argument + "'");
-}
-
-void refuse_handle(const tdm_tensor* handle, const char* argument, std::size_t index) {
-  refuse(handle, element(argument, index));
-}
-
 std::vector<at::Tensor> unwrap_list(tdm_tensor* const* handles, std::size_t count, const char* argument) {
+  check_count(count, argument);
   if (count != 0) not_null(handles, argument);
   std::vector<at::Tensor> tensors;
   tensors.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!handles[i] || !handles[i]->is_live()) refuse_handle(handles[i], argument, i);
+    if (!handles[i] || !handles[i]->is_live()) refuse_element(handles[i], argument, i);
     tensors.push_back(handles[i]->tensor);
   }
   return tensors;
 }
 
 std::vector<at::Tensor> unwrap_optional_list(tdm_tensor* const* handles, std::size_t count, const char* argument) {
+  check_count(count, argument);
   std::vector<at::Tensor> tensors(count);
   for (std::size_t i = 0; handles && i < count; ++i) {
     if (!handles[i]) continue;
-    if (!handles[i]->is_live()) refuse_handle(handles[i], argument, i);
+    if (!handles[i]->is_live()) refuse_element(handles[i], argument, i);
     tensors[i] = handles[i]->tensor;
   }
   return tensors;
@@ -197,6 +185,14 @@ tdm_dtype from_scalar_type(at::ScalarType dtype) {
   return static_cast<tdm_dtype>(dtype);
 }
 
+at::DeviceIndex to_device_index(tdm_device device, const char* argument) {
+  if (device.index < -1 || device.index > std::numeric_limits<at::DeviceIndex>::max()) {
+    invalid(std::string("argument '") + argument + "' has device index " + std::to_string(device.index) +
+            "; it must be -1 (the current one) or the number of a device");
+  }
+  return static_cast<at::DeviceIndex>(device.index);
+}
+
 at::Device to_device(tdm_device device, const char* argument) {
   static_assert(static_cast<int>(at::DeviceType::CUDA) == TDM_DEVICE_CUDA &&
                 static_cast<int>(at::DeviceType::Meta) == TDM_DEVICE_META);
@@ -211,11 +207,7 @@ at::Device to_device(tdm_device device, const char* argument) {
       invalid(std::string("argument '") + argument + "' has device type " + std::to_string(device.type) +
               "; TDM_DEVICE_CPU, TDM_DEVICE_CUDA and TDM_DEVICE_META exist");
   }
-  if (device.index < -1 || device.index > std::numeric_limits<std::int8_t>::max()) {
-    invalid(std::string("argument '") + argument + "' has device index " + std::to_string(device.index) +
-            "; it must be -1 (the current one) or the number of a device");
-  }
-  return {static_cast<at::DeviceType>(device.type), static_cast<at::DeviceIndex>(device.index)};
+  return {static_cast<at::DeviceType>(device.type), to_device_index(device, argument)};
 }
 
 tdm_device from_device(at::Device device) {
@@ -248,36 +240,33 @@ using namespace tandem::capi;
 
 void tdm_tensor_free(tdm_tensor* tensor) {
   tandem::CallMark mark("tdm_tensor_free");
-  if (!tensor || tandem::process_exits.load(std::memory_order_relaxed)) return;
+  if (!tensor || !tensor->is_live() || tandem::process_exits.load(std::memory_order_relaxed)) return;
   tandem::ThreadState& state = mark.state();
   if (tdm_scope* scope = tensor->scope; scope && scope->owner != &state) {
-    std::uint32_t now = tensor->state.load(std::memory_order_relaxed);
-    if (now != tdm_tensor::kLive && now != tdm_tensor::kKept) return;
     drop_tensor(state, tensor);
     tensor->state.store(tdm_tensor::kLeft, std::memory_order_release);
     return;
   }
-  if (!tensor->is_live()) return;
   if (tensor->scope) tensor->scope->remove(tensor);
   release_handle(state, tensor);
 }
 
 const char* tdm_string_data(const tdm_string* string) {
-  return string ? string->text.c_str() : "";
+  return if_live(string) ? string->text.c_str() : "";
 }
 std::size_t tdm_string_size(const tdm_string* string) {
-  return string ? string->text.size() : 0;
+  return if_live(string) ? string->text.size() : 0;
 }
 void tdm_string_free(tdm_string* string) {
-  delete string;
+  delete if_live(string);
 }
 
 std::size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
-  return list ? list->items.size() : 0;
+  return if_live(list) ? list->items.size() : 0;
 }
 
 const char* tdm_named_tensors_name(const tdm_named_tensors* list, std::size_t index) {
-  return list && index < list->items.size() ? list->items[index].first.c_str() : nullptr;
+  return if_live(list) && index < list->items.size() ? list->items[index].first.c_str() : nullptr;
 }
 
 tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, std::size_t index, tdm_tensor** out) {
@@ -295,5 +284,5 @@ tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, std::size_t inde
 
 void tdm_named_tensors_free(tdm_named_tensors* list) {
   tandem::CallMark mark("tdm_named_tensors_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete list;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(list);
 }

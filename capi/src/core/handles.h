@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/guard.h"
-#include "core/live_count.h"
+#include "core/handle.h"
 #include "tandem/tandem.h"
 
 // A reference to a tensor. Its memory comes from slabs that are never unmapped, so that a handle that was freed can be
@@ -19,19 +19,20 @@
 // A handle made while a scope is open is in that scope's list, which only the scope's thread touches. Another thread
 // that frees or keeps such a handle changes `state` alone, and the scope acts on that when it ends.
 struct tdm_tensor {
+  // See HandleState.
   enum State : std::uint32_t {
-    kLive = 0x54444d31,   // distinctive, so that a stray pointer is likely to be refused
-    kFreed = 0x66726565,  // in a free list
-    kLeft = 0x6c656674,   // freed by another thread than its scope's: empty, reused when the scope ends
-    kKept = 0x6b657074,   // live, and leaves its scope when that ends
+    kLive = tandem::capi::handle_tag(tandem::Kind::kTensor, tandem::capi::HandleState::kLive),
+    kKept = tandem::capi::handle_tag(tandem::Kind::kTensor, tandem::capi::HandleState::kKept),
+    kFreed = tandem::capi::handle_tag(tandem::Kind::kTensor, tandem::capi::HandleState::kFreed),
+    kLeft = tandem::capi::handle_tag(tandem::Kind::kTensor, tandem::capi::HandleState::kLeft),
   };
 
+  std::atomic<std::uint32_t> state{kFreed};  // first, as the tag of any handle
   at::Tensor tensor;
   tdm_tensor* next = nullptr;  // in its scope's list, or in a free list
   tdm_tensor* previous = nullptr;
   tdm_scope* scope = nullptr;  // NULL: none
   std::int64_t bytes = 0;      // counted in tdm_tensor_live_bytes()
-  std::atomic<std::uint32_t> state{kFreed};
 
   bool is_live() const {
     const std::uint32_t now = state.load(std::memory_order_relaxed);
@@ -39,12 +40,12 @@ struct tdm_tensor {
   }
 };
 
-struct tdm_string : tandem::capi::LiveCount<tandem::Kind::kString> {
+struct tdm_string : tandem::capi::Handle<tandem::Kind::kString> {
   explicit tdm_string(std::string value) : text(std::move(value)) {}
   std::string text;
 };
 
-struct tdm_named_tensors : tandem::capi::LiveCount<tandem::Kind::kNamedTensors> {
+struct tdm_named_tensors : tandem::capi::Handle<tandem::Kind::kNamedTensors> {
   std::vector<std::pair<std::string, at::Tensor>> items;
 };
 
@@ -59,12 +60,10 @@ tdm_tensor* make_tensor_handle(at::Tensor tensor);
 // One each, NULL for an undefined tensor. For a callback, whose scope frees them.
 std::vector<tdm_tensor*> make_optional_handles(const std::vector<at::Tensor>& tensors);
 
-[[noreturn]] void refuse_handle(const tdm_tensor* handle, const char* argument);
-[[noreturn]] void refuse_handle(const tdm_tensor* handle, const char* argument, std::size_t index);
-
-// The tensor of a handle; throws Error naming `argument` when it is NULL (kInvalidArgument) or was freed (kClosed).
+// The tensor of a handle; throws Error naming `argument` when it is NULL, of another type (kInvalidArgument) or was
+// freed (kClosed).
 inline const at::Tensor& unwrap(const tdm_tensor* handle, const char* argument) {
-  if (!handle || !handle->is_live()) refuse_handle(handle, argument);
+  if (!handle || !handle->is_live()) refuse_handle(handle, static_cast<int>(Kind::kTensor), argument);
   return handle->tensor;
 }
 
@@ -86,6 +85,8 @@ at::ScalarType to_scalar_type(tdm_dtype dtype, const char* argument);
 tdm_dtype from_scalar_type(at::ScalarType dtype);
 // Throws Error (kUnsupported) with the reason for a GPU that this process cannot use.
 at::Device to_device(tdm_device device, const char* argument);
+// Of whatever type; throws Error (kInvalidArgument) for a number that no device has.
+at::DeviceIndex to_device_index(tdm_device device, const char* argument);
 tdm_device from_device(at::Device device);
 // Whether it is one of the ABI's numbers, which are LibTorch's.
 bool is_layout(tdm_layout layout);

@@ -39,7 +39,7 @@ class Registration {
 }  // namespace
 }  // namespace tandem::capi
 
-struct tdm_hook : tandem::capi::LiveCount<tandem::Kind::kHook> {
+struct tdm_hook : tandem::capi::Handle<tandem::Kind::kHook> {
   std::weak_ptr<tandem::capi::Registration> registration;
 };
 
@@ -154,10 +154,10 @@ tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor,
 
 void tdm_hook_remove(tdm_hook* hook) {
   const tandem::CallMark mark("tdm_hook_remove");
-  if (!hook) return;
+  if (!if_live(hook)) return;
   if (const auto registration = hook->registration.lock()) registration->remove();
 }
 
 void tdm_hook_free(tdm_hook* hook) {
-  delete hook;
+  delete if_live(hook);
 }

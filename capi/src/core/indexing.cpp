@@ -37,7 +37,7 @@ TensorIndex to_index(const tdm_index& index, std::size_t position) {
       }
       return at::indexing::Slice(end_of_slice(index.start), end_of_slice(index.stop), index.step);
     case TDM_INDEX_TENSOR:
-      return unwrap(index.tensor, what.c_str());
+      return unwrap(index.tensor, ("indices[" + std::to_string(position) + "].tensor").c_str());
     default:
       invalid(what + " has the kind " + std::to_string(index.kind) + ", which is no TDM_INDEX");
   }
@@ -45,6 +45,7 @@ TensorIndex to_index(const tdm_index& index, std::size_t position) {
 
 // Python's x[()] is x[...].
 std::vector<TensorIndex> to_indices(const tdm_index* indices, std::size_t count) {
+  check_count(count, "indices");
   if (count == 0) return {at::indexing::Ellipsis};
   not_null(indices, "indices");
   std::vector<TensorIndex> converted;
@@ -86,7 +87,7 @@ tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, st
   return guard("tdm_tensor_index_put", [&] {
     at::Tensor self = unwrap(tensor, "tensor");
     const std::vector<TensorIndex> converted = to_indices(indices, count);
-    const at::IValue assigned = to_ivalue(*not_null(value, "value"), "argument 'value'");
+    const at::IValue assigned = to_ivalue(*not_null(value, "value"), "value");
     if (!assigned.isTensor() && !assigned.isScalar()) {
       invalid("argument 'value' must be a tensor or a number, not " + describe(*value));
     }

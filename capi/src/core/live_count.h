@@ -1,4 +1,4 @@
-// Base of every handle struct: counts it for tdm_live_count(). struct tdm_store : LiveCount<Kind::kStore> { … };
+// Base of what tdm_live_count() counts: every handle, and callbacks.
 #pragma once
 
 #include "thread_state.h"

@@ -2,13 +2,16 @@
 
 #include "core/handles.h"
 #include "core/options.h"
+#include "core/strings.h"
 
 using tandem::Kind;
 using tandem::capi::guard;
+using tandem::capi::if_live;
 using tandem::capi::invalid;
 using tandem::capi::not_null;
+using tandem::capi::to_strings;
 
-struct tdm_loader : tandem::capi::LiveCount<Kind::kLoader> {
+struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
   tdm_loader(const std::vector<std::string>& paths, std::vector<tandem::RecordField> fields,
              const tandem::LoaderOptions& options)
       : loader(paths, std::move(fields), options) {}
@@ -20,9 +23,10 @@ namespace {
 tandem::RecordField read_field(const tdm_field& given, std::size_t index) {
   tandem::RecordField field;
   field.name = given.name ? given.name : std::to_string(index);
-  field.dtype = tandem::capi::to_scalar_type(given.dtype, "fields[].dtype");
-  field.out_dtype = tandem::capi::to_scalar_type(given.out_dtype, "fields[].out_dtype");
-  const auto sizes = tandem::capi::to_sizes(given.sizes, given.ndim, "fields[].sizes");
+  const std::string self = "fields[" + std::to_string(index) + "].";
+  field.dtype = tandem::capi::to_scalar_type(given.dtype, (self + "dtype").c_str());
+  field.out_dtype = tandem::capi::to_scalar_type(given.out_dtype, (self + "out_dtype").c_str());
+  const auto sizes = tandem::capi::to_sizes(given.sizes, given.ndim, (self + "sizes").c_str());
   field.sizes.assign(sizes.begin(), sizes.end());
   field.mean = given.mean;
   field.std = given.std;
@@ -36,12 +40,11 @@ tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const 
                              const tdm_loader_options* options, tdm_loader** out) {
   return guard("tdm_loader_create", [&] {
     not_null(out, "out");
-    if (path_count > 0) not_null(paths, "paths");
+    const auto files = to_strings(paths, path_count, "paths");
+    tandem::capi::check_count(field_count, "fields");
     if (field_count > 0) not_null(fields, "fields");
     const auto given =
         tandem::capi::read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
-    std::vector<std::string> files;
-    for (std::size_t i = 0; i < path_count; ++i) files.emplace_back(not_null(paths[i], "paths[]"));
     std::vector<tandem::RecordField> layout;
     for (std::size_t i = 0; i < field_count; ++i) layout.push_back(read_field(fields[i], i));
     tandem::LoaderOptions chosen;
@@ -58,15 +61,15 @@ tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const 
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  delete loader;
+  delete if_live(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  return loader ? loader->loader.sample_count() : 0;
+  return if_live(loader) ? loader->loader.sample_count() : 0;
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  return loader ? loader->loader.batch_count() : 0;
+  return if_live(loader) ? loader->loader.batch_count() : 0;
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {

@@ -1,4 +1,5 @@
 // Modules of torch::nn by name.
+#include <algorithm>
 #include <atomic>
 
 #include "core/intra_op.h"
@@ -6,7 +7,7 @@
 #include "tandem/nn.h"
 #include "tandem/runtime.h"
 
-struct tdm_module : tandem::capi::LiveCount<tandem::Kind::kModule> {
+struct tdm_module : tandem::capi::Handle<tandem::Kind::kModule> {
   explicit tdm_module(std::unique_ptr<tandem::nn::Module> made) : module(std::move(made)) {}
 
   std::unique_ptr<tandem::nn::Module> module;
@@ -25,19 +26,27 @@ tdm_named_tensors* named(const torch::OrderedDict<std::string, at::Tensor>& tens
   return list.release();
 }
 
+bool is_module_type(const char* type) {
+  const auto types = tandem::nn::module_types();
+  return type && std::find(types.begin(), types.end(), type) != types.end();
+}
+
 }  // namespace
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, std::size_t option_count, tdm_module** out) {
-  return guard("tdm_module_create", [&] {
-    not_null(type, "type");
-    not_null(out, "out");
-    *out = new tdm_module(tandem::nn::make_module(type, to_options(options, option_count)));
-  });
+  return guard(
+      "tdm_module_create",
+      [&] {
+        not_null(type, "type");
+        not_null(out, "out");
+        *out = new tdm_module(tandem::nn::make_module(type, to_options(options, option_count)));
+      },
+      [&] { return is_module_type(type) ? type : nullptr; });
 }
 
 void tdm_module_free(tdm_module* module) {
   tandem::CallMark mark("tdm_module_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete module;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, std::size_t argument_count,
@@ -47,10 +56,13 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
       [&] {
         not_null(module, "module");
         not_null(result_count, "result_count");
+        check_count(argument_count, "arguments");
         if (argument_count != 0) not_null(arguments, "arguments");
         if (*result_count != 0) not_null(results, "results");
         c10::SmallVector<at::IValue, 4> values;
-        for (std::size_t i = 0; i < argument_count; ++i) values.push_back(to_ivalue(arguments[i], "arguments[]"));
+        for (std::size_t i = 0; i < argument_count; ++i) {
+          values.push_back(to_ivalue(arguments[i], "arguments[" + std::to_string(i) + "]"));
+        }
         decltype(module->module->forward(values)) tensors;
         run_large([&] { tensors = module->module->forward(values); });
         if (tensors.size() > *result_count) {
@@ -66,7 +78,7 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
           tandem::rearm_exit();
         }
       },
-      [&] { return module ? module->module->type().c_str() : nullptr; });
+      [&] { return if_live(module) ? module->module->type().c_str() : nullptr; });
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {

@@ -49,6 +49,7 @@ struct Converter {
   bool optional = false;
   bool has_default = false;
   std::int32_t broadcast = 0;  // int[k]: a single number stands for k of them
+  std::int32_t position = 0;   // counted from 1
   at::IValue default_value;
   std::string name;
   std::string type;
@@ -58,8 +59,13 @@ struct Converter {
 }  // namespace tandem::capi
 
 struct tdm_op {
-  explicit tdm_op(const c10::OperatorHandle& found) : handle(found) {}
+  static constexpr int kHandleType = tandem::capi::kOperatorHandle;
 
+  explicit tdm_op(const c10::OperatorHandle& found) : handle(found) {}
+  bool is_live() const { return tag.get() == kTag; }
+
+  static constexpr std::uint32_t kTag = tandem::capi::handle_tag(kHandleType, tandem::capi::HandleState::kLive);
+  tandem::capi::HandleTag tag{kTag};
   c10::OperatorHandle handle;
   std::string name;    // "aten::add.Tensor"
   std::string schema;  // with types, as LibTorch prints it
@@ -144,8 +150,9 @@ bool takes_dimension_names(const c10::OperatorName& op, const c10::Argument& arg
          (contains(argument.name(), "dim") || contains(argument.name(), "names") || contains(argument.name(), "order"));
 }
 
-Converter compile(const c10::OperatorName& op, const c10::Argument& argument) {
+Converter compile(const c10::OperatorName& op, const c10::Argument& argument, std::size_t index) {
   Converter converter;
+  converter.position = static_cast<std::int32_t>(index) + 1;
   converter.name = argument.name();
   converter.type = argument.real_type()->str();
   converter.optional = argument.real_type()->kind() == c10::TypeKind::OptionalType;
@@ -172,13 +179,11 @@ Converter compile(const c10::OperatorName& op, const c10::Argument& argument) {
   if (converter.takes == Takes::kNothing) {
     throw Error(ErrorCode::kUnsupported, what + " has a type that no tag of tdm_value can say");
   }
-  invalid(what + " cannot be " + describe(value));
+  invalid(what + " cannot be " + describe(value) + " (argument " + std::to_string(converter.position) + ")");
 }
 
 [[gnu::noinline]] at::IValue optional_tensor_list(const Converter& converter, const tdm_value& value) {
-  const std::string what = "'" + converter.name + "'";
   const auto& list = value.as.list;
-  if (list.size != 0 && !list.data) refuse(converter, value);
   c10::List<std::optional<at::Tensor>> tensors;
   tensors.reserve(list.size);
   for (auto& tensor :
@@ -270,18 +275,25 @@ bool fits(Takes takes, tdm_value_tag tag) {
       }
       break;
     case Takes::kDoubleList:
-      if (tag == TDM_VALUE_INT_LIST && (value.as.list.data || value.as.list.size == 0)) return doubles_of_ints(value);
+      if (tag == TDM_VALUE_INT_LIST) {
+        check_list(value, converter.name.c_str());
+        return doubles_of_ints(value);
+      }
       if (tag == TDM_VALUE_DOUBLE && converter.broadcast > 0) {
         return std::vector<double>(static_cast<std::size_t>(converter.broadcast), value.as.real);
       }
       break;
     case Takes::kDtypeList:
-      if (tag == TDM_VALUE_INT_LIST && (value.as.list.data || value.as.list.size == 0)) {
+      if (tag == TDM_VALUE_INT_LIST) {
+        check_list(value, converter.name.c_str());
         return dtypes_of(converter, value);
       }
       break;
     case Takes::kOptionalTensorList:
-      if (tag == TDM_VALUE_TENSOR_LIST) return optional_tensor_list(converter, value);
+      if (tag == TDM_VALUE_TENSOR_LIST) {
+        check_list(value, converter.name.c_str());
+        return optional_tensor_list(converter, value);
+      }
       break;
     default:
       break;
@@ -421,7 +433,8 @@ std::unique_ptr<tdm_op> compile(const c10::OperatorName& name) {
   if (schema.is_vararg() || schema.is_varret()) {
     throw Error(ErrorCode::kUnsupported, op->name + " has no fixed number of arguments, which Tandem does not support");
   }
-  for (const auto& argument : schema.arguments()) op->arguments.push_back(compile(name, argument));
+  for (const auto& argument : schema.arguments())
+    op->arguments.push_back(compile(name, argument, op->arguments.size()));
   for (const auto& result : schema.returns()) {
     op->results.push_back(result.real_type());
     op->only_views |= result.alias_info() && !result.alias_info()->isWrite();
@@ -454,13 +467,13 @@ tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** ou
 }
 
 const char* tdm_op_schema(const tdm_op* op) {
-  return op ? op->schema.c_str() : "";
+  return if_live(op) ? op->schema.c_str() : "";
 }
 std::size_t tdm_op_argument_count(const tdm_op* op) {
-  return op ? op->arguments.size() : 0;
+  return if_live(op) ? op->arguments.size() : 0;
 }
 std::size_t tdm_op_result_count(const tdm_op* op) {
-  return op ? op->results.size() : 0;
+  return if_live(op) ? op->results.size() : 0;
 }
 
 tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, std::size_t argument_count, tdm_value* results,
@@ -471,5 +484,5 @@ tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, std::size_t
         not_null(op, "op");
         call(*op, arguments, argument_count, results, result_count);
       },
-      [&] { return op ? op->name.c_str() : nullptr; });
+      [&] { return if_live(op) ? op->name.c_str() : nullptr; });
 }

@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "core/live_count.h"
+#include "core/handle.h"
 #include "tandem/optim.h"
 
-struct tdm_optimizer : tandem::capi::LiveCount<tandem::Kind::kOptimizer> {
+struct tdm_optimizer : tandem::capi::Handle<tandem::Kind::kOptimizer> {
   explicit tdm_optimizer(std::unique_ptr<tandem::optim::Optimizer> made) : optimizer(std::move(made)) {}
 
   std::unique_ptr<tandem::optim::Optimizer> optimizer;

@@ -2,6 +2,7 @@
 #include "core/intra_op.h"
 #include "core/named_options.h"
 #include "core/optimizer_handle.h"
+#include "core/strings.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -19,7 +20,7 @@ tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters,
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
   tandem::CallMark mark("tdm_optimizer_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete optimizer;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
@@ -65,10 +66,10 @@ tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const*
                                     std::size_t count) {
   return guard("tdm_optimizer_load_state", [&] {
     not_null(optimizer, "optimizer");
-    if (count != 0) not_null(names, "names");
+    const auto labels = to_strings(names, count, "names");
     const auto values = unwrap_list(tensors, count, "tensors");
     std::vector<std::pair<std::string, at::Tensor>> state;
-    for (std::size_t i = 0; i < count; ++i) state.emplace_back(not_null(names[i], "names[]"), values[i]);
+    for (std::size_t i = 0; i < count; ++i) state.emplace_back(labels[i], values[i]);
     optimizer->optimizer->load_state(state);
   });
 }

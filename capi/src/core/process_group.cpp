@@ -4,6 +4,7 @@
 
 #include "core/groups.h"
 #include "core/options.h"
+#include "core/timeout.h"
 
 using namespace tandem::capi;
 
@@ -24,6 +25,7 @@ void hand_over(std::shared_ptr<tandem::ProcessGroup> group, tdm_process_group** 
 }
 
 std::vector<int> to_ranks(const int32_t* ranks, std::size_t count) {
+  check_count(count, "ranks");
   if (count != 0) not_null(ranks, "ranks");
   return count == 0 ? std::vector<int>() : std::vector<int>(ranks, ranks + count);
 }
@@ -40,21 +42,21 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
     native.init_method = text_or(given.init_method, "env://");
     native.rank = given.rank;
     native.world_size = given.world_size;
-    native.timeout = std::chrono::milliseconds(given.timeout_ms);
+    native.timeout = to_wait(given.timeout_ms);
     // to_device() would say that there is no GPU; the group says which backend needs it.
     if (given.device.type == TDM_DEVICE_CUDA) {
-      native.device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(given.device.index));
+      native.device = c10::Device(c10::kCUDA, to_device_index(given.device, "device"));
     } else {
       native.device = to_device(given.device, "device");
     }
     native.interface_name = text_or(given.interface_name, "");
     native.name = text_or(given.name, "default");
-    hand_over(tandem::ProcessGroup::create(native, store ? store->store : tandem::Store()), out);
+    hand_over(tandem::ProcessGroup::create(native, store ? not_null(store, "store")->store : tandem::Store()), out);
   });
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!group) return;
+  if (!if_live(group)) return;
   try {
     group->group->close();  // DDP and works may hold it longer
   } catch (...) {
@@ -63,13 +65,13 @@ void tdm_process_group_free(tdm_process_group* group) {
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  return group ? group->group->rank() : -1;
+  return if_live(group) ? group->group->rank() : -1;
 }
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  return group ? group->group->size() : 0;
+  return if_live(group) ? group->group->size() : 0;
 }
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  return group ? group->group->backend().c_str() : nullptr;
+  return if_live(group) ? group->group->backend().c_str() : nullptr;
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
@@ -77,7 +79,7 @@ tdm_error* tdm_process_group_abort(tdm_process_group* group) {
 }
 
 const char* tdm_process_group_name(const tdm_process_group* group) {
-  return group ? group->group->name().c_str() : nullptr;
+  return if_live(group) ? group->group->name().c_str() : nullptr;
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
@@ -95,6 +97,7 @@ tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* rank
   return guard("tdm_process_group_split", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");
+    check_count(group_count, "sizes");
     if (group_count != 0) not_null(sizes, "sizes");
     const std::vector<int> all = to_ranks(ranks, rank_count);
     std::vector<std::vector<int>> groups;
@@ -119,8 +122,8 @@ tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t siz
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  return group ? group->group->global_rank(rank) : -1;
+  return if_live(group) ? group->group->global_rank(rank) : -1;
 }
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  return group ? group->group->rank_of(global_rank) : -1;
+  return if_live(group) ? group->group->rank_of(global_rank) : -1;
 }

@@ -1,21 +1,22 @@
 #include "tandem/recordio.h"
 
 #include "core/guard.h"
-#include "core/live_count.h"
+#include "core/handle.h"
 #include "core/options.h"
 #include "tandem/mnist.h"
 
 using tandem::Kind;
 using tandem::capi::guard;
+using tandem::capi::if_live;
 using tandem::capi::invalid;
 using tandem::capi::not_null;
 
-struct tdm_recordio_writer : tandem::capi::LiveCount<Kind::kRecordIOWriter> {
+struct tdm_recordio_writer : tandem::capi::Handle<Kind::kRecordIOWriter> {
   tdm_recordio_writer(const char* path, const tandem::RecordIOWriterOptions& options) : writer(path, options) {}
   tandem::RecordIOWriter writer;
 };
 
-struct tdm_recordio_reader : tandem::capi::LiveCount<Kind::kRecordIOReader> {
+struct tdm_recordio_reader : tandem::capi::Handle<Kind::kRecordIOReader> {
   explicit tdm_recordio_reader(const char* path) : reader(path) {}
   tandem::RecordIOReader reader;
 };
@@ -48,7 +49,7 @@ tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  delete writer;
+  delete if_live(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
@@ -59,7 +60,7 @@ tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** ou
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  return reader ? reader->reader.size() : 0;
+  return if_live(reader) ? reader->reader.size() : 0;
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
@@ -74,7 +75,7 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  delete reader;
+  delete if_live(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path,

@@ -95,7 +95,8 @@ tdm_error* tdm_scope_enter(tdm_scope** out) {
 
 void tdm_scope_exit(tdm_scope* scope) {
   CallMark mark("tdm_scope_exit");
-  if (scope && !tandem::process_exits.load(std::memory_order_relaxed)) exit_scope(mark.state(), scope);
+  if (scope && scope->is_scope() && !tandem::process_exits.load(std::memory_order_relaxed))
+    exit_scope(mark.state(), scope);
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
@@ -116,7 +117,7 @@ std::uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
 }
 
 std::uint64_t tdm_scope_id(const tdm_scope* scope) {
-  return scope && scope->owner ? scope->id() : 0;
+  return scope && scope->is_scope() && scope->owner ? scope->id() : 0;
 }
 
 std::uint64_t tdm_scope_current(void) {

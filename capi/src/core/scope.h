@@ -10,6 +10,10 @@
 // Scopes are slots that are reused and never freed: an id (slot, generation) of one that ended never comes back, and a
 // pointer to one that ended is refused. Only the owner's thread touches a scope, but for `exit_asked`.
 struct tdm_scope {
+  static constexpr std::uint32_t kTag =
+      tandem::capi::handle_tag(tandem::Kind::kScope, tandem::capi::HandleState::kLive);
+
+  const tandem::capi::HandleTag tag{kTag};
   tandem::ThreadState* owner = nullptr;  // NULL while unused
   tdm_scope* outer = nullptr;            // of the same thread
   tdm_tensor* first = nullptr;           // newest handle
@@ -18,6 +22,8 @@ struct tdm_scope {
   std::atomic<bool> exit_asked{false};  // by another thread: the owner ends it at its next scope or with its life
   tdm_scope* next_free = nullptr;
 
+  // False for what is no scope at all.
+  bool is_scope() const { return tag.get() == kTag; }
   std::uint64_t id() const { return std::uint64_t{generation} << 32 | slot; }
 
   void add(tdm_tensor* handle) {

@@ -3,6 +3,7 @@
 #include "core/handles.h"
 #include "core/intra_op.h"
 #include "core/table.h"
+#include "core/timeout.h"
 #include "tandem/resident.h"
 #include "tandem/runtime.h"
 
@@ -31,7 +32,7 @@ void tandem_core_start(const char* libtorch_version, int has_cuda, const char* n
 
 tdm_error* tandem_core_stop(long long timeout_ms) {
   try {
-    tandem::shutdown(std::chrono::milliseconds(timeout_ms));
+    tandem::shutdown(tandem::capi::to_wait(timeout_ms));
     return nullptr;
   } catch (...) {
     return tandem::capi::current_error("tdm_shutdown");

@@ -6,6 +6,8 @@
 
 #include "core/groups.h"
 #include "core/options.h"
+#include "core/strings.h"
+#include "core/timeout.h"
 
 using namespace tandem::capi;
 using tandem::Store;
@@ -18,18 +20,11 @@ std::chrono::milliseconds to_timeout(std::int64_t timeout_ms, const char* argume
   if (timeout_ms <= 0)
     invalid(std::string("argument '") + argument + "' is " + std::to_string(timeout_ms) +
             "; it must be more than 0 ms");
-  return std::chrono::milliseconds(timeout_ms);
+  return to_wait(timeout_ms);
 }
 
 Store& unwrap_store(const tdm_store* store) {
   return const_cast<tdm_store*>(not_null(store, "store"))->store;
-}
-
-std::vector<std::string> to_keys(const char* const* keys, std::size_t count) {
-  std::vector<std::string> list;
-  if (count != 0) not_null(keys, "keys");
-  for (std::size_t i = 0; i < count; ++i) list.emplace_back(not_null(keys[i], "keys"));
-  return list;
 }
 
 std::string quoted(const std::vector<std::string>& keys) {
@@ -60,7 +55,8 @@ tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_op
   return guard("tdm_store_tcp", [&] {
     not_null(host, "host");
     not_null(out, "out");
-    const auto given = read_options<tdm_tcp_store_options>(options, TDM_TCP_STORE_OPTIONS_INIT, "tdm_tcp_store_options");
+    const auto given =
+        read_options<tdm_tcp_store_options>(options, TDM_TCP_STORE_OPTIONS_INIT, "tdm_tcp_store_options");
     tandem::TCPStoreOptions native;
     native.is_server = given.is_server != 0;
     native.world_size = given.world_size;
@@ -96,17 +92,21 @@ tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_stor
 }
 
 void tdm_store_free(tdm_store* store) {
-  delete store;
+  delete if_live(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  return store ? tandem::store_port(store->store) : 0;
+  return if_live(store) ? tandem::store_port(store->store) : 0;
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
   return guard("tdm_store_set", [&] {
     Store& target = unwrap_store(store);
     not_null(key, "key");
+    if (size > kMaxCount) {
+      invalid("argument 'size' is " + std::to_string(size) + "; a store's value has at most " +
+              std::to_string(kMaxCount) + " bytes");
+    }
     if (size != 0) not_null(data, "data");
     const auto* begin = static_cast<const std::uint8_t*>(data);
     on_store("set of key '" + std::string(key) + "'",
@@ -138,7 +138,7 @@ tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t cou
   return guard("tdm_store_check", [&] {
     Store& target = unwrap_store(store);
     not_null(out, "out");
-    const auto list = to_keys(keys, count);
+    const auto list = to_strings(keys, count, "keys");
     *out = on_store("check of keys " + quoted(list), [&] { return target->check(list); });
   });
 }
@@ -155,7 +155,7 @@ tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
   return guard("tdm_store_wait", [&] {
     Store& target = unwrap_store(store);
-    const auto list = to_keys(keys, count);
+    const auto list = to_strings(keys, count, "keys");
     const auto timeout = to_timeout(timeout_ms, "timeout_ms");
     on_store("wait for keys " + quoted(list), [&] { target->wait(list, timeout); });
   });

@@ -7,12 +7,12 @@
 #include "core/modes.h"
 #include "tandem/runtime.h"
 
-struct tdm_stream : tandem::capi::LiveCount<tandem::Kind::kStream> {
+struct tdm_stream : tandem::capi::Handle<tandem::Kind::kStream> {
   explicit tdm_stream(c10::Stream made) : stream(made) {}
   c10::Stream stream;
 };
 
-struct tdm_event : tandem::capi::LiveCount<tandem::Kind::kEvent> {
+struct tdm_event : tandem::capi::Handle<tandem::Kind::kEvent> {
   tdm_event(c10::DeviceType type, c10::EventFlag flag) : event(type, flag) {}
   c10::Event event;
 };
@@ -55,7 +55,7 @@ tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out) {
 }
 
 void tdm_stream_free(tdm_stream* stream) {
-  delete stream;
+  delete if_live(stream);
 }
 
 tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out) {
@@ -77,8 +77,10 @@ tdm_error* tdm_stream_synchronize(const tdm_stream* stream) {
 }
 
 tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event) {
-  return guard("tdm_stream_wait_event",
-               [&] { not_null(event, "event")->event.block(not_null(stream, "stream")->stream); });
+  return guard("tdm_stream_wait_event", [&] {
+    not_null(stream, "stream");
+    not_null(event, "event")->event.block(stream->stream);
+  });
 }
 
 tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor) {
@@ -100,14 +102,14 @@ tdm_error* tdm_event_create(tdm_device_type type, std::int32_t enable_timing, td
 
 void tdm_event_free(tdm_event* event) {
   tandem::CallMark mark("tdm_event_free");
-  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete event;
+  if (!tandem::process_exits.load(std::memory_order_relaxed)) delete if_live(event);
 }
 
 tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream) {
   return guard("tdm_event_record", [&] {
     not_null(event, "event");
     const auto guard = gpu_guard();
-    event->event.record(stream ? stream->stream : guard.getStream(guard.getDevice()));
+    event->event.record(stream ? not_null(stream, "stream")->stream : guard.getStream(guard.getDevice()));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/callback.h"
 #include "core/handles.h"
 
 using namespace tandem::capi;
@@ -40,7 +41,7 @@ struct Blob {
 
 void end_blob(void* blob) {
   auto* owned = static_cast<Blob*>(blob);
-  owned->destroy(owned->user_data);
+  call_destroy(owned->destroy, owned->user_data);
   delete owned;
 }
 

@@ -9,10 +9,14 @@
 namespace tandem::capi {
 namespace {
 
-// The elements of a list; refuses a NULL pointer with a size.
+std::string argument(const std::string& name) {
+  return "argument '" + name + "'";
+}
+
+// The elements of a list.
 template <typename T>
-c10::ArrayRef<T> elements(const tdm_value& value, const std::string& what) {
-  if (value.as.list.size != 0 && !value.as.list.data) invalid(what + " is a list whose data is NULL");
+c10::ArrayRef<T> elements(const tdm_value& value, const std::string& name) {
+  check_list(value, name.c_str());
   return {static_cast<const T*>(value.as.list.data), value.as.list.size};
 }
 
@@ -144,7 +148,7 @@ static_assert(TDM_LAYOUT_SPARSE_CSC == static_cast<int>(at::Layout::SparseCsc) &
               TDM_LAYOUT_SPARSE_BSR == static_cast<int>(at::Layout::SparseBsr) &&
               TDM_LAYOUT_SPARSE_BSC == static_cast<int>(at::Layout::SparseBsc));
 
-at::Scalar scalar(const tdm_value& value, const std::string& what) {
+at::Scalar scalar(const tdm_value& value, const std::string& name) {
   switch (value.tag) {
     case TDM_VALUE_BOOL:
       return at::Scalar(value.as.boolean != 0);
@@ -155,7 +159,7 @@ at::Scalar scalar(const tdm_value& value, const std::string& what) {
     case TDM_VALUE_COMPLEX:
       return at::Scalar(c10::complex<double>(value.as.complex.re, value.as.complex.im));
     default:
-      invalid(what + " must be a number, not " + describe(value));
+      invalid(argument(name) + " must be a number, not " + describe(value));
   }
 }
 
@@ -194,68 +198,82 @@ std::string type_name(const c10::Type& type) {
   return type.str();
 }
 
-at::IValue to_ivalue(const tdm_value& value, const std::string& what) {
+void check_list(const tdm_value& value, const char* name) {
+  check_count(value.as.list.size, name);
+  if (value.as.list.size != 0 && !value.as.list.data)
+    invalid(argument(name) + " is " + describe(value) + " whose data is NULL");
+}
+
+at::IValue to_ivalue(const tdm_value& value, const std::string& name) {
   switch (value.tag) {
     case TDM_VALUE_NONE:
       return {};
     case TDM_VALUE_TENSOR:
-      return unwrap(value.as.tensor, what.c_str());
+      return unwrap(value.as.tensor, name.c_str());
     case TDM_VALUE_BOOL:
     case TDM_VALUE_INT:
     case TDM_VALUE_DOUBLE:
     case TDM_VALUE_COMPLEX:
-      return scalar(value, what);
+      return scalar(value, name);
     case TDM_VALUE_STRING:
-      if (value.as.string.size != 0 && !value.as.string.data) invalid(what + " is a string whose data is NULL");
+      if (value.as.string.size != 0 && !value.as.string.data) {
+        invalid(argument(name) + " is a string whose data is NULL");
+      }
+      if (value.as.string.size > kMaxCount) {
+        invalid(argument(name) + " cannot be a string of " + std::to_string(value.as.string.size) + " bytes");
+      }
       return std::string(value.as.string.data ? value.as.string.data : "", value.as.string.size);
     case TDM_VALUE_DTYPE:
-      return static_cast<std::int64_t>(to_scalar_type(value.as.enumeration, what.c_str()));
+      return static_cast<std::int64_t>(to_scalar_type(value.as.enumeration, name.c_str()));
     case TDM_VALUE_LAYOUT:
       if (!is_layout(value.as.enumeration)) {
-        invalid(what + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_LAYOUT");
+        invalid(argument(name) + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_LAYOUT");
       }
       return static_cast<std::int64_t>(value.as.enumeration);
     case TDM_VALUE_MEMORY_FORMAT:
       if (value.as.enumeration < TDM_MEMORY_FORMAT_CONTIGUOUS ||
           value.as.enumeration > TDM_MEMORY_FORMAT_CHANNELS_LAST_3D) {
-        invalid(what + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_MEMORY_FORMAT");
+        invalid(argument(name) + " is " + std::to_string(value.as.enumeration) + ", which is no TDM_MEMORY_FORMAT");
       }
       return static_cast<std::int64_t>(value.as.enumeration);
     case TDM_VALUE_DEVICE:
-      return to_device(value.as.device, what.c_str());
+      return to_device(value.as.device, name.c_str());
     case TDM_VALUE_GENERATOR:
-      if (!value.as.generator) invalid(what + " is a generator that is NULL");
-      return value.as.generator->generator;
+      return not_null(value.as.generator, name.c_str())->generator;
     case TDM_VALUE_TENSOR_LIST: {
       c10::List<at::Tensor> list;
-      const auto handles = elements<tdm_tensor*>(value, what);
-      for (auto& tensor : unwrap_list(handles.data(), handles.size(), what.c_str())) list.push_back(std::move(tensor));
+      const auto handles = elements<tdm_tensor*>(value, name);
+      for (auto& tensor : unwrap_list(handles.data(), handles.size(), name.c_str())) list.push_back(std::move(tensor));
       return list;
     }
     case TDM_VALUE_BOOL_LIST: {
       c10::List<bool> list;
-      for (std::uint8_t flag : elements<std::uint8_t>(value, what)) list.push_back(flag != 0);
+      for (std::uint8_t flag : elements<std::uint8_t>(value, name)) list.push_back(flag != 0);
       return list;
     }
     case TDM_VALUE_INT_LIST:
-      return elements<std::int64_t>(value, what);
+      return elements<std::int64_t>(value, name);
     case TDM_VALUE_DOUBLE_LIST:
-      return elements<double>(value, what);
+      return elements<double>(value, name);
     case TDM_VALUE_STRING_LIST: {
       c10::List<std::string> list;
-      for (const char* text : elements<const char*>(value, what)) {
-        if (!text) invalid(what + " is a list of strings with a NULL in it");
-        list.push_back(text);
+      const auto texts = elements<const char*>(value, name);
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (!texts[i]) invalid(argument(name) + "[" + std::to_string(i) + "] is NULL");
+        list.push_back(texts[i]);
       }
       return list;
     }
     case TDM_VALUE_SCALAR_LIST: {
       c10::impl::GenericList list(c10::NumberType::get());
-      for (const tdm_value& item : elements<tdm_value>(value, what)) list.push_back(scalar(item, what));
+      const auto items = elements<tdm_value>(value, name);
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        list.push_back(scalar(items[i], name + "[" + std::to_string(i) + "]"));
+      }
       return list;
     }
     default:
-      invalid(what + " is " + describe(value));
+      invalid(argument(name) + " cannot be " + describe(value));
   }
 }
 

@@ -15,8 +15,11 @@ namespace tandem::capi {
 std::string describe(const tdm_value& value);
 
 // The value as it says itself, without a schema: what options and module arguments are. DTYPE, LAYOUT and
-// MEMORY_FORMAT become integers. `what` names it in errors. DEFAULT is refused.
-at::IValue to_ivalue(const tdm_value& value, const std::string& what);
+// MEMORY_FORMAT become integers. `name` is the argument's in errors. DEFAULT is refused.
+at::IValue to_ivalue(const tdm_value& value, const std::string& name);
+
+// Refuses a list with no data, or of a length that cannot be.
+void check_list(const tdm_value& value, const char* name);
 
 // An owned value. `type`, when given, tells enumerations from integers. An undefined tensor becomes NONE.
 // Throws Error (kUnsupported) for what no tag can say.

@@ -1,5 +1,6 @@
 // Collectives in flight.
 #include "core/groups.h"
+#include "core/timeout.h"
 #include "tandem/resident.h"
 
 using namespace tandem::capi;
@@ -8,13 +9,13 @@ tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
   return guard("tdm_work_wait", [&] {
     not_null(work, "work");
     if (timeout_ms == 0) invalid("argument 'timeout_ms' is 0; give milliseconds, or -1 for the group's timeout");
-    work->work.wait(std::chrono::milliseconds(timeout_ms < 0 ? 0 : timeout_ms));
+    work->work.wait(to_wait(timeout_ms));
     tandem::startup_is_over();
   });
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  return work ? work->work.is_completed() : 0;
+  return if_live(work) ? work->work.is_completed() : 0;
 }
 
 tdm_error* tdm_work_error(const tdm_work* work) {
@@ -24,7 +25,7 @@ tdm_error* tdm_work_error(const tdm_work* work) {
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  return work ? work->work.result().size() : 0;
+  return if_live(work) ? work->work.result().size() : 0;
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
@@ -41,11 +42,11 @@ tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out)
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  return work ? work->work.source_rank() : -1;
+  return if_live(work) ? work->work.source_rank() : -1;
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!work) return;
+  if (!if_live(work)) return;
   try {
     work->work.wait();
   } catch (...) {

@@ -141,6 +141,10 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
 tdm_error* load(const char* operation, const tdm_load_options* given) {
   try {
     const auto options = tandem::capi::read_options<tdm_load_options>(given, TDM_LOAD_OPTIONS_INIT, "tdm_load_options");
+    if (options.device < TDM_LOAD_DEVICE_AUTO || options.device > TDM_LOAD_DEVICE_CUDA) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "options->device is " + std::to_string(options.device) + ", which is no TDM_LOAD_DEVICE");
+    }
     Loaded& state = loaded();
     std::lock_guard<std::mutex> lock(state.mutex);
     // Shutdown does not hold the lock while it waits, so that a call meanwhile is refused at once.

@@ -1,6 +1,8 @@
 #include "tandem/store.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -51,6 +53,21 @@ Store open_client(const std::string& host, std::uint16_t port, const TCPStoreOpt
   return c10::make_intrusive<c10d::TCPStore>(connection.remote.address, native);
 }
 
+// A file store is a row of texts, each after its length as a u32. Of a file of another kind LibTorch would wait for ever
+// for the end of what looks like one.
+bool is_file_store(int fd) {
+  if (::flock(fd, LOCK_SH) != 0) return false;  // let go of when the descriptor is closed
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  off_t at = 0;
+  while (at < status.st_size) {
+    std::uint32_t length = 0;
+    if (::pread(fd, &length, sizeof length, at) != static_cast<ssize_t>(sizeof length)) return false;
+    at += static_cast<off_t>(sizeof length) + length;
+  }
+  return at == status.st_size;
+}
+
 }  // namespace
 
 Store tcp_store(const std::string& host, std::uint16_t port, const TCPStoreOptions& options) {
@@ -82,7 +99,12 @@ Store file_store(const std::string& path, int world_size) {
     throw Error(ErrorCode::kIo, "cannot open '" + path + "' for a file store: " + std::strerror(errno) +
                                     "; name a file in a folder that every rank can write to");
   }
+  const bool usable = is_file_store(fd);
   ::close(fd);
+  if (!usable) {
+    throw Error(ErrorCode::kDataLoss,
+                "'" + path + "' holds something other than a file store; name a file that is not there yet");
+  }
   return c10::make_intrusive<c10d::FileStore>(path, world_size);
 }
 

@@ -15,7 +15,8 @@
 namespace tandem {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  if (std::filesystem::is_directory(path_)) {
+  std::error_code ignored;  // what is wrong with the path is said when the file is opened
+  if (std::filesystem::is_directory(path_, ignored)) {
     throw Error(ErrorCode::kIo, "cannot create " + path_ + ": it is a folder");
   }
   std::random_device random;

@@ -88,7 +88,10 @@ Settings recurrent(Options& o) {
   Settings s{o.need_count("input_size"), o.need_count("hidden_size")};
   o.read("num_layers", s.num_layers()).read("bias", s.bias()).read("batch_first", s.batch_first());
   o.read("dropout", s.dropout()).read("bidirectional", s.bidirectional());
-  if (s.num_layers() < 1) o.refuse("num_layers", "must be at least 1, not " + std::to_string(s.num_layers()));
+  // LibTorch makes one after another, for hours if need be.
+  if (s.num_layers() < 1 || s.num_layers() > 1000) {
+    o.refuse("num_layers", "must be from 1 to 1000, not " + std::to_string(s.num_layers()));
+  }
   return s;
 }
 

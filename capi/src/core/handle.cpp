@@ -1,0 +1,84 @@
+#include "core/handle.h"
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "core/guard.h"
+
+namespace tandem::capi {
+namespace {
+
+constexpr std::size_t kGrain = 64;   // block sizes are multiples of it
+constexpr std::size_t kRests = 256;  // blocks of a size that wait, freed, before the oldest is used again
+
+struct Memory {
+  std::mutex mutex;
+  std::map<std::size_t, std::deque<void*>> freed;  // by size of block, the oldest first
+};
+
+Memory& memory() {
+  static auto* instance = new Memory;  // handles may outlive static destructors
+  return *instance;
+}
+
+std::size_t block_size(std::size_t bytes) {
+  return (bytes + kGrain - 1) / kGrain * kGrain;
+}
+
+std::string name_of(int type) {
+  return type == kOperatorHandle ? "operator" : kind_name(static_cast<Kind>(type));
+}
+
+// "an optimizer", "a module".
+std::string with_article(const std::string& name) {
+  return (std::strchr("aeio", name[0]) ? "an " : "a ") + name;
+}
+
+}  // namespace
+
+void* take_handle_memory(std::size_t bytes) {
+  const std::size_t size = block_size(bytes);
+  {
+    const std::lock_guard<std::mutex> lock(memory().mutex);
+    auto& freed = memory().freed[size];
+    if (freed.size() > kRests) {
+      void* oldest = freed.front();
+      freed.pop_front();
+      return oldest;
+    }
+  }
+  return ::operator new(size);
+}
+
+void give_handle_memory(void* block, std::size_t bytes, std::uint32_t tag) noexcept {
+  new (block) HandleTag(tag);
+  const std::lock_guard<std::mutex> lock(memory().mutex);
+  memory().freed[block_size(bytes)].push_back(block);
+}
+
+void refuse_wrong_handle(const void* handle, int type, const std::string& argument) {
+  if (!handle) invalid(argument + " is NULL");
+  const std::uint32_t tag = static_cast<const HandleTag*>(handle)->get();
+  for (int other = 0; other <= kOperatorHandle; ++other) {
+    const std::string name = name_of(other);
+    if (tag == handle_tag(other, HandleState::kLive) || tag == handle_tag(other, HandleState::kKept)) {
+      if (other != type)
+        invalid(argument + " is " + with_article(name) + " handle; it takes " + with_article(name_of(type)));
+    } else if (tag == handle_tag(other, HandleState::kFreed) || tag == handle_tag(other, HandleState::kLeft)) {
+      if (other == static_cast<int>(Kind::kTensor)) {
+        throw Error(ErrorCode::kClosed,
+                    argument +
+                        " is a tensor handle that was freed, by tdm_tensor_free() or at the end of its scope; keep it "
+                        "with tdm_scope_keep() to use it afterwards");
+      }
+      throw Error(ErrorCode::kClosed, argument + " is " + with_article(name) + " handle that was freed");
+    }
+  }
+  invalid(argument + " is no handle of Tandem's; it takes " + with_article(name_of(type)));
+}
+
+}  // namespace tandem::capi

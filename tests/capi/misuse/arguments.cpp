@@ -1,0 +1,283 @@
+#include "capi/misuse/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "capi/calls.h"
+
+namespace misuse {
+namespace {
+
+constexpr unsigned char kUntouched = 0xa5;
+
+std::string key(const Function& function, const std::string& parameter) {
+  return function.name + "." + parameter;
+}
+
+bool is_in(const std::set<std::string>& names, const Function& function, const std::string& parameter) {
+  return names.contains(parameter) || names.contains(key(function, parameter));
+}
+
+tdm_error* hook(void*, tdm_tensor*, tdm_tensor**) {
+  return nullptr;
+}
+tdm_error* after_accumulation(void*, tdm_tensor*) {
+  return nullptr;
+}
+tdm_error* recompute(void*, tdm_tensor* const*, std::size_t) {
+  return nullptr;
+}
+tdm_error* backward(void*, const tdm_function_backward*) {
+  return nullptr;
+}
+void destroy(void*) {}
+
+template <typename F>
+void* pointer_to(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+bool may_be_null(const Function& function, const Parameter& parameter) {
+  static const std::set<std::string> names = {"options",
+                                              "destroy",
+                                              "user_data",
+                                              "work",
+                                              "tdm_op_find.overload",
+                                              "tdm_set_grad_enabled.previous",
+                                              "tdm_tensor_register_hook.out",
+                                              "tdm_tensor_register_post_accumulate_grad_hook.out",
+                                              "tdm_tensor_set_grad.grad",
+                                              "tdm_autograd_backward.gradients",
+                                              "tdm_autograd_grad.grad_outputs",
+                                              "tdm_mode_exit.mode",
+                                              "tdm_generator_seed.out",
+                                              "tdm_grad_scaler_step.stepped",
+                                              "tdm_event_record.stream",
+                                              "tdm_safetensors_load.metadata",
+                                              "tdm_store_add.out",
+                                              "tdm_store_delete.out",
+                                              "tdm_store_compare_set.out",
+                                              "tdm_process_group_create.store",
+                                              "tdm_process_group_new_group.name",
+                                              "tdm_process_group_split.name",
+                                              "tdm_process_group_new_subgroups.name",
+                                              "tdm_recv.source",
+                                              "tdm_ddp_create.names",
+                                              "tdm_mnist_to_recordio.written"};
+  // A work that is waited for, a list of options that its count says is there.
+  static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
+                                                  "tdm_module_create.options", "tdm_optimizer_create.options"};
+  return is_in(names, function, parameter.name) && !not_these.contains(key(function, parameter.name));
+}
+
+bool elements_may_be_null(const Function& function, const Parameter& parameter) {
+  static const std::set<std::string> names = {"tdm_autograd_backward.gradients", "tdm_autograd_grad.grad_outputs",
+                                              "tdm_mode_enter_checkpoint.inputs"};
+  return is_in(names, function, parameter.name);
+}
+
+Arguments::Arguments(const Function& function) : function_(function), slots_(function.parameters.size()) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Parameter& parameter = function.parameters[i];
+    Slot& slot = slots_[i];
+    switch (parameter.shape) {
+      case Shape::kInteger:
+        slot.integer = integer_for(parameter.name);
+        break;
+      case Shape::kCount:
+        slot.integer = parameter.name.ends_with("bytes") || parameter.name == "size" ? sizeof(float) : 1;
+        if (parameter.name == "index") slot.integer = 0;
+        break;
+      case Shape::kReal:
+        slot.real = 1;
+        break;
+      case Shape::kDevice:
+        break;
+      case Shape::kString:
+        slot.pointer = string_for(parameter.name);
+        break;
+      case Shape::kStringList:
+        slot.pointer = list_of(string_for(parameter.name));
+        break;
+      case Shape::kHandle:
+        slot.pointer = handles_.get(parameter.about);
+        if (key(function, parameter.name) == "tdm_generator_set_state.state") {
+          tdm_tensor* state = nullptr;
+          EXPECT_OK(tdm_generator_get_state(static_cast<tdm_generator*>(handles_.get("generator")), &state));
+          handles_.own("tensor", state);
+          slot.pointer = state;
+        }
+        break;
+      case Shape::kHandleList:
+        slot.pointer = list_of(handles_.get(parameter.about));
+        break;
+      case Shape::kStruct:
+        slot.pointer = struct_for(parameter);
+        break;
+      case Shape::kStructOut:
+        slot.pointer = output(i, parameter.size);
+        if (parameter.sized) std::memcpy(slot.pointer, &parameter.size, sizeof parameter.size);
+        break;
+      case Shape::kMemoryList:
+        slot.pointer = list_of(memory_for(parameter.name));
+        break;
+      case Shape::kMemory:
+        slot.pointer = memory_for(parameter.name);
+        break;
+      case Shape::kHandleOut:
+      case Shape::kOut:
+        slot.pointer = output(i, sizeof(std::uint64_t));
+        if (parameter.name == "result_count") *static_cast<std::size_t*>(slot.pointer) = 1;
+        break;
+      case Shape::kCallback:
+        slot.pointer = callback_for(parameter.name);
+        break;
+    }
+  }
+  for (Output& output : outputs_) output.before.assign(output.memory, output.memory + output.before.size());
+}
+
+Arguments::~Arguments() {
+  for (const Output& output : outputs_) {
+    const Parameter& parameter = function_.parameters[output.parameter];
+    if (std::memcmp(output.memory, output.before.data(), output.before.size()) == 0) continue;
+    if (parameter.shape == Shape::kHandleOut) {
+      void* handle = nullptr;
+      std::memcpy(&handle, output.memory, sizeof handle);
+      Handles::free(parameter.about, handle);
+    } else if (parameter.about == "tdm_value") {
+      tdm_value_clear(reinterpret_cast<tdm_value*>(output.memory));
+    }
+  }
+}
+
+bool Arguments::outputs_touched() const {
+  for (const Output& output : outputs_) {
+    if (std::memcmp(output.memory, output.before.data(), output.before.size()) != 0) return true;
+  }
+  return false;
+}
+
+void* Arguments::keep(std::size_t bytes) {
+  memory_.push_back(std::make_unique<unsigned char[]>(bytes));
+  return memory_.back().get();
+}
+
+void* Arguments::list_of(void* element) {
+  void* list = keep(sizeof element);
+  std::memcpy(list, &element, sizeof element);
+  return list;
+}
+
+void* Arguments::output(std::size_t parameter, std::size_t bytes) {
+  auto* memory = static_cast<unsigned char*>(keep(bytes));
+  std::memset(memory, kUntouched, bytes);
+  outputs_.push_back({parameter, memory, std::vector<unsigned char>(bytes)});
+  return memory;
+}
+
+std::uint64_t Arguments::integer_for(const std::string& parameter) {
+  if (parameter == "dtype") return function_.name == "tdm_mode_enter_autocast" ? TDM_DTYPE_BFLOAT16 : TDM_DTYPE_FLOAT32;
+  if (parameter == "timeout_ms") return 50;
+  if (parameter == "device" || parameter == "type") {
+    return function_.name.starts_with("tdm_event") ? TDM_DEVICE_CUDA : TDM_DEVICE_CPU;
+  }
+  static const std::set<std::string> ones = {"ndim", "threads", "count", "seed", "is_server", "enabled", "size"};
+  return ones.contains(parameter) ? 1 : 0;
+}
+
+void* Arguments::string_for(const std::string& parameter) {
+  static const std::map<std::string, std::string> texts = {{"tdm_module_create.type", "Linear"},
+                                                           {"tdm_optimizer_create.type", "SGD"},
+                                                           {"tdm_optimizer_get_option.name", "lr"},
+                                                           {"tdm_op_find.name", "aten::add"},
+                                                           {"tdm_op_find.overload", "Tensor"},
+                                                           {"tdm_live_count.type", "tensor"},
+                                                           {"tdm_load_library.path", "./no-such-library.so"},
+                                                           {"tdm_safetensors_load.path", "no-such-file"},
+                                                           {"tdm_recordio_reader_create.path", "records"},
+                                                           {"tdm_store_compare_set.expected", "value"},
+                                                           {"host", "127.0.0.1"},
+                                                           {"key", "key"},
+                                                           {"keys", "key"},
+                                                           {"path", "written"},
+                                                           {"paths", "records"}};
+  auto found = texts.find(key(function_, parameter));
+  if (found == texts.end()) found = texts.find(parameter);
+  texts_.push_back(found == texts.end() ? "text" : found->second);
+  return texts_.back().data();
+}
+
+void* Arguments::struct_for(const Parameter& parameter) {
+  void* memory = keep(parameter.size);
+  const auto fill = [&](auto value) { std::memcpy(memory, &value, sizeof value); };
+  const std::string& type = parameter.about;
+  if (type == "tdm_value") {
+    fill(calls::of(static_cast<tdm_tensor*>(handles_.get("tensor"))));
+  } else if (type == "tdm_option") {
+    const bool linear = function_.name == "tdm_module_create";
+    fill(linear ? calls::option("in_features", calls::of(1)) : calls::option("lr", calls::of(0.1)));
+  } else if (type == "tdm_message") {
+    fill(tdm_message{static_cast<tdm_tensor*>(handles_.get("tensor")), 1, 0, 0});
+  } else if (type == "tdm_index") {
+    fill(tdm_index TDM_INDEX_INIT);
+  } else if (type == "tdm_field") {
+    tdm_field field{};
+    field.dtype = field.out_dtype = TDM_DTYPE_FLOAT32;
+    field.std = field.scale = 1;
+    fill(field);
+  } else if (type == "tdm_function") {
+    tdm_function function = TDM_FUNCTION_INIT;
+    auto* list = static_cast<tdm_tensor* const*>(list_of(handles_.get("tensor")));
+    function.inputs = list;
+    function.input_count = 1;
+    function.outputs = list;
+    function.output_count = 1;
+    function.backward = backward;
+    fill(function);
+  } else if (type == "tdm_grad_scaler_state") {
+    fill(tdm_grad_scaler_state TDM_GRAD_SCALER_STATE_INIT);
+  } else if (type == "tdm_cuda_settings") {
+    fill(tdm_cuda_settings TDM_CUDA_SETTINGS_INIT);
+  } else if (type == "tdm_tcp_store_options") {
+    tdm_tcp_store_options options = TDM_TCP_STORE_OPTIONS_INIT;
+    options.is_server = 1;
+    options.timeout_ms = 1000;
+    fill(options);
+  } else if (type == "tdm_process_group_options") {
+    tdm_process_group_options options = TDM_PROCESS_GROUP_OPTIONS_INIT;
+    options.backend = "none";
+    options.rank = 0;
+    options.world_size = 1;
+    fill(options);
+  } else {
+    // NULL stands for the defaults.
+    EXPECT_EQ(parameter.name, "options") << "tests/capi/misuse/arguments.cpp does not know the struct " << type;
+    return nullptr;
+  }
+  return memory;
+}
+
+void* Arguments::memory_for(const std::string& parameter) {
+  if (parameter == "user_data") return nullptr;
+  void* memory = keep(16);
+  if (parameter == "sizes" || parameter.ends_with("splits")) {
+    const std::int64_t one = 1;
+    std::memcpy(memory, &one, sizeof one);
+  }
+  return memory;
+}
+
+void* Arguments::callback_for(const std::string& parameter) {
+  if (parameter == "destroy") return pointer_to(destroy);
+  if (parameter == "recompute") return pointer_to(recompute);
+  if (function_.name == "tdm_tensor_register_post_accumulate_grad_hook") return pointer_to(after_accumulation);
+  EXPECT_EQ(parameter, "hook") << "tests/capi/misuse/arguments.cpp does not know the callback of " << function_.name;
+  return pointer_to(hook);
+}
+
+}  // namespace misuse

@@ -1,0 +1,201 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "capi/calls.h"
+#include "capi/misuse/arguments.h"
+
+namespace misuse {
+namespace {
+
+using calls::tagged;
+
+const char* const kPath = "records";  // in the test's own folder
+
+void write_records() {
+  tdm_recordio_writer* writer = nullptr;
+  EXPECT_OK(tdm_recordio_writer_create(kPath, nullptr, &writer));
+  const float record = 1;
+  EXPECT_OK(tdm_recordio_writer_write(writer, &record, sizeof record));
+  EXPECT_OK(tdm_recordio_writer_close(writer));
+  tdm_recordio_writer_free(writer);
+}
+
+tdm_error* keep_gradient(void*, tdm_tensor*, tdm_tensor**) {
+  return nullptr;
+}
+
+// `out` of a function, or NULL where this machine cannot make one.
+template <typename T, typename Make>
+void* made(Make&& make, bool needs_gpu = false) {
+  T* out = nullptr;
+  tdm_error* error = make(&out);
+  if (error && needs_gpu && tdm_error_get_code(error) == TDM_ERROR_UNSUPPORTED) {
+    tdm_error_free(error);
+    return nullptr;
+  }
+  EXPECT_OK(error);
+  return out;
+}
+
+template <typename T>
+T* as(void* handle) {
+  return static_cast<T*>(handle);
+}
+
+void* make_tensor() {
+  calls::Tensor tensor = calls::tensor({1}, {1});
+  EXPECT_OK(tdm_tensor_set_requires_grad(tensor.get(), 1));
+  return tensor.release();
+}
+
+void* make_loader() {
+  write_records();
+  tdm_field field{};
+  field.name = "value";
+  field.dtype = field.out_dtype = TDM_DTYPE_FLOAT32;
+  field.std = field.scale = 1;
+  tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
+  options.drop_last = 0;
+  return made<tdm_loader>([&](auto* out) { return tdm_loader_create(&kPath, 1, &field, 1, &options, out); });
+}
+
+void* make_store() {
+  void* store = made<tdm_store>([](auto* out) { return tdm_store_hash(out); });
+  EXPECT_OK(tdm_store_set_timeout(as<tdm_store>(store), 50));
+  EXPECT_OK(tdm_store_set(as<tdm_store>(store), "key", "value", 5));
+  return store;
+}
+
+void* make_group() {
+  tdm_process_group_options options = TDM_PROCESS_GROUP_OPTIONS_INIT;
+  options.backend = "none";
+  options.rank = 0;
+  options.world_size = 1;
+  return made<tdm_process_group>([&](auto* out) { return tdm_process_group_create(&options, nullptr, out); });
+}
+
+}  // namespace
+
+Handles::~Handles() {
+  for (auto at = order_.rbegin(); at != order_.rend(); ++at) free(at->first, at->second);
+}
+
+void* Handles::get(const std::string& type) {
+  const auto found = made_.find(type);
+  if (found != made_.end()) return found->second;
+  void* handle = make(type);
+  made_[type] = handle;
+  order_.emplace_back(type, handle);
+  return handle;
+}
+
+void Handles::forget(const std::string& type) {
+  made_.erase(type);
+  std::erase_if(order_, [&](const auto& one) { return one.first == type; });
+}
+
+void* Handles::make(const std::string& type) {
+  if (type == "tensor") return make_tensor();
+  if (type == "error") return tdm_error_create(TDM_ERROR_CALLBACK, "test", "made by a test", nullptr, nullptr);
+  if (type == "string") {
+    return made<tdm_string>([&](auto* out) { return tdm_tensor_to_string(as<tdm_tensor>(get("tensor")), out); });
+  }
+  if (type == "named_tensors") {
+    return made<tdm_named_tensors>(
+        [&](auto* out) { return tdm_module_named_parameters(as<tdm_module>(get("module")), out); });
+  }
+  if (type == "scope") return made<tdm_scope>([](auto* out) { return tdm_scope_enter(out); });
+  if (type == "mode") return made<tdm_mode>([](auto* out) { return tdm_mode_enter_grad(1, out); });
+  if (type == "hook") {
+    return made<tdm_hook>([&](auto* out) {
+      return tdm_tensor_register_hook(as<tdm_tensor>(get("tensor")), keep_gradient, nullptr, nullptr, out);
+    });
+  }
+  if (type == "generator") {
+    return made<tdm_generator>([](auto* out) { return tdm_generator_create({TDM_DEVICE_CPU, -1}, out); });
+  }
+  if (type == "stream") {
+    return made<tdm_stream>([](auto* out) { return tdm_stream_current({TDM_DEVICE_CUDA, -1}, out); }, true);
+  }
+  if (type == "event") {
+    return made<tdm_event>([](auto* out) { return tdm_event_create(TDM_DEVICE_CUDA, 1, out); }, true);
+  }
+  if (type == "op") {
+    return const_cast<tdm_op*>(calls::find("aten::neg"));
+  }
+  if (type == "module") {
+    return calls::module("Linear",
+                         {calls::option("in_features", calls::of(1)), calls::option("out_features", calls::of(1))})
+        .release();
+  }
+  if (type == "optimizer") {
+    tdm_tensor* const parameters[] = {as<tdm_tensor>(get("tensor"))};
+    const tdm_option rate = calls::option("lr", calls::of(0.1));
+    return made<tdm_optimizer>([&](auto* out) { return tdm_optimizer_create("SGD", parameters, 1, &rate, 1, out); });
+  }
+  if (type == "grad_scaler") {
+    return made<tdm_grad_scaler>([](auto* out) { return tdm_grad_scaler_create(nullptr, out); });
+  }
+  if (type == "store") return make_store();
+  if (type == "process_group") return make_group();
+  if (type == "work") {
+    return made<tdm_work>([&](auto* out) { return tdm_barrier(as<tdm_process_group>(get("process_group")), out); });
+  }
+  if (type == "ddp") {
+    tdm_tensor* const parameters[] = {as<tdm_tensor>(get("tensor"))};
+    return made<tdm_ddp>([&](auto* out) {
+      return tdm_ddp_create(as<tdm_process_group>(get("process_group")), parameters, nullptr, 1, nullptr, 0, nullptr,
+                            out);
+    });
+  }
+  if (type == "recordio_writer") {
+    return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
+  }
+  if (type == "recordio_reader") {
+    write_records();
+    return made<tdm_recordio_reader>([](auto* out) { return tdm_recordio_reader_create(kPath, out); });
+  }
+  if (type == "loader") return make_loader();
+  ADD_FAILURE() << "tests/capi/misuse/handles.cpp has no handle of type " << type << "; say there how one is made";
+  return nullptr;
+}
+
+void Handles::free(const std::string& type, void* handle) {
+  static const std::map<std::string, std::function<void(void*)>> how = {
+      {"tensor", [](void* h) { tdm_tensor_free(as<tdm_tensor>(h)); }},
+      {"error", [](void* h) { tdm_error_free(as<tdm_error>(h)); }},
+      {"string", [](void* h) { tdm_string_free(as<tdm_string>(h)); }},
+      {"named_tensors", [](void* h) { tdm_named_tensors_free(as<tdm_named_tensors>(h)); }},
+      {"scope", [](void* h) { tdm_scope_exit(as<tdm_scope>(h)); }},
+      {"mode", [](void* h) { tdm_error_free(tdm_mode_exit(as<tdm_mode>(h))); }},
+      {"hook", [](void* h) { tdm_hook_free(as<tdm_hook>(h)); }},
+      {"generator", [](void* h) { tdm_generator_free(as<tdm_generator>(h)); }},
+      {"stream", [](void* h) { tdm_stream_free(as<tdm_stream>(h)); }},
+      {"event", [](void* h) { tdm_event_free(as<tdm_event>(h)); }},
+      {"op", [](void*) {}},
+      {"module", [](void* h) { tdm_module_free(as<tdm_module>(h)); }},
+      {"optimizer", [](void* h) { tdm_optimizer_free(as<tdm_optimizer>(h)); }},
+      {"grad_scaler", [](void* h) { tdm_grad_scaler_free(as<tdm_grad_scaler>(h)); }},
+      {"store", [](void* h) { tdm_store_free(as<tdm_store>(h)); }},
+      {"process_group", [](void* h) { tdm_process_group_free(as<tdm_process_group>(h)); }},
+      {"work", [](void* h) { tdm_work_free(as<tdm_work>(h)); }},
+      {"ddp", [](void* h) { tdm_ddp_free(as<tdm_ddp>(h)); }},
+      {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
+      {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
+      {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }}};
+  const auto found = how.find(type);
+  if (found == how.end()) {
+    ADD_FAILURE() << "tests/capi/misuse/handles.cpp does not know how a handle of type " << type << " is freed";
+  } else {
+    found->second(handle);
+  }
+}
+
+bool Handles::is_checked(const std::string& type) {
+  // Errors are plain memory, so that they can be made when nothing else can.
+  return type != "error";
+}
+
+}  // namespace misuse

@@ -1,0 +1,100 @@
+// Handles, scopes and modes on threads that they do not belong to, and mistakes from many threads at once.
+#include <atomic>
+#include <thread>
+
+#include "capi/calls.h"
+
+namespace {
+
+using namespace calls;
+using testing::HasSubstr;
+
+// Runs `body` on another thread, to its end.
+template <typename Body>
+void elsewhere(Body&& body) {
+  std::thread(body).join();
+}
+
+class Threads : public testing::Test {
+ protected:
+  const LeakCheck leaks;
+};
+
+TEST_F(Threads, AModeIsLeftWhereItWasEntered) {
+  tdm_mode* mode = nullptr;
+  EXPECT_OK(tdm_mode_enter_grad(0, &mode));
+  elsewhere([&] { EXPECT_REFUSED(tdm_mode_exit(mode), TDM_ERROR_INVALID_ARGUMENT, "argument 'mode'"); });
+  EXPECT_OK(tdm_mode_exit(mode));
+  EXPECT_REFUSED(tdm_mode_exit(mode), TDM_ERROR_INVALID_ARGUMENT, "argument 'mode' is not open on this thread");
+}
+
+TEST_F(Threads, AHandleIsFreedTwiceByTwoThreads) {
+  tdm_scope* scope = nullptr;
+  EXPECT_OK(tdm_scope_enter(&scope));
+  tdm_tensor* inside = tensor({1}, {1}).release();
+  elsewhere([&] {
+    tdm_tensor_free(inside);
+    tdm_tensor_free(inside);
+    tdm_scope_keep(inside);
+    EXPECT_EQ(tdm_tensor_numel(inside), 0);
+    EXPECT_REFUSED(tdm_tensor_item_double(inside, nullptr), TDM_ERROR_INVALID_ARGUMENT, "argument 'out' is NULL");
+    double number = 0;
+    EXPECT_REFUSED(tdm_tensor_item_double(inside, &number), TDM_ERROR_CLOSED, "argument 'tensor'");
+  });
+  tdm_tensor_free(inside);
+  tdm_scope_exit(scope);
+  tdm_tensor_free(inside);
+}
+
+TEST_F(Threads, AScopeThatAnotherThreadLeaves) {
+  tdm_scope* scope = nullptr;
+  EXPECT_OK(tdm_scope_enter(&scope));
+  tdm_tensor* inside = tensor({1}, {1}).release();
+  elsewhere([&] {
+    tdm_scope_exit(scope);
+    tdm_scope_exit(scope);
+  });
+  double number = 0;
+  EXPECT_OK(tdm_tensor_item_double(inside, &number));  // its own thread ends it, at its next scope
+  tdm_scope_exit(scope);
+  EXPECT_REFUSED(tdm_tensor_item_double(inside, &number), TDM_ERROR_CLOSED, "argument 'tensor'");
+  EXPECT_EQ(tdm_scope_current(), 0u);
+}
+
+TEST_F(Threads, MistakesFromManyAtOnce) {
+  const Tensor shared = tensor({1, 2, 3}, {3});
+  const Module linear = module("Linear", {option("in_features", of(2)), option("out_features", of(1))});
+  std::atomic<int> refused{0};
+  const auto expect = [&](tdm_error* error) {
+    if (error && tdm_error_get_code(error) != TDM_ERROR_INTERNAL) ++refused;
+    tdm_error_free(error);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int j = 0; j < 50; ++j) {
+        tdm_value result{};
+        const tdm_op* op = nullptr;
+        tdm_tensor* out = nullptr;
+        tdm_module* made = nullptr;
+        expect(tdm_op_find(("aten::none_of_" + std::to_string(i)).c_str(), "", &op));
+        expect(call(find("aten::add", "Tensor"), {of(shared), of("text")}, &result));
+        expect(call(find("aten::mm"), {of(shared), of(shared)}, &result));
+        expect(tdm_tensor_share(reinterpret_cast<tdm_tensor*>(linear.get()), &out));
+        expect(tdm_module_create("NoSuchModule", nullptr, 0, &made));
+        Tensor own = tensor({1}, {1});
+        tdm_tensor* freed = own.get();
+        own.reset();
+        expect(tdm_tensor_share(freed, &out));
+        tdm_string* text = nullptr;
+        EXPECT_OK(tdm_tensor_to_string(shared.get(), &text));
+        tdm_string_free(text);
+        tdm_string_free(text);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(refused, 4 * 50 * 6);
+}
+
+}  // namespace
