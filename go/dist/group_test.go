@@ -131,7 +131,7 @@ func collectivesChild(ctx context.Context) error {
 	if dist.Default() != group || dist.Rank() != group.Rank() || dist.WorldSize() != 2 || dist.LocalRank() != group.Rank() {
 		return fmt.Errorf("rank %d, world %d, local rank %d", dist.Rank(), dist.WorldSize(), dist.LocalRank())
 	}
-	return collectives(ctx, group)
+	return errors.Join(collectives(ctx, group), exchanges(ctx, group))
 }
 
 func TestCollectivesOfProcesses(t *testing.T) {

@@ -379,6 +379,11 @@ GroupBackend::WorkPtr GroupBackend::barrier(const c10d::BarrierOptions& options)
   return run("barrier", {}, -1, [] { return std::string(); }, [&] { return inner_->barrier(options); });
 }
 
+void GroupBackend::setTimeout(std::chrono::milliseconds timeout) {
+  state_->set_timeout(timeout);
+  inner_->setTimeout(timeout);
+}
+
 void GroupBackend::abort() {
   state_->abort("its process group was aborted");
   inner_->abort();

@@ -49,7 +49,7 @@ std::uint64_t GroupState::collectives() const {
 std::string GroupState::describe(const Collective& collective) const {
   char age[32];
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - collective.begun;
-  std::snprintf(age, sizeof age, "%.3g s", spent.count());
+  std::snprintf(age, sizeof age, "%.3f s", spent.count());
   return tandem::describe(collective) + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " +
          std::to_string(size_) + "), begun " + age + " ago";
 }
@@ -121,7 +121,7 @@ void GroupState::end_connections() {
   net::end_connections(listeners_[rank_], peers);
 }
 
-std::string GroupState::name_peer(const std::string& message) const {
+std::string GroupState::name_peer(const std::string& message, const Collective& collective) const {
   // Gloo writes "[address]:port" with the port's bytes as they go over the wire.
   const auto contains = [&](const std::string& address, std::uint16_t port) {
     const std::string place = "[" + address + "]:" + std::to_string(port);
@@ -135,6 +135,7 @@ std::string GroupState::name_peer(const std::string& message) const {
       if (contains(address, port) || contains(address, htons(port))) return "rank " + std::to_string(rank);
     }
   }
+  if (collective.point_to_point && collective.peer >= 0) return "rank " + std::to_string(collective.peer);
   return size_ == 2 ? "rank " + std::to_string(1 - rank_) : "another rank";
 }
 
@@ -163,13 +164,13 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
   Error described = code ? Error(*code, where + ", failed: " + text)
                     : timeout
                         ? Error(ErrorCode::kTimeout,
-                                where + ", timed out waiting for " + name_peer(text) +
+                                where + ", timed out waiting for " + name_peer(text, collective) +
                                     ", which did not take part in time: it is stopped, slow or calls other "
                                     "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
                                     "TANDEM_FLIGHT_RECORD keeps a record (" +
                                     text + ")")
                         : Error(ErrorCode::kPeerLost,
-                                where + ", failed: " + name_peer(text) +
+                                where + ", failed: " + name_peer(text, collective) +
                                     " closed its connection, because it died, ended or lost another rank (" + text +
                                     ")");
   bool first = false;

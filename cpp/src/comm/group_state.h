@@ -2,6 +2,7 @@
 // works, and how to wake everyone who waits.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -21,11 +22,15 @@ namespace tandem {
 // Thread-safe.
 class GroupState : public std::enable_shared_from_this<GroupState> {
  public:
-  GroupState(std::string name, int rank, int size) : name_(std::move(name)), rank_(rank), size_(size) {}
+  GroupState(std::string name, int rank, int size, std::chrono::milliseconds timeout)
+      : name_(std::move(name)), rank_(rank), size_(size), timeout_(timeout) {}
 
   const std::string& name() const { return name_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
+  // Of each collective.
+  std::chrono::milliseconds timeout() const { return timeout_; }
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
   // On which endpoints each rank listens. Set once, before the first collective.
   void set_listeners(std::vector<std::vector<net::Endpoint>> listeners) { listeners_ = std::move(listeners); }
@@ -63,12 +68,13 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   void let_go();
   // A backend's failure as an Error that names things. The first one ends the group.
   std::exception_ptr explain(std::exception_ptr failure, const Collective& collective);
-  std::string name_peer(const std::string& message) const;
+  std::string name_peer(const std::string& message, const Collective& collective) const;
   void end_connections();
 
   const std::string name_;
   const int rank_;
   const int size_;
+  std::atomic<std::chrono::milliseconds> timeout_;
   std::vector<std::vector<net::Endpoint>> listeners_;
 
   mutable std::mutex mutex_;

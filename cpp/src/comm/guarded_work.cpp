@@ -130,7 +130,7 @@ void GuardedWork::wait_for_inner() {
     std::exception_ptr failure;
     try {
       // False is what Gloo says after an abort, which then has ended this work already.
-      if (!one->wait()) failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
+      if (!one->wait(state_->timeout())) failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
     } catch (...) {
       failure = std::current_exception();
     }

@@ -105,9 +105,10 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(const ProcessGroupOptions& option
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
+    const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
     throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(meeting.rank) +
-                                          " could not connect to all ranks of group '" + options.name +
-                                          "': " + error.what());
+                                          " could not connect to all ranks of group '" + options.name + "': " +
+                                          (of_libtorch ? of_libtorch->what_without_backtrace() : error.what()));
   }
 }
 
@@ -170,7 +171,7 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   parts->options = options;
   parts->meeting = meeting;
   parts->global_ranks = std::move(global_ranks);
-  parts->state = std::make_shared<GroupState>(options.name, meeting.rank, meeting.world_size);
+  parts->state = std::make_shared<GroupState>(options.name, meeting.rank, meeting.world_size, options.timeout);
   parts->store = meeting.store;
   Store notes = meeting.store;  // of this group alone, where there are other ranks
   BackendType type = BackendType::CUSTOM;
