@@ -17,6 +17,37 @@ type call struct {
 
 func begin(op *bridge.Operator) call { return call{op, c.NewFrame()} }
 
+// of1, of2 and of3 run an operator that is given so many tensors alone, the usual call, without collecting anything.
+
+func of1(op *bridge.Operator, a *Tensor) *Tensor {
+	made := op.OfTensors(1, a.handle(op.Name), nil, nil)
+	runtime.KeepAlive(a)
+	return wrapOptional(made)
+}
+
+func of2(op *bridge.Operator, a, b *Tensor) *Tensor {
+	made := op.OfTensors(2, a.handle(op.Name), b.handle(op.Name), nil)
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	return wrapOptional(made)
+}
+
+func of3(op *bridge.Operator, a, b, c *Tensor) *Tensor {
+	made := op.OfTensors(3, a.handle(op.Name), b.handle(op.Name), c.handle(op.Name))
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	runtime.KeepAlive(c)
+	return wrapOptional(made)
+}
+
+// wrapOptional gives nil for an undefined tensor.
+func wrapOptional(made c.Made) *Tensor {
+	if made.Handle == nil {
+		return nil
+	}
+	return wrap(made)
+}
+
 // tensor is to be given to what runs the operator as well, which keeps it alive; the frame keeps all others.
 func (k call) tensor(t *Tensor) call {
 	k.frame.Tensor(t.handle(k.op.Name))
@@ -282,10 +313,7 @@ func (k call) factory(o TensorOptions) call {
 func (k call) one(keep ...*Tensor) *Tensor {
 	made := k.op.One(k.frame)
 	runtime.KeepAlive(keep)
-	if made.Handle == nil {
-		return nil
-	}
-	return wrap(made)
+	return wrapOptional(made)
 }
 
 // into runs an operator that writes to t and returns it.

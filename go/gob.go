@@ -136,7 +136,7 @@ func (t *Tensor) become(raw []byte, dtype DType, shape []int, requiresGrad bool)
 // replace closes what t refers to and takes a new handle.
 func (t *Tensor) replace(m c.Made) {
 	t.Close()
-	t.native, t.scope, t.bytes = m.Handle, m.Scope, 0
+	t.native, t.scope, t.guarded = m.Handle, m.Scope, nil
 	if m.Scope == 0 {
 		t.guard(m.Bytes)
 	}

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	abs(Tensor self) -> Tensor
 func (t *Tensor) Abs() *Tensor {
-	return begin(opAbs).tensor(t).one(t)
+	return of1(opAbs, t)
 }
 
 // AbsI is torch.Tensor.abs_: it overwrites t, and returns it.
@@ -29,7 +29,7 @@ func (t *Tensor) AbsOut(out *Tensor) *Tensor {
 //
 //	absolute(Tensor self) -> Tensor
 func (t *Tensor) Absolute() *Tensor {
-	return begin(opAbsolute).tensor(t).one(t)
+	return of1(opAbsolute, t)
 }
 
 // AbsoluteI is torch.Tensor.absolute_: it overwrites t, and returns it.
@@ -50,7 +50,7 @@ func (t *Tensor) AbsoluteOut(out *Tensor) *Tensor {
 //
 //	acos(Tensor self) -> Tensor
 func (t *Tensor) Acos() *Tensor {
-	return begin(opAcos).tensor(t).one(t)
+	return of1(opAcos, t)
 }
 
 // AcosI is torch.Tensor.acos_: it overwrites t, and returns it.
@@ -71,7 +71,7 @@ func (t *Tensor) AcosOut(out *Tensor) *Tensor {
 //
 //	acosh(Tensor self) -> Tensor
 func (t *Tensor) Acosh() *Tensor {
-	return begin(opAcosh).tensor(t).one(t)
+	return of1(opAcosh, t)
 }
 
 // AcoshI is torch.Tensor.acosh_: it overwrites t, and returns it.
@@ -97,11 +97,11 @@ type AddOptions struct {
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Add(other *Tensor, options ...AddOptions) *Tensor {
-	args := begin(opAdd).tensor(t).tensor(other)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Alpha)
+	if len(options) == 0 {
+		return of2(opAdd, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opAdd).tensor(t).tensor(other).optScalar(o.Alpha).one(t, other)
 }
 
 // AddBMMOptions of [Tensor.AddBMM].
@@ -114,12 +114,12 @@ type AddBMMOptions struct {
 //
 //	addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddBMM(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tensor {
-	args := begin(opAddBMM).tensor(t).tensor(batch1).tensor(batch2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opAddBMM, t, batch1, batch2)
 	}
-	return args.one(t, batch1, batch2)
+	o := options[0]
+	return begin(opAddBMM).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).
+		one(t, batch1, batch2)
 }
 
 // AddBMMI is torch.Tensor.addbmm_: it overwrites t, and returns it.
@@ -153,11 +153,11 @@ type AddCDivOptions struct {
 //
 //	addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCDiv(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *Tensor {
-	args := begin(opAddCDiv).tensor(t).tensor(tensor1).tensor(tensor2)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Value)
+	if len(options) == 0 {
+		return of3(opAddCDiv, t, tensor1, tensor2)
 	}
-	return args.one(t, tensor1, tensor2)
+	o := options[0]
+	return begin(opAddCDiv).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).one(t, tensor1, tensor2)
 }
 
 // AddCDivI is torch.Tensor.addcdiv_: it overwrites t, and returns it.
@@ -189,11 +189,11 @@ type AddCMulOptions struct {
 //
 //	addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCMul(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *Tensor {
-	args := begin(opAddCMul).tensor(t).tensor(tensor1).tensor(tensor2)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Value)
+	if len(options) == 0 {
+		return of3(opAddCMul, t, tensor1, tensor2)
 	}
-	return args.one(t, tensor1, tensor2)
+	o := options[0]
+	return begin(opAddCMul).tensor(t).tensor(tensor1).tensor(tensor2).optScalar(o.Value).one(t, tensor1, tensor2)
 }
 
 // AddCMulI is torch.Tensor.addcmul_: it overwrites t, and returns it.
@@ -237,12 +237,11 @@ type AddMMOptions struct {
 //
 //	addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMM(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
-	args := begin(opAddMM).tensor(t).tensor(mat1).tensor(mat2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opAddMM, t, mat1, mat2)
 	}
-	return args.one(t, mat1, mat2)
+	o := options[0]
+	return begin(opAddMM).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).one(t, mat1, mat2)
 }
 
 // AddMMDTypeOptions of [AddMMDType].
@@ -306,12 +305,11 @@ type AddMVOptions struct {
 //
 //	addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMV(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
-	args := begin(opAddMV).tensor(t).tensor(mat).tensor(vec)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opAddMV, t, mat, vec)
 	}
-	return args.one(t, mat, vec)
+	o := options[0]
+	return begin(opAddMV).tensor(t).tensor(mat).tensor(vec).optScalar(o.Beta).optScalar(o.Alpha).one(t, mat, vec)
 }
 
 // AddMVI is torch.Tensor.addmv_: it overwrites t, and returns it.
@@ -381,12 +379,11 @@ type AddrOptions struct {
 //
 //	addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Addr(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
-	args := begin(opAddr).tensor(t).tensor(vec1).tensor(vec2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opAddr, t, vec1, vec2)
 	}
-	return args.one(t, vec1, vec2)
+	o := options[0]
+	return begin(opAddr).tensor(t).tensor(vec1).tensor(vec2).optScalar(o.Beta).optScalar(o.Alpha).one(t, vec1, vec2)
 }
 
 // AddrI is torch.Tensor.addr_: it overwrites t, and returns it.
@@ -415,21 +412,21 @@ func (t *Tensor) AddrOut(vec1, vec2, out *Tensor, options ...AddrOptions) *Tenso
 //
 //	adjoint(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Adjoint() *Tensor {
-	return begin(opAdjoint).tensor(t).one(t)
+	return of1(opAdjoint, t)
 }
 
 // AliasCopy is torch.alias_copy.
 //
 //	alias_copy(Tensor self) -> Tensor
 func AliasCopy(self *Tensor) *Tensor {
-	return begin(opAliasCopy).tensor(self).one(self)
+	return of1(opAliasCopy, self)
 }
 
 // All is whether all elements are true.
 //
 //	all(Tensor self) -> Tensor
 func (t *Tensor) All() *Tensor {
-	return begin(opAll).tensor(t).one(t)
+	return of1(opAll, t)
 }
 
 // AllCloseOptions of [Tensor.AllClose].
@@ -486,12 +483,11 @@ type AllDimsOptions struct {
 //
 //	all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
-	args := begin(opAllDims).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opAllDims, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opAllDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
 }
 
 // AllDimsOut is [Tensor.AllDims] whose result is written to out.
@@ -519,12 +515,11 @@ type AmaxOptions struct {
 //
 //	amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
-	args := begin(opAmax).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opAmax, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opAmax).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
 }
 
 // AmaxOut is [Tensor.Amax] whose result is written to out.
@@ -545,12 +540,11 @@ type AminOptions struct {
 //
 //	amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amin(options ...AminOptions) *Tensor {
-	args := begin(opAmin).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opAmin, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opAmin).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
 }
 
 // AminOut is [Tensor.Amin] whose result is written to out.
@@ -593,7 +587,7 @@ func (t *Tensor) AminmaxOut(min, max *Tensor, options ...AminmaxOptions) (*Tenso
 //
 //	angle(Tensor self) -> Tensor
 func (t *Tensor) Angle() *Tensor {
-	return begin(opAngle).tensor(t).one(t)
+	return of1(opAngle, t)
 }
 
 // AngleOut is [Tensor.Angle] whose result is written to out.
@@ -607,7 +601,7 @@ func (t *Tensor) AngleOut(out *Tensor) *Tensor {
 //
 //	any(Tensor self) -> Tensor
 func (t *Tensor) Any() *Tensor {
-	return begin(opAny).tensor(t).one(t)
+	return of1(opAny, t)
 }
 
 // AnyDimOptions of [Tensor.AnyDim].
@@ -644,12 +638,11 @@ type AnyDimsOptions struct {
 //
 //	any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
-	args := begin(opAnyDims).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opAnyDims, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opAnyDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
 }
 
 // AnyDimsOut is [Tensor.AnyDims] whose result is written to out.
@@ -727,7 +720,7 @@ func ArangeStartStepOut(start, end Scalar, out *Tensor, options ...ArangeStartSt
 //
 //	arccos(Tensor self) -> Tensor
 func (t *Tensor) Arccos() *Tensor {
-	return begin(opArccos).tensor(t).one(t)
+	return of1(opArccos, t)
 }
 
 // ArccosI is torch.Tensor.arccos_: it overwrites t, and returns it.
@@ -748,7 +741,7 @@ func (t *Tensor) ArccosOut(out *Tensor) *Tensor {
 //
 //	arccosh(Tensor self) -> Tensor
 func (t *Tensor) Arccosh() *Tensor {
-	return begin(opArccosh).tensor(t).one(t)
+	return of1(opArccosh, t)
 }
 
 // ArccoshI is torch.Tensor.arccosh_: it overwrites t, and returns it.
@@ -769,7 +762,7 @@ func (t *Tensor) ArccoshOut(out *Tensor) *Tensor {
 //
 //	arcsin(Tensor self) -> Tensor
 func (t *Tensor) Arcsin() *Tensor {
-	return begin(opArcsin).tensor(t).one(t)
+	return of1(opArcsin, t)
 }
 
 // ArcsinI is torch.Tensor.arcsin_: it overwrites t, and returns it.
@@ -790,7 +783,7 @@ func (t *Tensor) ArcsinOut(out *Tensor) *Tensor {
 //
 //	arcsinh(Tensor self) -> Tensor
 func (t *Tensor) Arcsinh() *Tensor {
-	return begin(opArcsinh).tensor(t).one(t)
+	return of1(opArcsinh, t)
 }
 
 // ArcsinhI is torch.Tensor.arcsinh_: it overwrites t, and returns it.
@@ -811,14 +804,14 @@ func (t *Tensor) ArcsinhOut(out *Tensor) *Tensor {
 //
 //	arctan(Tensor self) -> Tensor
 func (t *Tensor) Arctan() *Tensor {
-	return begin(opArctan).tensor(t).one(t)
+	return of1(opArctan, t)
 }
 
 // Arctan2 is torch.Tensor.arctan2.
 //
 //	arctan2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Arctan2(other *Tensor) *Tensor {
-	return begin(opArctan2).tensor(t).tensor(other).one(t, other)
+	return of2(opArctan2, t, other)
 }
 
 // Arctan2I is torch.Tensor.arctan2_: it overwrites t, and returns it.
@@ -853,7 +846,7 @@ func (t *Tensor) ArctanOut(out *Tensor) *Tensor {
 //
 //	arctanh(Tensor self) -> Tensor
 func (t *Tensor) Arctanh() *Tensor {
-	return begin(opArctanh).tensor(t).one(t)
+	return of1(opArctanh, t)
 }
 
 // ArctanhI is torch.Tensor.arctanh_: it overwrites t, and returns it.
@@ -940,12 +933,11 @@ type ArgsortOptions struct {
 //
 //	argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 func (t *Tensor) Argsort(options ...ArgsortOptions) *Tensor {
-	args := begin(opArgsort).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.Descending)
+	if len(options) == 0 {
+		return of1(opArgsort, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opArgsort).tensor(t).optInt(o.Dim).optBool(o.Descending).one(t)
 }
 
 // ArgsortStableOptions of [Tensor.ArgsortStable].
@@ -980,7 +972,7 @@ func (t *Tensor) ArgsortStableOut(stable bool, out *Tensor, options ...ArgsortSt
 //
 //	argwhere(Tensor self) -> Tensor
 func (t *Tensor) Argwhere() *Tensor {
-	return begin(opArgwhere).tensor(t).one(t)
+	return of1(opArgwhere, t)
 }
 
 // AsStridedOptions of [Tensor.AsStrided].
@@ -1047,7 +1039,7 @@ func (t *Tensor) AsStridedScatter(src *Tensor, size, stride []int, options ...As
 //
 //	asin(Tensor self) -> Tensor
 func (t *Tensor) Asin() *Tensor {
-	return begin(opAsin).tensor(t).one(t)
+	return of1(opAsin, t)
 }
 
 // AsinI is torch.Tensor.asin_: it overwrites t, and returns it.
@@ -1068,7 +1060,7 @@ func (t *Tensor) AsinOut(out *Tensor) *Tensor {
 //
 //	asinh(Tensor self) -> Tensor
 func (t *Tensor) Asinh() *Tensor {
-	return begin(opAsinh).tensor(t).one(t)
+	return of1(opAsinh, t)
 }
 
 // AsinhI is torch.Tensor.asinh_: it overwrites t, and returns it.
@@ -1089,7 +1081,7 @@ func (t *Tensor) AsinhOut(out *Tensor) *Tensor {
 //
 //	atleast_1d(Tensor self) -> Tensor
 func AtLeast1d(self *Tensor) *Tensor {
-	return begin(opAtLeast1d).tensor(self).one(self)
+	return of1(opAtLeast1d, self)
 }
 
 // AtLeast1dSequence is torch.atleast_1d.
@@ -1103,7 +1095,7 @@ func AtLeast1dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atleast_2d(Tensor self) -> Tensor
 func AtLeast2d(self *Tensor) *Tensor {
-	return begin(opAtLeast2d).tensor(self).one(self)
+	return of1(opAtLeast2d, self)
 }
 
 // AtLeast2dSequence is torch.atleast_2d.
@@ -1117,7 +1109,7 @@ func AtLeast2dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atleast_3d(Tensor self) -> Tensor
 func AtLeast3d(self *Tensor) *Tensor {
-	return begin(opAtLeast3d).tensor(self).one(self)
+	return of1(opAtLeast3d, self)
 }
 
 // AtLeast3dSequence is torch.atleast_3d.
@@ -1131,14 +1123,14 @@ func AtLeast3dSequence(tensors ...*Tensor) []*Tensor {
 //
 //	atan(Tensor self) -> Tensor
 func (t *Tensor) Atan() *Tensor {
-	return begin(opAtan).tensor(t).one(t)
+	return of1(opAtan, t)
 }
 
 // Atan2 is torch.Tensor.atan2.
 //
 //	atan2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Atan2(other *Tensor) *Tensor {
-	return begin(opAtan2).tensor(t).tensor(other).one(t, other)
+	return of2(opAtan2, t, other)
 }
 
 // Atan2I is torch.Tensor.atan2_: it overwrites t, and returns it.
@@ -1173,7 +1165,7 @@ func (t *Tensor) AtanOut(out *Tensor) *Tensor {
 //
 //	atanh(Tensor self) -> Tensor
 func (t *Tensor) Atanh() *Tensor {
-	return begin(opAtanh).tensor(t).one(t)
+	return of1(opAtanh, t)
 }
 
 // AtanhI is torch.Tensor.atanh_: it overwrites t, and returns it.

@@ -14,12 +14,12 @@ type BAddBMMOptions struct {
 //
 //	baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) BAddBMM(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Tensor {
-	args := begin(opBAddBMM).tensor(t).tensor(batch1).tensor(batch2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opBAddBMM, t, batch1, batch2)
 	}
-	return args.one(t, batch1, batch2)
+	o := options[0]
+	return begin(opBAddBMM).tensor(t).tensor(batch1).tensor(batch2).optScalar(o.Beta).optScalar(o.Alpha).
+		one(t, batch1, batch2)
 }
 
 // BAddBMMDTypeOptions of [BAddBMMDType].
@@ -77,7 +77,7 @@ func (t *Tensor) BAddBMMOut(batch1, batch2, out *Tensor, options ...BAddBMMOptio
 //
 //	bmm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) BMM(mat2 *Tensor) *Tensor {
-	return begin(opBMM).tensor(t).tensor(mat2).one(t, mat2)
+	return of2(opBMM, t, mat2)
 }
 
 // BMMDType is torch.bmm.
@@ -134,11 +134,11 @@ type BernoulliOptions struct {
 //
 //	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 func (t *Tensor) Bernoulli(options ...BernoulliOptions) *Tensor {
-	args := begin(opBernoulli).tensor(t)
-	if len(options) > 0 {
-		args = args.optGenerator(options[0].Generator)
+	if len(options) == 0 {
+		return of1(opBernoulli, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opBernoulli).tensor(t).optGenerator(o.Generator).one(t)
 }
 
 // BernoulliFloatIOptions of [Tensor.BernoulliFloatI].
@@ -204,12 +204,11 @@ type BinCountOptions struct {
 //
 //	bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
 func (t *Tensor) BinCount(options ...BinCountOptions) *Tensor {
-	args := begin(opBinCount).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optTensor(o.Weights).optInt(o.Minlength)
+	if len(options) == 0 {
+		return of1(opBinCount, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opBinCount).tensor(t).optTensor(o.Weights).optInt(o.Minlength).one(t)
 }
 
 // BinomialOptions of [Binomial].
@@ -221,18 +220,18 @@ type BinomialOptions struct {
 //
 //	binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
 func Binomial(count, prob *Tensor, options ...BinomialOptions) *Tensor {
-	args := begin(opBinomial).tensor(count).tensor(prob)
-	if len(options) > 0 {
-		args = args.optGenerator(options[0].Generator)
+	if len(options) == 0 {
+		return of2(opBinomial, count, prob)
 	}
-	return args.one(count, prob)
+	o := options[0]
+	return begin(opBinomial).tensor(count).tensor(prob).optGenerator(o.Generator).one(count, prob)
 }
 
 // BitwiseAnd is torch.Tensor.bitwise_and.
 //
 //	bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseAnd(other *Tensor) *Tensor {
-	return begin(opBitwiseAnd).tensor(t).tensor(other).one(t, other)
+	return of2(opBitwiseAnd, t, other)
 }
 
 // BitwiseAndI is torch.Tensor.bitwise_and_: it overwrites t, and returns it.
@@ -281,7 +280,7 @@ func BitwiseAndScalarTensor(self Scalar, other *Tensor) *Tensor {
 //
 //	bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseLeftShift(other *Tensor) *Tensor {
-	return begin(opBitwiseLeftShift).tensor(t).tensor(other).one(t, other)
+	return of2(opBitwiseLeftShift, t, other)
 }
 
 // BitwiseLeftShiftI is torch.Tensor.bitwise_left_shift_: it overwrites t, and returns it.
@@ -330,7 +329,7 @@ func BitwiseLeftShiftScalarTensor(self Scalar, other *Tensor) *Tensor {
 //
 //	bitwise_not(Tensor self) -> Tensor
 func (t *Tensor) BitwiseNot() *Tensor {
-	return begin(opBitwiseNot).tensor(t).one(t)
+	return of1(opBitwiseNot, t)
 }
 
 // BitwiseNotI is torch.Tensor.bitwise_not_: it overwrites t, and returns it.
@@ -351,7 +350,7 @@ func (t *Tensor) BitwiseNotOut(out *Tensor) *Tensor {
 //
 //	bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseOr(other *Tensor) *Tensor {
-	return begin(opBitwiseOr).tensor(t).tensor(other).one(t, other)
+	return of2(opBitwiseOr, t, other)
 }
 
 // BitwiseOrI is torch.Tensor.bitwise_or_: it overwrites t, and returns it.
@@ -400,7 +399,7 @@ func BitwiseOrScalarTensor(self Scalar, other *Tensor) *Tensor {
 //
 //	bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseRightShift(other *Tensor) *Tensor {
-	return begin(opBitwiseRightShift).tensor(t).tensor(other).one(t, other)
+	return of2(opBitwiseRightShift, t, other)
 }
 
 // BitwiseRightShiftI is torch.Tensor.bitwise_right_shift_: it overwrites t, and returns it.
@@ -449,7 +448,7 @@ func BitwiseRightShiftScalarTensor(self Scalar, other *Tensor) *Tensor {
 //
 //	bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) BitwiseXor(other *Tensor) *Tensor {
-	return begin(opBitwiseXor).tensor(t).tensor(other).one(t, other)
+	return of2(opBitwiseXor, t, other)
 }
 
 // BitwiseXorI is torch.Tensor.bitwise_xor_: it overwrites t, and returns it.
@@ -549,12 +548,12 @@ type BucketizeOptions struct {
 //
 //	bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
-	args := begin(opBucketize).tensor(self).tensor(boundaries)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optBool(o.OutInt32).optBool(o.Right)
+	if len(options) == 0 {
+		return of2(opBucketize, self, boundaries)
 	}
-	return args.one(self, boundaries)
+	o := options[0]
+	return begin(opBucketize).tensor(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).
+		one(self, boundaries)
 }
 
 // BucketizeOut is [Bucketize] whose result is written to out.

@@ -14,12 +14,11 @@ type CDistOptions struct {
 //
 //	cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
 func CDist(x1, x2 *Tensor, options ...CDistOptions) *Tensor {
-	args := begin(opCDist).tensor(x1).tensor(x2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDouble(o.P).optInt(o.ComputeMode)
+	if len(options) == 0 {
+		return of2(opCDist, x1, x2)
 	}
-	return args.one(x1, x2)
+	o := options[0]
+	return begin(opCDist).tensor(x1).tensor(x2).optDouble(o.P).optInt(o.ComputeMode).one(x1, x2)
 }
 
 // CanCast is torch.can_cast.
@@ -79,21 +78,21 @@ func (t *Tensor) CauchyI(options ...CauchyIOptions) *Tensor {
 //
 //	ccol_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) CcolIndices() *Tensor {
-	return begin(opCcolIndices).tensor(t).one(t)
+	return of1(opCcolIndices, t)
 }
 
 // CcolIndicesCopy is torch.ccol_indices_copy.
 //
 //	ccol_indices_copy(Tensor self) -> Tensor
 func CcolIndicesCopy(self *Tensor) *Tensor {
-	return begin(opCcolIndicesCopy).tensor(self).one(self)
+	return of1(opCcolIndicesCopy, self)
 }
 
 // Ceil is torch.Tensor.ceil.
 //
 //	ceil(Tensor self) -> Tensor
 func (t *Tensor) Ceil() *Tensor {
-	return begin(opCeil).tensor(t).one(t)
+	return of1(opCeil, t)
 }
 
 // CeilI is torch.Tensor.ceil_: it overwrites t, and returns it.
@@ -133,11 +132,11 @@ type ChalfOptions struct {
 //
 //	chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Chalf(options ...ChalfOptions) *Tensor {
-	args := begin(opChalf).tensor(t)
-	if len(options) > 0 {
-		args = args.optMemoryFormat(options[0].MemoryFormat)
+	if len(options) == 0 {
+		return of1(opChalf, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opChalf).tensor(t).optMemoryFormat(o.MemoryFormat).one(t)
 }
 
 // CholeskyOptions of [Tensor.Cholesky].
@@ -149,11 +148,11 @@ type CholeskyOptions struct {
 //
 //	cholesky(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) Cholesky(options ...CholeskyOptions) *Tensor {
-	args := begin(opCholesky).tensor(t)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Upper)
+	if len(options) == 0 {
+		return of1(opCholesky, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opCholesky).tensor(t).optBool(o.Upper).one(t)
 }
 
 // CholeskyInverseOptions of [Tensor.CholeskyInverse].
@@ -165,11 +164,11 @@ type CholeskyInverseOptions struct {
 //
 //	cholesky_inverse(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
-	args := begin(opCholeskyInverse).tensor(t)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Upper)
+	if len(options) == 0 {
+		return of1(opCholeskyInverse, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opCholeskyInverse).tensor(t).optBool(o.Upper).one(t)
 }
 
 // CholeskyInverseOut is [Tensor.CholeskyInverse] whose result is written to out.
@@ -197,11 +196,11 @@ type CholeskySolveOptions struct {
 //
 //	cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
 func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) *Tensor {
-	args := begin(opCholeskySolve).tensor(t).tensor(input2)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Upper)
+	if len(options) == 0 {
+		return of2(opCholeskySolve, t, input2)
 	}
-	return args.one(t, input2)
+	o := options[0]
+	return begin(opCholeskySolve).tensor(t).tensor(input2).optBool(o.Upper).one(t, input2)
 }
 
 // CholeskySolveOut is [Tensor.CholeskySolve] whose result is written to out.
@@ -229,12 +228,11 @@ type ClampOptions struct {
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clamp(options ...ClampOptions) *Tensor {
-	args := begin(opClamp).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Min).optScalar(o.Max)
+	if len(options) == 0 {
+		return of1(opClamp, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opClamp).tensor(t).optScalar(o.Min).optScalar(o.Max).one(t)
 }
 
 // ClampI is torch.Tensor.clamp_: it overwrites t, and returns it.
@@ -274,7 +272,7 @@ func (t *Tensor) ClampMaxOut(max Scalar, out *Tensor) *Tensor {
 //
 //	clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
 func (t *Tensor) ClampMaxTensor(max *Tensor) *Tensor {
-	return begin(opClampMaxTensor).tensor(t).tensor(max).one(t, max)
+	return of2(opClampMaxTensor, t, max)
 }
 
 // ClampMaxTensorI is torch.Tensor.clamp_max_: it overwrites t, and returns it.
@@ -316,7 +314,7 @@ func (t *Tensor) ClampMinOut(min Scalar, out *Tensor) *Tensor {
 //
 //	clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
 func (t *Tensor) ClampMinTensor(min *Tensor) *Tensor {
-	return begin(opClampMinTensor).tensor(t).tensor(min).one(t, min)
+	return of2(opClampMinTensor, t, min)
 }
 
 // ClampMinTensorI is torch.Tensor.clamp_min_: it overwrites t, and returns it.
@@ -351,12 +349,11 @@ type ClampTensorOptions struct {
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClampTensor(options ...ClampTensorOptions) *Tensor {
-	args := begin(opClampTensor).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optTensor(o.Min).optTensor(o.Max)
+	if len(options) == 0 {
+		return of1(opClampTensor, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opClampTensor).tensor(t).optTensor(o.Min).optTensor(o.Max).one(t)
 }
 
 // ClampTensorI is torch.Tensor.clamp_: it overwrites t, and returns it.
@@ -389,12 +386,11 @@ type ClipOptions struct {
 //
 //	clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clip(options ...ClipOptions) *Tensor {
-	args := begin(opClip).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Min).optScalar(o.Max)
+	if len(options) == 0 {
+		return of1(opClip, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opClip).tensor(t).optScalar(o.Min).optScalar(o.Max).one(t)
 }
 
 // ClipI is torch.Tensor.clip_: it overwrites t, and returns it.
@@ -427,12 +423,11 @@ type ClipTensorOptions struct {
 //
 //	clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClipTensor(options ...ClipTensorOptions) *Tensor {
-	args := begin(opClipTensor).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optTensor(o.Min).optTensor(o.Max)
+	if len(options) == 0 {
+		return of1(opClipTensor, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opClipTensor).tensor(t).optTensor(o.Min).optTensor(o.Max).one(t)
 }
 
 // ClipTensorI is torch.Tensor.clip_: it overwrites t, and returns it.
@@ -464,32 +459,32 @@ type CloneOptions struct {
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Clone(options ...CloneOptions) *Tensor {
-	args := begin(opClone).tensor(t)
-	if len(options) > 0 {
-		args = args.optMemoryFormat(options[0].MemoryFormat)
+	if len(options) == 0 {
+		return of1(opClone, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opClone).tensor(t).optMemoryFormat(o.MemoryFormat).one(t)
 }
 
 // Coalesce is torch.Tensor.coalesce.
 //
 //	coalesce(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Coalesce() *Tensor {
-	return begin(opCoalesce).tensor(t).one(t)
+	return of1(opCoalesce, t)
 }
 
 // ColIndices is torch.Tensor.col_indices.
 //
 //	col_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ColIndices() *Tensor {
-	return begin(opColIndices).tensor(t).one(t)
+	return of1(opColIndices, t)
 }
 
 // ColIndicesCopy is torch.col_indices_copy.
 //
 //	col_indices_copy(Tensor self) -> Tensor
 func ColIndicesCopy(self *Tensor) *Tensor {
-	return begin(opColIndicesCopy).tensor(self).one(self)
+	return of1(opColIndicesCopy, self)
 }
 
 // ColumnStack is torch.column_stack.
@@ -516,19 +511,18 @@ type CombinationsOptions struct {
 //
 //	combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor
 func Combinations(self *Tensor, options ...CombinationsOptions) *Tensor {
-	args := begin(opCombinations).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.R).optBool(o.WithReplacement)
+	if len(options) == 0 {
+		return of1(opCombinations, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opCombinations).tensor(self).optInt(o.R).optBool(o.WithReplacement).one(self)
 }
 
 // Complex is torch.complex.
 //
 //	complex(Tensor real, Tensor imag) -> Tensor
 func Complex(real, imag *Tensor) *Tensor {
-	return begin(opComplex).tensor(real).tensor(imag).one(real, imag)
+	return of2(opComplex, real, imag)
 }
 
 // ComplexOut is [Complex] whose result is written to out.
@@ -582,14 +576,14 @@ func ConcatenateOut(tensors []*Tensor, out *Tensor, options ...ConcatenateOutOpt
 //
 //	conj(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Conj() *Tensor {
-	return begin(opConj).tensor(t).one(t)
+	return of1(opConj, t)
 }
 
 // ConjPhysical is torch.Tensor.conj_physical.
 //
 //	conj_physical(Tensor self) -> Tensor
 func (t *Tensor) ConjPhysical() *Tensor {
-	return begin(opConjPhysical).tensor(t).one(t)
+	return of1(opConjPhysical, t)
 }
 
 // ConjPhysicalI is torch.Tensor.conj_physical_: it overwrites t, and returns it.
@@ -615,11 +609,11 @@ type ContiguousOptions struct {
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)
 func (t *Tensor) Contiguous(options ...ContiguousOptions) *Tensor {
-	args := begin(opContiguous).tensor(t)
-	if len(options) > 0 {
-		args = args.optMemoryFormat(options[0].MemoryFormat)
+	if len(options) == 0 {
+		return of1(opContiguous, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opContiguous).tensor(t).optMemoryFormat(o.MemoryFormat).one(t)
 }
 
 // CopyIOptions of [Tensor.CopyI].
@@ -642,7 +636,7 @@ func (t *Tensor) CopyI(src *Tensor, options ...CopyIOptions) *Tensor {
 //
 //	copysign.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Copysign(other *Tensor) *Tensor {
-	return begin(opCopysign).tensor(t).tensor(other).one(t, other)
+	return of2(opCopysign, t, other)
 }
 
 // CopysignI is torch.Tensor.copysign_: it overwrites t, and returns it.
@@ -684,14 +678,14 @@ func (t *Tensor) CopysignScalarOut(other Scalar, out *Tensor) *Tensor {
 //
 //	corrcoef(Tensor self) -> Tensor
 func (t *Tensor) CorrCoef() *Tensor {
-	return begin(opCorrCoef).tensor(t).one(t)
+	return of1(opCorrCoef, t)
 }
 
 // Cos is torch.Tensor.cos.
 //
 //	cos(Tensor self) -> Tensor
 func (t *Tensor) Cos() *Tensor {
-	return begin(opCos).tensor(t).one(t)
+	return of1(opCos, t)
 }
 
 // CosI is torch.Tensor.cos_: it overwrites t, and returns it.
@@ -712,7 +706,7 @@ func (t *Tensor) CosOut(out *Tensor) *Tensor {
 //
 //	cosh(Tensor self) -> Tensor
 func (t *Tensor) Cosh() *Tensor {
-	return begin(opCosh).tensor(t).one(t)
+	return of1(opCosh, t)
 }
 
 // CoshI is torch.Tensor.cosh_: it overwrites t, and returns it.
@@ -738,11 +732,11 @@ type CountNonzeroOptions struct {
 //
 //	count_nonzero(Tensor self, int? dim=None) -> Tensor
 func (t *Tensor) CountNonzero(options ...CountNonzeroOptions) *Tensor {
-	args := begin(opCountNonzero).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of1(opCountNonzero, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opCountNonzero).tensor(t).optInt(o.Dim).one(t)
 }
 
 // CountNonzeroDim is torch.Tensor.count_nonzero.
@@ -763,12 +757,11 @@ type CovOptions struct {
 //
 //	cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
 func (t *Tensor) Cov(options ...CovOptions) *Tensor {
-	args := begin(opCov).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Correction).optTensor(o.Fweights).optTensor(o.Aweights)
+	if len(options) == 0 {
+		return of1(opCov, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opCov).tensor(t).optInt(o.Correction).optTensor(o.Fweights).optTensor(o.Aweights).one(t)
 }
 
 // CrossOptions of [Tensor.Cross].
@@ -780,11 +773,11 @@ type CrossOptions struct {
 //
 //	cross(Tensor self, Tensor other, int? dim=None) -> Tensor
 func (t *Tensor) Cross(other *Tensor, options ...CrossOptions) *Tensor {
-	args := begin(opCross).tensor(t).tensor(other)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of2(opCross, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opCross).tensor(t).tensor(other).optInt(o.Dim).one(t, other)
 }
 
 // CrossOut is [Tensor.Cross] whose result is written to out.
@@ -799,14 +792,14 @@ func (t *Tensor) CrossOut(other, out *Tensor, options ...CrossOptions) *Tensor {
 //
 //	crow_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) CrowIndices() *Tensor {
-	return begin(opCrowIndices).tensor(t).one(t)
+	return of1(opCrowIndices, t)
 }
 
 // CrowIndicesCopy is torch.crow_indices_copy.
 //
 //	crow_indices_copy(Tensor self) -> Tensor
 func CrowIndicesCopy(self *Tensor) *Tensor {
-	return begin(opCrowIndicesCopy).tensor(self).one(self)
+	return of1(opCrowIndicesCopy, self)
 }
 
 // CumMax is torch.Tensor.cummax.
@@ -921,12 +914,11 @@ type CumulativeTrapezoidDxOptions struct {
 //
 //	cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func CumulativeTrapezoidDx(y *Tensor, options ...CumulativeTrapezoidDxOptions) *Tensor {
-	args := begin(opCumulativeTrapezoidDx).tensor(y)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Dx).optInt(o.Dim)
+	if len(options) == 0 {
+		return of1(opCumulativeTrapezoidDx, y)
 	}
-	return args.one(y)
+	o := options[0]
+	return begin(opCumulativeTrapezoidDx).tensor(y).optScalar(o.Dx).optInt(o.Dim).one(y)
 }
 
 // CumulativeTrapezoidXOptions of [CumulativeTrapezoidX].
@@ -938,11 +930,11 @@ type CumulativeTrapezoidXOptions struct {
 //
 //	cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func CumulativeTrapezoidX(y, x *Tensor, options ...CumulativeTrapezoidXOptions) *Tensor {
-	args := begin(opCumulativeTrapezoidX).tensor(y).tensor(x)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of2(opCumulativeTrapezoidX, y, x)
 	}
-	return args.one(y, x)
+	o := options[0]
+	return begin(opCumulativeTrapezoidX).tensor(y).tensor(x).optInt(o.Dim).one(y, x)
 }
 
 var (

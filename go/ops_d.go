@@ -36,7 +36,7 @@ func DStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	deg2rad(Tensor self) -> Tensor
 func (t *Tensor) Deg2Rad() *Tensor {
-	return begin(opDeg2Rad).tensor(t).one(t)
+	return of1(opDeg2Rad, t)
 }
 
 // Deg2RadI is torch.Tensor.deg2rad_: it overwrites t, and returns it.
@@ -64,21 +64,21 @@ func (t *Tensor) DenseDim() int {
 //
 //	det(Tensor self) -> Tensor
 func (t *Tensor) Det() *Tensor {
-	return begin(opDet).tensor(t).one(t)
+	return of1(opDet, t)
 }
 
 // Detach is the same elements, without their history.
 //
 //	detach(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Detach() *Tensor {
-	return begin(opDetach).tensor(t).one(t)
+	return of1(opDetach, t)
 }
 
 // DetachCopy is torch.detach_copy.
 //
 //	detach_copy(Tensor self) -> Tensor
 func DetachCopy(self *Tensor) *Tensor {
-	return begin(opDetachCopy).tensor(self).one(self)
+	return of1(opDetachCopy, self)
 }
 
 // DetachI is torch.Tensor.detach_: it overwrites t, and returns it.
@@ -97,11 +97,11 @@ type DiagOptions struct {
 //
 //	diag(Tensor self, int diagonal=0) -> Tensor
 func (t *Tensor) Diag(options ...DiagOptions) *Tensor {
-	args := begin(opDiag).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Diagonal)
+	if len(options) == 0 {
+		return of1(opDiag, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opDiag).tensor(t).optInt(o.Diagonal).one(t)
 }
 
 // DiagEmbedOptions of [Tensor.DiagEmbed].
@@ -115,12 +115,11 @@ type DiagEmbedOptions struct {
 //
 //	diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor
 func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
-	args := begin(opDiagEmbed).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	if len(options) == 0 {
+		return of1(opDiagEmbed, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opDiagEmbed).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t)
 }
 
 // DiagOut is [Tensor.Diag] whose result is written to out.
@@ -140,11 +139,11 @@ type DiagflatOptions struct {
 //
 //	diagflat(Tensor self, int offset=0) -> Tensor
 func (t *Tensor) Diagflat(options ...DiagflatOptions) *Tensor {
-	args := begin(opDiagflat).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Offset)
+	if len(options) == 0 {
+		return of1(opDiagflat, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opDiagflat).tensor(t).optInt(o.Offset).one(t)
 }
 
 // DiagonalOptions of [Tensor.Diagonal].
@@ -158,12 +157,11 @@ type DiagonalOptions struct {
 //
 //	diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 func (t *Tensor) Diagonal(options ...DiagonalOptions) *Tensor {
-	args := begin(opDiagonal).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	if len(options) == 0 {
+		return of1(opDiagonal, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opDiagonal).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t)
 }
 
 // DiagonalCopyOptions of [DiagonalCopy].
@@ -177,12 +175,11 @@ type DiagonalCopyOptions struct {
 //
 //	diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func DiagonalCopy(self *Tensor, options ...DiagonalCopyOptions) *Tensor {
-	args := begin(opDiagonalCopy).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	if len(options) == 0 {
+		return of1(opDiagonalCopy, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opDiagonalCopy).tensor(self).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(self)
 }
 
 // DiagonalScatterOptions of [Tensor.DiagonalScatter].
@@ -196,12 +193,11 @@ type DiagonalScatterOptions struct {
 //
 //	diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func (t *Tensor) DiagonalScatter(src *Tensor, options ...DiagonalScatterOptions) *Tensor {
-	args := begin(opDiagonalScatter).tensor(t).tensor(src)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2)
+	if len(options) == 0 {
+		return of2(opDiagonalScatter, t, src)
 	}
-	return args.one(t, src)
+	o := options[0]
+	return begin(opDiagonalScatter).tensor(t).tensor(src).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t, src)
 }
 
 // DiffOptions of [Tensor.Diff].
@@ -216,12 +212,11 @@ type DiffOptions struct {
 //
 //	diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
 func (t *Tensor) Diff(options ...DiffOptions) *Tensor {
-	args := begin(opDiff).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.N).optInt(o.Dim).optTensor(o.Prepend).optTensor(o.Append)
+	if len(options) == 0 {
+		return of1(opDiff, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opDiff).tensor(t).optInt(o.N).optInt(o.Dim).optTensor(o.Prepend).optTensor(o.Append).one(t)
 }
 
 // DiffOut is [Tensor.Diff] whose result is written to out.
@@ -238,7 +233,7 @@ func (t *Tensor) DiffOut(out *Tensor, options ...DiffOptions) *Tensor {
 //
 //	digamma(Tensor self) -> Tensor
 func (t *Tensor) Digamma() *Tensor {
-	return begin(opDigamma).tensor(t).one(t)
+	return of1(opDigamma, t)
 }
 
 // DigammaI is torch.Tensor.digamma_: it overwrites t, and returns it.
@@ -264,18 +259,18 @@ type DistOptions struct {
 //
 //	dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
 func (t *Tensor) Dist(other *Tensor, options ...DistOptions) *Tensor {
-	args := begin(opDist).tensor(t).tensor(other)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].P)
+	if len(options) == 0 {
+		return of2(opDist, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opDist).tensor(t).tensor(other).optScalar(o.P).one(t, other)
 }
 
 // Div is t / other, element by element, broadcast; of integers it is a float.
 //
 //	div.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Div(other *Tensor) *Tensor {
-	return begin(opDiv).tensor(t).tensor(other).one(t, other)
+	return of2(opDiv, t, other)
 }
 
 // DivI is torch.Tensor.div_: it overwrites t, and returns it.
@@ -345,7 +340,7 @@ func (t *Tensor) DivScalarModeI(other Scalar, roundingMode string) *Tensor {
 //
 //	divide.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Divide(other *Tensor) *Tensor {
-	return begin(opDivide).tensor(t).tensor(other).one(t, other)
+	return of2(opDivide, t, other)
 }
 
 // DivideI is torch.Tensor.divide_: it overwrites t, and returns it.
@@ -415,7 +410,7 @@ func (t *Tensor) DivideScalarModeI(other Scalar, roundingMode string) *Tensor {
 //
 //	dot(Tensor self, Tensor tensor) -> Tensor
 func (t *Tensor) Dot(tensor *Tensor) *Tensor {
-	return begin(opDot).tensor(t).tensor(tensor).one(t, tensor)
+	return of2(opDot, t, tensor)
 }
 
 // DotOut is [Tensor.Dot] whose result is written to out.

@@ -57,13 +57,12 @@ type EmptyLikeOptions struct {
 //	empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyLike(self *Tensor, options ...EmptyLikeOptions) *Tensor {
-	args := begin(opEmptyLike).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opEmptyLike, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opEmptyLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // EmptyOutOptions of [EmptyOut].
@@ -107,7 +106,7 @@ func EmptyStrided(size, stride []int, options ...TensorOptions) *Tensor {
 //
 //	eq.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Eq(other *Tensor) *Tensor {
-	return begin(opEq).tensor(t).tensor(other).one(t, other)
+	return of2(opEq, t, other)
 }
 
 // EqI is torch.Tensor.eq_: it overwrites t, and returns it.
@@ -156,7 +155,7 @@ func (t *Tensor) Equal(other *Tensor) bool {
 //
 //	erf(Tensor self) -> Tensor
 func (t *Tensor) Erf() *Tensor {
-	return begin(opErf).tensor(t).one(t)
+	return of1(opErf, t)
 }
 
 // ErfI is torch.Tensor.erf_: it overwrites t, and returns it.
@@ -177,7 +176,7 @@ func (t *Tensor) ErfOut(out *Tensor) *Tensor {
 //
 //	erfc(Tensor self) -> Tensor
 func (t *Tensor) Erfc() *Tensor {
-	return begin(opErfc).tensor(t).one(t)
+	return of1(opErfc, t)
 }
 
 // ErfcI is torch.Tensor.erfc_: it overwrites t, and returns it.
@@ -198,7 +197,7 @@ func (t *Tensor) ErfcOut(out *Tensor) *Tensor {
 //
 //	erfinv(Tensor self) -> Tensor
 func (t *Tensor) Erfinv() *Tensor {
-	return begin(opErfinv).tensor(t).one(t)
+	return of1(opErfinv, t)
 }
 
 // ErfinvI is torch.Tensor.erfinv_: it overwrites t, and returns it.
@@ -219,14 +218,14 @@ func (t *Tensor) ErfinvOut(out *Tensor) *Tensor {
 //
 //	exp(Tensor self) -> Tensor
 func (t *Tensor) Exp() *Tensor {
-	return begin(opExp).tensor(t).one(t)
+	return of1(opExp, t)
 }
 
 // Exp2 is torch.Tensor.exp2.
 //
 //	exp2(Tensor self) -> Tensor
 func (t *Tensor) Exp2() *Tensor {
-	return begin(opExp2).tensor(t).one(t)
+	return of1(opExp2, t)
 }
 
 // Exp2I is torch.Tensor.exp2_: it overwrites t, and returns it.
@@ -268,7 +267,7 @@ func (t *Tensor) Expand(size ...int) *Tensor {
 //
 //	expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ExpandAs(other *Tensor) *Tensor {
-	return begin(opExpandAs).tensor(t).tensor(other).one(t, other)
+	return of2(opExpandAs, t, other)
 }
 
 // ExpandCopy is torch.expand_copy.
@@ -282,7 +281,7 @@ func ExpandCopy(self *Tensor, size ...int) *Tensor {
 //
 //	expm1(Tensor self) -> Tensor
 func (t *Tensor) Expm1() *Tensor {
-	return begin(opExpm1).tensor(t).one(t)
+	return of1(opExpm1, t)
 }
 
 // Expm1I is torch.Tensor.expm1_: it overwrites t, and returns it.

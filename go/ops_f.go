@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	fmax(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMax(other *Tensor) *Tensor {
-	return begin(opFMax).tensor(t).tensor(other).one(t, other)
+	return of2(opFMax, t, other)
 }
 
 // FMaxOut is [Tensor.FMax] whose result is written to out.
@@ -22,7 +22,7 @@ func (t *Tensor) FMaxOut(other, out *Tensor) *Tensor {
 //
 //	fmin(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMin(other *Tensor) *Tensor {
-	return begin(opFMin).tensor(t).tensor(other).one(t, other)
+	return of2(opFMin, t, other)
 }
 
 // FMinOut is [Tensor.FMin] whose result is written to out.
@@ -36,7 +36,7 @@ func (t *Tensor) FMinOut(other, out *Tensor) *Tensor {
 //
 //	fmod.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FMod(other *Tensor) *Tensor {
-	return begin(opFMod).tensor(t).tensor(other).one(t, other)
+	return of2(opFMod, t, other)
 }
 
 // FModI is torch.Tensor.fmod_: it overwrites t, and returns it.
@@ -135,7 +135,7 @@ func (t *Tensor) FillScalarI(value Scalar) *Tensor {
 //
 //	fix(Tensor self) -> Tensor
 func (t *Tensor) Fix() *Tensor {
-	return begin(opFix).tensor(t).one(t)
+	return of1(opFix, t)
 }
 
 // FixI is torch.Tensor.fix_: it overwrites t, and returns it.
@@ -170,21 +170,21 @@ func (t *Tensor) Flip(dims ...int) *Tensor {
 //
 //	fliplr(Tensor self) -> Tensor
 func (t *Tensor) FlipLR() *Tensor {
-	return begin(opFlipLR).tensor(t).one(t)
+	return of1(opFlipLR, t)
 }
 
 // FlipUD is torch.Tensor.flipud.
 //
 //	flipud(Tensor self) -> Tensor
 func (t *Tensor) FlipUD() *Tensor {
-	return begin(opFlipUD).tensor(t).one(t)
+	return of1(opFlipUD, t)
 }
 
 // FloatPower is torch.Tensor.float_power.
 //
 //	float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 func (t *Tensor) FloatPower(exponent *Tensor) *Tensor {
-	return begin(opFloatPower).tensor(t).tensor(exponent).one(t, exponent)
+	return of2(opFloatPower, t, exponent)
 }
 
 // FloatPowerI is torch.Tensor.float_power_: it overwrites t, and returns it.
@@ -226,14 +226,14 @@ func (t *Tensor) FloatPowerScalarOut(exponent Scalar, out *Tensor) *Tensor {
 //
 //	floor(Tensor self) -> Tensor
 func (t *Tensor) Floor() *Tensor {
-	return begin(opFloor).tensor(t).one(t)
+	return of1(opFloor, t)
 }
 
 // FloorDivide is torch.Tensor.floor_divide.
 //
 //	floor_divide(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) FloorDivide(other *Tensor) *Tensor {
-	return begin(opFloorDivide).tensor(t).tensor(other).one(t, other)
+	return of2(opFloorDivide, t, other)
 }
 
 // FloorDivideI is torch.Tensor.floor_divide_: it overwrites t, and returns it.
@@ -282,7 +282,7 @@ func (t *Tensor) FloorOut(out *Tensor) *Tensor {
 //
 //	frac(Tensor self) -> Tensor
 func (t *Tensor) Frac() *Tensor {
-	return begin(opFrac).tensor(t).one(t)
+	return of1(opFrac, t)
 }
 
 // FracI is torch.Tensor.frac_: it overwrites t, and returns it.

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	gcd(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) GCD(other *Tensor) *Tensor {
-	return begin(opGCD).tensor(t).tensor(other).one(t, other)
+	return of2(opGCD, t, other)
 }
 
 // GCDI is torch.Tensor.gcd_: it overwrites t, and returns it.
@@ -89,7 +89,7 @@ func (t *Tensor) GatherOut(dim int, index, out *Tensor, options ...GatherOptions
 //
 //	ge.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ge(other *Tensor) *Tensor {
-	return begin(opGe).tensor(t).tensor(other).one(t, other)
+	return of2(opGe, t, other)
 }
 
 // GeI is torch.Tensor.ge_: it overwrites t, and returns it.
@@ -162,7 +162,7 @@ func (t *Tensor) GeqrfOut(a, tau *Tensor) (*Tensor, *Tensor) {
 //
 //	ger(Tensor self, Tensor vec2) -> Tensor
 func (t *Tensor) Ger(vec2 *Tensor) *Tensor {
-	return begin(opGer).tensor(t).tensor(vec2).one(t, vec2)
+	return of2(opGer, t, vec2)
 }
 
 // GerOut is [Tensor.Ger] whose result is written to out.
@@ -295,14 +295,14 @@ func GradientTensorArrayInt(self *Tensor, spacing []*Tensor, options ...Gradient
 //
 //	greater.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Greater(other *Tensor) *Tensor {
-	return begin(opGreater).tensor(t).tensor(other).one(t, other)
+	return of2(opGreater, t, other)
 }
 
 // GreaterEqual is torch.Tensor.greater_equal.
 //
 //	greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) GreaterEqual(other *Tensor) *Tensor {
-	return begin(opGreaterEqual).tensor(t).tensor(other).one(t, other)
+	return of2(opGreaterEqual, t, other)
 }
 
 // GreaterEqualI is torch.Tensor.greater_equal_: it overwrites t, and returns it.
@@ -379,7 +379,7 @@ func (t *Tensor) GreaterScalarOut(other Scalar, out *Tensor) *Tensor {
 //
 //	gt.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Gt(other *Tensor) *Tensor {
-	return begin(opGt).tensor(t).tensor(other).one(t, other)
+	return of2(opGt, t, other)
 }
 
 // GtI is torch.Tensor.gt_: it overwrites t, and returns it.

@@ -113,11 +113,11 @@ type HardshrinkOptions struct {
 //
 //	hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 func (t *Tensor) Hardshrink(options ...HardshrinkOptions) *Tensor {
-	args := begin(opHardshrink).tensor(t)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Lambd)
+	if len(options) == 0 {
+		return of1(opHardshrink, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opHardshrink).tensor(t).optScalar(o.Lambd).one(t)
 }
 
 // HardshrinkOut is [Tensor.Hardshrink] whose result is written to out.
@@ -139,12 +139,11 @@ type HashTensorOptions struct {
 //
 //	hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor
 func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
-	args := begin(opHashTensor).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode)
+	if len(options) == 0 {
+		return of1(opHashTensor, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opHashTensor).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).one(t)
 }
 
 // HashTensorOut is [Tensor.HashTensor] whose result is written to out.
@@ -159,7 +158,7 @@ func (t *Tensor) HashTensorOut(out *Tensor, options ...HashTensorOptions) *Tenso
 //
 //	heaviside(Tensor self, Tensor values) -> Tensor
 func (t *Tensor) Heaviside(values *Tensor) *Tensor {
-	return begin(opHeaviside).tensor(t).tensor(values).one(t, values)
+	return of2(opHeaviside, t, values)
 }
 
 // HeavisideI is torch.Tensor.heaviside_: it overwrites t, and returns it.
@@ -187,12 +186,11 @@ type HistcOptions struct {
 //
 //	histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
 func (t *Tensor) Histc(options ...HistcOptions) *Tensor {
-	args := begin(opHistc).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Bins).optScalar(o.Min).optScalar(o.Max)
+	if len(options) == 0 {
+		return of1(opHistc, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opHistc).tensor(t).optInt(o.Bins).optScalar(o.Min).optScalar(o.Max).one(t)
 }
 
 // HistcOut is [Tensor.Histc] whose result is written to out.
@@ -329,7 +327,7 @@ func (t *Tensor) HistogramOut(hist, binEdges *Tensor, options ...HistogramOption
 //
 //	hspmm(Tensor mat1, Tensor mat2) -> Tensor
 func Hspmm(mat1, mat2 *Tensor) *Tensor {
-	return begin(opHspmm).tensor(mat1).tensor(mat2).one(mat1, mat2)
+	return of2(opHspmm, mat1, mat2)
 }
 
 // HspmmOut is [Hspmm] whose result is written to out.
@@ -343,7 +341,7 @@ func HspmmOut(mat1, mat2, out *Tensor) *Tensor {
 //
 //	hypot(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Hypot(other *Tensor) *Tensor {
-	return begin(opHypot).tensor(t).tensor(other).one(t, other)
+	return of2(opHypot, t, other)
 }
 
 // HypotI is torch.Tensor.hypot_: it overwrites t, and returns it.

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	i0(Tensor self) -> Tensor
 func (t *Tensor) I0() *Tensor {
-	return begin(opI0).tensor(t).one(t)
+	return of1(opI0, t)
 }
 
 // I0I is torch.Tensor.i0_: it overwrites t, and returns it.
@@ -56,7 +56,7 @@ func (t *Tensor) ISTFT(nFFT int, options ...ISTFTOptions) *Tensor {
 //
 //	igamma(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Igamma(other *Tensor) *Tensor {
-	return begin(opIgamma).tensor(t).tensor(other).one(t, other)
+	return of2(opIgamma, t, other)
 }
 
 // IgammaI is torch.Tensor.igamma_: it overwrites t, and returns it.
@@ -77,7 +77,7 @@ func (t *Tensor) IgammaOut(other, out *Tensor) *Tensor {
 //
 //	igammac(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Igammac(other *Tensor) *Tensor {
-	return begin(opIgammac).tensor(t).tensor(other).one(t, other)
+	return of2(opIgammac, t, other)
 }
 
 // IgammacI is torch.Tensor.igammac_: it overwrites t, and returns it.
@@ -98,7 +98,7 @@ func (t *Tensor) IgammacOut(other, out *Tensor) *Tensor {
 //
 //	imag(Tensor(a) self) -> Tensor(a)
 func Imag(self *Tensor) *Tensor {
-	return begin(opImag).tensor(self).one(self)
+	return of1(opImag, self)
 }
 
 // IndexAddOptions of [Tensor.IndexAdd].
@@ -286,21 +286,21 @@ func (t *Tensor) IndexTensorsOut(indices []*Tensor, out *Tensor) *Tensor {
 //
 //	indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Indices() *Tensor {
-	return begin(opIndices).tensor(t).one(t)
+	return of1(opIndices, t)
 }
 
 // IndicesCopy is torch.indices_copy.
 //
 //	indices_copy(Tensor self) -> Tensor
 func IndicesCopy(self *Tensor) *Tensor {
-	return begin(opIndicesCopy).tensor(self).one(self)
+	return of1(opIndicesCopy, self)
 }
 
 // Inner is torch.Tensor.inner.
 //
 //	inner(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Inner(other *Tensor) *Tensor {
-	return begin(opInner).tensor(t).tensor(other).one(t, other)
+	return of2(opInner, t, other)
 }
 
 // InnerOut is [Tensor.Inner] whose result is written to out.
@@ -314,7 +314,7 @@ func (t *Tensor) InnerOut(other, out *Tensor) *Tensor {
 //
 //	inverse(Tensor self) -> Tensor
 func (t *Tensor) Inverse() *Tensor {
-	return begin(opInverse).tensor(t).one(t)
+	return of1(opInverse, t)
 }
 
 // InverseOut is [Tensor.Inverse] whose result is written to out.
@@ -336,12 +336,12 @@ type IsCloseOptions struct {
 //	isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool
 //	    equal_nan=False) -> Tensor
 func (t *Tensor) IsClose(other *Tensor, options ...IsCloseOptions) *Tensor {
-	args := begin(opIsClose).tensor(t).tensor(other)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN)
+	if len(options) == 0 {
+		return of2(opIsClose, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opIsClose).tensor(t).tensor(other).optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN).
+		one(t, other)
 }
 
 // IsCoalesced is torch.Tensor.is_coalesced.
@@ -369,7 +369,7 @@ func (t *Tensor) IsConj() bool {
 //
 //	isfinite(Tensor self) -> Tensor
 func (t *Tensor) IsFinite() *Tensor {
-	return begin(opIsFinite).tensor(t).one(t)
+	return of1(opIsFinite, t)
 }
 
 // IsFloatingPoint is torch.Tensor.is_floating_point.
@@ -390,12 +390,12 @@ type IsInOptions struct {
 //	isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) ->
 //	    Tensor
 func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
-	args := begin(opIsIn).tensor(elements).tensor(testElements)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+	if len(options) == 0 {
+		return of2(opIsIn, elements, testElements)
 	}
-	return args.one(elements, testElements)
+	o := options[0]
+	return begin(opIsIn).tensor(elements).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).
+		one(elements, testElements)
 }
 
 // IsInOut is [IsIn] whose result is written to out.
@@ -470,7 +470,7 @@ func IsInScalarTensorOut(element Scalar, testElements, out *Tensor, options ...I
 //
 //	isinf(Tensor self) -> Tensor
 func (t *Tensor) IsInf() *Tensor {
-	return begin(opIsInf).tensor(t).one(t)
+	return of1(opIsInf, t)
 }
 
 // IsInference is torch.Tensor.is_inference.
@@ -484,7 +484,7 @@ func (t *Tensor) IsInference() bool {
 //
 //	isnan(Tensor self) -> Tensor
 func (t *Tensor) IsNaN() *Tensor {
-	return begin(opIsNaN).tensor(t).one(t)
+	return of1(opIsNaN, t)
 }
 
 // IsNeg is torch.Tensor.is_neg.
@@ -498,7 +498,7 @@ func (t *Tensor) IsNeg() bool {
 //
 //	isneginf(Tensor self) -> Tensor
 func (t *Tensor) IsNegInf() *Tensor {
-	return begin(opIsNegInf).tensor(t).one(t)
+	return of1(opIsNegInf, t)
 }
 
 // IsNegInfOut is [Tensor.IsNegInf] whose result is written to out.
@@ -535,7 +535,7 @@ func (t *Tensor) IsPinned(options ...IsPinnedOptions) bool {
 //
 //	isposinf(Tensor self) -> Tensor
 func (t *Tensor) IsPosInf() *Tensor {
-	return begin(opIsPosInf).tensor(t).one(t)
+	return of1(opIsPosInf, t)
 }
 
 // IsPosInfOut is [Tensor.IsPosInf] whose result is written to out.
@@ -549,7 +549,7 @@ func (t *Tensor) IsPosInfOut(out *Tensor) *Tensor {
 //
 //	isreal(Tensor self) -> Tensor
 func (t *Tensor) IsReal() *Tensor {
-	return begin(opIsReal).tensor(t).one(t)
+	return of1(opIsReal, t)
 }
 
 // IsSameSize is torch.Tensor.is_same_size.

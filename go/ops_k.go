@@ -44,7 +44,7 @@ func KaiserWindowPeriodic(windowLength int, periodic bool, options ...TensorOpti
 //
 //	kron(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Kron(other *Tensor) *Tensor {
-	return begin(opKron).tensor(t).tensor(other).one(t, other)
+	return of2(opKron, t, other)
 }
 
 // KronOut is [Tensor.Kron] whose result is written to out.

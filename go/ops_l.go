@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	lcm(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LCM(other *Tensor) *Tensor {
-	return begin(opLCM).tensor(t).tensor(other).one(t, other)
+	return of2(opLCM, t, other)
 }
 
 // LCMI is torch.Tensor.lcm_: it overwrites t, and returns it.
@@ -66,7 +66,7 @@ func LSTMPacked(data, batchSizes *Tensor, hx, params []*Tensor, hasBiases bool, 
 //
 //	lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
 func (t *Tensor) LUSolve(lUData, lUPivots *Tensor) *Tensor {
-	return begin(opLUSolve).tensor(t).tensor(lUData).tensor(lUPivots).one(t, lUData, lUPivots)
+	return of3(opLUSolve, t, lUData, lUPivots)
 }
 
 // LUSolveOut is [Tensor.LUSolve] whose result is written to out.
@@ -110,7 +110,7 @@ func LUUnpackOut(lUData, lUPivots, p, l, u *Tensor, options ...LUUnpackOptions) 
 //
 //	ldexp.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ldexp(other *Tensor) *Tensor {
-	return begin(opLdexp).tensor(t).tensor(other).one(t, other)
+	return of2(opLdexp, t, other)
 }
 
 // LdexpI is torch.Tensor.ldexp_: it overwrites t, and returns it.
@@ -131,7 +131,7 @@ func (t *Tensor) LdexpOut(other, out *Tensor) *Tensor {
 //
 //	le.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Le(other *Tensor) *Tensor {
-	return begin(opLe).tensor(t).tensor(other).one(t, other)
+	return of2(opLe, t, other)
 }
 
 // LeI is torch.Tensor.le_: it overwrites t, and returns it.
@@ -173,7 +173,7 @@ func (t *Tensor) LeScalarOut(other Scalar, out *Tensor) *Tensor {
 //
 //	lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
 func (t *Tensor) Lerp(end, weight *Tensor) *Tensor {
-	return begin(opLerp).tensor(t).tensor(end).tensor(weight).one(t, end, weight)
+	return of3(opLerp, t, end, weight)
 }
 
 // LerpI is torch.Tensor.lerp_: it overwrites t, and returns it.
@@ -215,14 +215,14 @@ func (t *Tensor) LerpScalarOut(end *Tensor, weight Scalar, out *Tensor) *Tensor 
 //
 //	less.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Less(other *Tensor) *Tensor {
-	return begin(opLess).tensor(t).tensor(other).one(t, other)
+	return of2(opLess, t, other)
 }
 
 // LessEqual is torch.Tensor.less_equal.
 //
 //	less_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LessEqual(other *Tensor) *Tensor {
-	return begin(opLessEqual).tensor(t).tensor(other).one(t, other)
+	return of2(opLessEqual, t, other)
 }
 
 // LessEqualI is torch.Tensor.less_equal_: it overwrites t, and returns it.
@@ -299,7 +299,7 @@ func (t *Tensor) LessScalarOut(other Scalar, out *Tensor) *Tensor {
 //
 //	lgamma(Tensor self) -> Tensor
 func (t *Tensor) Lgamma() *Tensor {
-	return begin(opLgamma).tensor(t).one(t)
+	return of1(opLgamma, t)
 }
 
 // LgammaI is torch.Tensor.lgamma_: it overwrites t, and returns it.
@@ -396,14 +396,14 @@ func LinspaceTensorScalarOut(start *Tensor, end Scalar, steps int, out *Tensor) 
 //
 //	log(Tensor self) -> Tensor
 func (t *Tensor) Log() *Tensor {
-	return begin(opLog).tensor(t).one(t)
+	return of1(opLog, t)
 }
 
 // Log10 is torch.Tensor.log10.
 //
 //	log10(Tensor self) -> Tensor
 func (t *Tensor) Log10() *Tensor {
-	return begin(opLog10).tensor(t).one(t)
+	return of1(opLog10, t)
 }
 
 // Log10I is torch.Tensor.log10_: it overwrites t, and returns it.
@@ -424,7 +424,7 @@ func (t *Tensor) Log10Out(out *Tensor) *Tensor {
 //
 //	log1p(Tensor self) -> Tensor
 func (t *Tensor) Log1p() *Tensor {
-	return begin(opLog1p).tensor(t).one(t)
+	return of1(opLog1p, t)
 }
 
 // Log1pI is torch.Tensor.log1p_: it overwrites t, and returns it.
@@ -445,7 +445,7 @@ func (t *Tensor) Log1pOut(out *Tensor) *Tensor {
 //
 //	log2(Tensor self) -> Tensor
 func (t *Tensor) Log2() *Tensor {
-	return begin(opLog2).tensor(t).one(t)
+	return of1(opLog2, t)
 }
 
 // Log2I is torch.Tensor.log2_: it overwrites t, and returns it.
@@ -466,14 +466,14 @@ func (t *Tensor) Log2Out(out *Tensor) *Tensor {
 //
 //	logaddexp(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogAddExp(other *Tensor) *Tensor {
-	return begin(opLogAddExp).tensor(t).tensor(other).one(t, other)
+	return of2(opLogAddExp, t, other)
 }
 
 // LogAddExp2 is torch.Tensor.logaddexp2.
 //
 //	logaddexp2(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogAddExp2(other *Tensor) *Tensor {
-	return begin(opLogAddExp2).tensor(t).tensor(other).one(t, other)
+	return of2(opLogAddExp2, t, other)
 }
 
 // LogAddExp2Out is [Tensor.LogAddExp2] whose result is written to out.
@@ -508,7 +508,7 @@ func (t *Tensor) LogCumSumExpOut(dim int, out *Tensor) *Tensor {
 //
 //	logdet(Tensor self) -> Tensor
 func (t *Tensor) LogDet() *Tensor {
-	return begin(opLogDet).tensor(t).one(t)
+	return of1(opLogDet, t)
 }
 
 // LogI is torch.Tensor.log_: it overwrites t, and returns it.
@@ -596,7 +596,7 @@ func (t *Tensor) LogSumExpOut(dim []int, out *Tensor, options ...LogSumExpOption
 //
 //	logical_and(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalAnd(other *Tensor) *Tensor {
-	return begin(opLogicalAnd).tensor(t).tensor(other).one(t, other)
+	return of2(opLogicalAnd, t, other)
 }
 
 // LogicalAndI is torch.Tensor.logical_and_: it overwrites t, and returns it.
@@ -617,7 +617,7 @@ func (t *Tensor) LogicalAndOut(other, out *Tensor) *Tensor {
 //
 //	logical_not(Tensor self) -> Tensor
 func (t *Tensor) LogicalNot() *Tensor {
-	return begin(opLogicalNot).tensor(t).one(t)
+	return of1(opLogicalNot, t)
 }
 
 // LogicalNotI is torch.Tensor.logical_not_: it overwrites t, and returns it.
@@ -638,7 +638,7 @@ func (t *Tensor) LogicalNotOut(out *Tensor) *Tensor {
 //
 //	logical_or(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalOr(other *Tensor) *Tensor {
-	return begin(opLogicalOr).tensor(t).tensor(other).one(t, other)
+	return of2(opLogicalOr, t, other)
 }
 
 // LogicalOrI is torch.Tensor.logical_or_: it overwrites t, and returns it.
@@ -659,7 +659,7 @@ func (t *Tensor) LogicalOrOut(other, out *Tensor) *Tensor {
 //
 //	logical_xor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) LogicalXor(other *Tensor) *Tensor {
-	return begin(opLogicalXor).tensor(t).tensor(other).one(t, other)
+	return of2(opLogicalXor, t, other)
 }
 
 // LogicalXorI is torch.Tensor.logical_xor_: it overwrites t, and returns it.
@@ -685,11 +685,11 @@ type LogitOptions struct {
 //
 //	logit(Tensor self, float? eps=None) -> Tensor
 func (t *Tensor) Logit(options ...LogitOptions) *Tensor {
-	args := begin(opLogit).tensor(t)
-	if len(options) > 0 {
-		args = args.optDouble(options[0].Eps)
+	if len(options) == 0 {
+		return of1(opLogit, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opLogit).tensor(t).optDouble(o.Eps).one(t)
 }
 
 // LogitI is torch.Tensor.logit_: it overwrites t, and returns it.
@@ -861,7 +861,7 @@ func LogspaceTensorScalarOut(start *Tensor, end Scalar, steps int, out *Tensor, 
 //
 //	lt.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Lt(other *Tensor) *Tensor {
-	return begin(opLt).tensor(t).tensor(other).one(t, other)
+	return of2(opLt, t, other)
 }
 
 // LtI is torch.Tensor.lt_: it overwrites t, and returns it.

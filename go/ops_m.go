@@ -8,14 +8,14 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	mH(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) MH() *Tensor {
-	return begin(opMH).tensor(t).one(t)
+	return of1(opMH, t)
 }
 
 // MM is the matrix product of two matrices.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) MM(mat2 *Tensor) *Tensor {
-	return begin(opMM).tensor(t).tensor(mat2).one(t, mat2)
+	return of2(opMM, t, mat2)
 }
 
 // MMDType is torch.mm.
@@ -43,14 +43,14 @@ func (t *Tensor) MMOut(mat2, out *Tensor) *Tensor {
 //
 //	mT(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) MT() *Tensor {
-	return begin(opMT).tensor(t).one(t)
+	return of1(opMT, t)
 }
 
 // MV is the product of a matrix and a vector.
 //
 //	mv(Tensor self, Tensor vec) -> Tensor
 func (t *Tensor) MV(vec *Tensor) *Tensor {
-	return begin(opMV).tensor(t).tensor(vec).one(t, vec)
+	return of2(opMV, t, vec)
 }
 
 // MVOut is [Tensor.MV] whose result is written to out.
@@ -64,7 +64,7 @@ func (t *Tensor) MVOut(vec, out *Tensor) *Tensor {
 //
 //	masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
 func (t *Tensor) MaskedFill(mask, value *Tensor) *Tensor {
-	return begin(opMaskedFill).tensor(t).tensor(mask).tensor(value).one(t, mask, value)
+	return of3(opMaskedFill, t, mask, value)
 }
 
 // MaskedFillI is torch.Tensor.masked_fill_: it overwrites t, and returns it.
@@ -92,7 +92,7 @@ func (t *Tensor) MaskedFillScalarI(mask *Tensor, value Scalar) *Tensor {
 //
 //	masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor
 func (t *Tensor) MaskedScatter(mask, source *Tensor) *Tensor {
-	return begin(opMaskedScatter).tensor(t).tensor(mask).tensor(source).one(t, mask, source)
+	return of3(opMaskedScatter, t, mask, source)
 }
 
 // MaskedScatterI is torch.Tensor.masked_scatter_: it overwrites t, and returns it.
@@ -106,7 +106,7 @@ func (t *Tensor) MaskedScatterI(mask, source *Tensor) *Tensor {
 //
 //	masked_select(Tensor self, Tensor mask) -> Tensor
 func (t *Tensor) MaskedSelect(mask *Tensor) *Tensor {
-	return begin(opMaskedSelect).tensor(t).tensor(mask).one(t, mask)
+	return of2(opMaskedSelect, t, mask)
 }
 
 // MaskedSelectOut is [Tensor.MaskedSelect] whose result is written to out.
@@ -120,7 +120,7 @@ func (t *Tensor) MaskedSelectOut(mask, out *Tensor) *Tensor {
 //
 //	matmul(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MatMul(other *Tensor) *Tensor {
-	return begin(opMatMul).tensor(t).tensor(other).one(t, other)
+	return of2(opMatMul, t, other)
 }
 
 // MatMulOut is [Tensor.MatMul] whose result is written to out.
@@ -134,7 +134,7 @@ func (t *Tensor) MatMulOut(other, out *Tensor) *Tensor {
 //
 //	matrix_exp(Tensor self) -> Tensor
 func (t *Tensor) MatrixExp() *Tensor {
-	return begin(opMatrixExp).tensor(t).one(t)
+	return of1(opMatrixExp, t)
 }
 
 // MatrixPower is torch.Tensor.matrix_power.
@@ -155,7 +155,7 @@ func (t *Tensor) MatrixPowerOut(n int, out *Tensor) *Tensor {
 //
 //	max(Tensor self) -> Tensor
 func (t *Tensor) Max() *Tensor {
-	return begin(opMax).tensor(t).one(t)
+	return of1(opMax, t)
 }
 
 // MaxDimOptions of [Tensor.MaxDim].
@@ -188,7 +188,7 @@ func (t *Tensor) MaxDimOut(dim int, max, maxValues *Tensor, options ...MaxDimOpt
 //
 //	max.other(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MaxOther(other *Tensor) *Tensor {
-	return begin(opMaxOther).tensor(t).tensor(other).one(t, other)
+	return of2(opMaxOther, t, other)
 }
 
 // MaxOtherOut is [Tensor.MaxOther] whose result is written to out.
@@ -209,7 +209,7 @@ func (t *Tensor) MaxOut(out *Tensor) *Tensor {
 //
 //	maximum(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Maximum(other *Tensor) *Tensor {
-	return begin(opMaximum).tensor(t).tensor(other).one(t, other)
+	return of2(opMaximum, t, other)
 }
 
 // MaximumOut is [Tensor.Maximum] whose result is written to out.
@@ -228,11 +228,11 @@ type MeanOptions struct {
 //
 //	mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Mean(options ...MeanOptions) *Tensor {
-	args := begin(opMean).tensor(t)
-	if len(options) > 0 {
-		args = args.optDType(options[0].DType)
+	if len(options) == 0 {
+		return of1(opMean, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opMean).tensor(t).optDType(o.DType).one(t)
 }
 
 // MeanDimOptions of [Tensor.MeanDim].
@@ -274,7 +274,7 @@ func (t *Tensor) MeanOut(out *Tensor, options ...MeanOptions) *Tensor {
 //
 //	median(Tensor self) -> Tensor
 func (t *Tensor) Median() *Tensor {
-	return begin(opMedian).tensor(t).one(t)
+	return of1(opMedian, t)
 }
 
 // MedianDimOptions of [Tensor.MedianDim].
@@ -322,7 +322,7 @@ func MeshgridIndexing(tensors []*Tensor, indexing string) []*Tensor {
 //
 //	min(Tensor self) -> Tensor
 func (t *Tensor) Min() *Tensor {
-	return begin(opMin).tensor(t).one(t)
+	return of1(opMin, t)
 }
 
 // MinDimOptions of [Tensor.MinDim].
@@ -355,7 +355,7 @@ func (t *Tensor) MinDimOut(dim int, min, minIndices *Tensor, options ...MinDimOp
 //
 //	min.other(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) MinOther(other *Tensor) *Tensor {
-	return begin(opMinOther).tensor(t).tensor(other).one(t, other)
+	return of2(opMinOther, t, other)
 }
 
 // MinOtherOut is [Tensor.MinOther] whose result is written to out.
@@ -376,7 +376,7 @@ func (t *Tensor) MinOut(out *Tensor) *Tensor {
 //
 //	minimum(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Minimum(other *Tensor) *Tensor {
-	return begin(opMinimum).tensor(t).tensor(other).one(t, other)
+	return of2(opMinimum, t, other)
 }
 
 // MinimumOut is [Tensor.Minimum] whose result is written to out.
@@ -447,7 +447,7 @@ func (t *Tensor) MoveDimList(source, destination []int) *Tensor {
 //
 //	msort(Tensor self) -> Tensor
 func (t *Tensor) Msort() *Tensor {
-	return begin(opMsort).tensor(t).one(t)
+	return of1(opMsort, t)
 }
 
 // MsortOut is [Tensor.Msort] whose result is written to out.
@@ -461,7 +461,7 @@ func (t *Tensor) MsortOut(out *Tensor) *Tensor {
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Mul(other *Tensor) *Tensor {
-	return begin(opMul).tensor(t).tensor(other).one(t, other)
+	return of2(opMul, t, other)
 }
 
 // MulI is torch.Tensor.mul_: it overwrites t, and returns it.
@@ -524,7 +524,7 @@ func (t *Tensor) MultinomialOut(numSamples int, out *Tensor, options ...Multinom
 //
 //	multiply.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Multiply(other *Tensor) *Tensor {
-	return begin(opMultiply).tensor(t).tensor(other).one(t, other)
+	return of2(opMultiply, t, other)
 }
 
 // MultiplyI is torch.Tensor.multiply_: it overwrites t, and returns it.

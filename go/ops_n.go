@@ -15,12 +15,11 @@ type NaNMeanOptions struct {
 //
 //	nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
-	args := begin(opNaNMean).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType)
+	if len(options) == 0 {
+		return of1(opNaNMean, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opNaNMean).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one(t)
 }
 
 // NaNMeanOut is [Tensor.NaNMean] whose result is written to out.
@@ -36,7 +35,7 @@ func (t *Tensor) NaNMeanOut(out *Tensor, options ...NaNMeanOptions) *Tensor {
 //
 //	nanmedian(Tensor self) -> Tensor
 func (t *Tensor) NaNMedian() *Tensor {
-	return begin(opNaNMedian).tensor(t).one(t)
+	return of1(opNaNMedian, t)
 }
 
 // NaNMedianDimOptions of [Tensor.NaNMedianDim].
@@ -78,12 +77,12 @@ type NaNQuantileOptions struct {
 //	nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") ->
 //	    Tensor
 func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
-	args := begin(opNaNQuantile).tensor(t).tensor(q)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	if len(options) == 0 {
+		return of2(opNaNQuantile, t, q)
 	}
-	return args.one(t, q)
+	o := options[0]
+	return begin(opNaNQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+		one(t, q)
 }
 
 // NaNQuantileOut is [Tensor.NaNQuantile] whose result is written to out.
@@ -137,12 +136,11 @@ type NaNSumOptions struct {
 //
 //	nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
-	args := begin(opNaNSum).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType)
+	if len(options) == 0 {
+		return of1(opNaNSum, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opNaNSum).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one(t)
 }
 
 // NaNSumOut is [Tensor.NaNSum] whose result is written to out.
@@ -165,12 +163,11 @@ type NaNToNumOptions struct {
 //
 //	nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
 func (t *Tensor) NaNToNum(options ...NaNToNumOptions) *Tensor {
-	args := begin(opNaNToNum).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf)
+	if len(options) == 0 {
+		return of1(opNaNToNum, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opNaNToNum).tensor(t).optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf).one(t)
 }
 
 // NaNToNumI is torch.Tensor.nan_to_num_: it overwrites t, and returns it.
@@ -227,7 +224,7 @@ func (t *Tensor) NarrowTensor(dim int, start *Tensor, length int) *Tensor {
 //
 //	ne.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Ne(other *Tensor) *Tensor {
-	return begin(opNe).tensor(t).tensor(other).one(t, other)
+	return of2(opNe, t, other)
 }
 
 // NeI is torch.Tensor.ne_: it overwrites t, and returns it.
@@ -269,7 +266,7 @@ func (t *Tensor) NeScalarOut(other Scalar, out *Tensor) *Tensor {
 //
 //	neg(Tensor self) -> Tensor
 func (t *Tensor) Neg() *Tensor {
-	return begin(opNeg).tensor(t).one(t)
+	return of1(opNeg, t)
 }
 
 // NegI is torch.Tensor.neg_: it overwrites t, and returns it.
@@ -290,7 +287,7 @@ func (t *Tensor) NegOut(out *Tensor) *Tensor {
 //
 //	negative(Tensor self) -> Tensor
 func (t *Tensor) Negative() *Tensor {
-	return begin(opNegative).tensor(t).one(t)
+	return of1(opNegative, t)
 }
 
 // NegativeI is torch.Tensor.negative_: it overwrites t, and returns it.
@@ -371,7 +368,7 @@ func (t *Tensor) NewZeros(size []int, options ...TensorOptions) *Tensor {
 //
 //	nextafter(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Nextafter(other *Tensor) *Tensor {
-	return begin(opNextafter).tensor(t).tensor(other).one(t, other)
+	return of2(opNextafter, t, other)
 }
 
 // NextafterI is torch.Tensor.nextafter_: it overwrites t, and returns it.
@@ -392,7 +389,7 @@ func (t *Tensor) NextafterOut(other, out *Tensor) *Tensor {
 //
 //	nonzero(Tensor self) -> Tensor
 func (t *Tensor) Nonzero() *Tensor {
-	return begin(opNonzero).tensor(t).one(t)
+	return of1(opNonzero, t)
 }
 
 // NonzeroOut is [Tensor.Nonzero] whose result is written to out.
@@ -435,11 +432,11 @@ type NormOptions struct {
 //
 //	norm.Scalar(Tensor self, Scalar p=2) -> Tensor
 func (t *Tensor) Norm(options ...NormOptions) *Tensor {
-	args := begin(opNorm).tensor(t)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].P)
+	if len(options) == 0 {
+		return of1(opNorm, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opNorm).tensor(t).optScalar(o.P).one(t)
 }
 
 // NormDType is torch.Tensor.norm.
@@ -499,12 +496,11 @@ type NormExceptDimOptions struct {
 //
 //	norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
 func NormExceptDim(v *Tensor, options ...NormExceptDimOptions) *Tensor {
-	args := begin(opNormExceptDim).tensor(v)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Pow).optInt(o.Dim)
+	if len(options) == 0 {
+		return of1(opNormExceptDim, v)
 	}
-	return args.one(v)
+	o := options[0]
+	return begin(opNormExceptDim).tensor(v).optInt(o.Pow).optInt(o.Dim).one(v)
 }
 
 // NormalOptions of [Normal].
@@ -516,11 +512,11 @@ type NormalOptions struct {
 //
 //	normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 func Normal(mean, std *Tensor, options ...NormalOptions) *Tensor {
-	args := begin(opNormal).tensor(mean).tensor(std)
-	if len(options) > 0 {
-		args = args.optGenerator(options[0].Generator)
+	if len(options) == 0 {
+		return of2(opNormal, mean, std)
 	}
-	return args.one(mean, std)
+	o := options[0]
+	return begin(opNormal).tensor(mean).tensor(std).optGenerator(o.Generator).one(mean, std)
 }
 
 // NormalFloatOptions of [NormalFloat].
@@ -533,12 +529,11 @@ type NormalFloatOptions struct {
 //
 //	normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor
 func NormalFloat(mean *Tensor, options ...NormalFloatOptions) *Tensor {
-	args := begin(opNormalFloat).tensor(mean)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDouble(o.Std).optGenerator(o.Generator)
+	if len(options) == 0 {
+		return of1(opNormalFloat, mean)
 	}
-	return args.one(mean)
+	o := options[0]
+	return begin(opNormalFloat).tensor(mean).optDouble(o.Std).optGenerator(o.Generator).one(mean)
 }
 
 // NormalFloatFloatOptions of [NormalFloatFloat].
@@ -646,7 +641,7 @@ func NormalOut(mean, std, out *Tensor, options ...NormalOptions) *Tensor {
 //
 //	not_equal.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) NotEqual(other *Tensor) *Tensor {
-	return begin(opNotEqual).tensor(t).tensor(other).one(t, other)
+	return of2(opNotEqual, t, other)
 }
 
 // NotEqualI is torch.Tensor.not_equal_: it overwrites t, and returns it.
@@ -693,11 +688,11 @@ type NuclearNormOptions struct {
 //
 //	nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
 func NuclearNorm(self *Tensor, options ...NuclearNormOptions) *Tensor {
-	args := begin(opNuclearNorm).tensor(self)
-	if len(options) > 0 {
-		args = args.optBool(options[0].KeepDim)
+	if len(options) == 0 {
+		return of1(opNuclearNorm, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opNuclearNorm).tensor(self).optBool(o.KeepDim).one(self)
 }
 
 // NuclearNormDimOptions of [NuclearNormDim].

@@ -30,13 +30,12 @@ type OnesLikeOptions struct {
 //	ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func OnesLike(self *Tensor, options ...OnesLikeOptions) *Tensor {
-	args := begin(opOnesLike).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opOnesLike, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opOnesLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // OnesOut is [Ones] whose result is written to out.
@@ -50,7 +49,7 @@ func OnesOut(size []int, out *Tensor) *Tensor {
 //
 //	orgqr(Tensor self, Tensor input2) -> Tensor
 func (t *Tensor) Orgqr(input2 *Tensor) *Tensor {
-	return begin(opOrgqr).tensor(t).tensor(input2).one(t, input2)
+	return of2(opOrgqr, t, input2)
 }
 
 // OrgqrOut is [Tensor.Orgqr] whose result is written to out.
@@ -70,12 +69,12 @@ type OrmqrOptions struct {
 //
 //	ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
 func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor {
-	args := begin(opOrmqr).tensor(t).tensor(input2).tensor(input3)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optBool(o.Left).optBool(o.Transpose)
+	if len(options) == 0 {
+		return of3(opOrmqr, t, input2, input3)
 	}
-	return args.one(t, input2, input3)
+	o := options[0]
+	return begin(opOrmqr).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).optBool(o.Transpose).
+		one(t, input2, input3)
 }
 
 // OrmqrOut is [Tensor.Ormqr] whose result is written to out.
@@ -92,7 +91,7 @@ func (t *Tensor) OrmqrOut(input2, input3, out *Tensor, options ...OrmqrOptions) 
 //
 //	outer(Tensor self, Tensor vec2) -> Tensor
 func (t *Tensor) Outer(vec2 *Tensor) *Tensor {
-	return begin(opOuter).tensor(t).tensor(vec2).one(t, vec2)
+	return of2(opOuter, t, vec2)
 }
 
 // OuterOut is [Tensor.Outer] whose result is written to out.

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	prelu(Tensor self, Tensor weight) -> Tensor
 func (t *Tensor) PReLU(weight *Tensor) *Tensor {
-	return begin(opPReLU).tensor(t).tensor(weight).one(t, weight)
+	return of2(opPReLU, t, weight)
 }
 
 // Permute puts the dimensions into that order.
@@ -34,11 +34,11 @@ type PinMemoryOptions struct {
 //
 //	pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)
 func (t *Tensor) PinMemory(options ...PinMemoryOptions) *Tensor {
-	args := begin(opPinMemory).tensor(t)
-	if len(options) > 0 {
-		args = args.optDevice(options[0].Device)
+	if len(options) == 0 {
+		return of1(opPinMemory, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opPinMemory).tensor(t).optDevice(o.Device).one(t)
 }
 
 // PinverseOptions of [Tensor.Pinverse].
@@ -50,11 +50,11 @@ type PinverseOptions struct {
 //
 //	pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor
 func (t *Tensor) Pinverse(options ...PinverseOptions) *Tensor {
-	args := begin(opPinverse).tensor(t)
-	if len(options) > 0 {
-		args = args.optDouble(options[0].Rcond)
+	if len(options) == 0 {
+		return of1(opPinverse, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opPinverse).tensor(t).optDouble(o.Rcond).one(t)
 }
 
 // PoissonOptions of [Poisson].
@@ -66,18 +66,18 @@ type PoissonOptions struct {
 //
 //	poisson(Tensor self, Generator? generator=None) -> Tensor
 func Poisson(self *Tensor, options ...PoissonOptions) *Tensor {
-	args := begin(opPoisson).tensor(self)
-	if len(options) > 0 {
-		args = args.optGenerator(options[0].Generator)
+	if len(options) == 0 {
+		return of1(opPoisson, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opPoisson).tensor(self).optGenerator(o.Generator).one(self)
 }
 
 // Polar is torch.polar.
 //
 //	polar(Tensor abs, Tensor angle) -> Tensor
 func Polar(abs, angle *Tensor) *Tensor {
-	return begin(opPolar).tensor(abs).tensor(angle).one(abs, angle)
+	return of2(opPolar, abs, angle)
 }
 
 // PolarOut is [Polar] whose result is written to out.
@@ -112,14 +112,14 @@ func PolygammaOut(n int, self, out *Tensor) *Tensor {
 //
 //	positive(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Positive() *Tensor {
-	return begin(opPositive).tensor(t).one(t)
+	return of1(opPositive, t)
 }
 
 // Pow is t to the power of exponent, element by element, broadcast.
 //
 //	pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
 func (t *Tensor) Pow(exponent *Tensor) *Tensor {
-	return begin(opPow).tensor(t).tensor(exponent).one(t, exponent)
+	return of2(opPow, t, exponent)
 }
 
 // PowI is torch.Tensor.pow_: it overwrites t, and returns it.
@@ -166,11 +166,11 @@ type ProdOptions struct {
 //
 //	prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Prod(options ...ProdOptions) *Tensor {
-	args := begin(opProd).tensor(t)
-	if len(options) > 0 {
-		args = args.optDType(options[0].DType)
+	if len(options) == 0 {
+		return of1(opProd, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opProd).tensor(t).optDType(o.DType).one(t)
 }
 
 // ProdDimOptions of [Tensor.ProdDim].
@@ -216,11 +216,11 @@ type PutOptions struct {
 //
 //	put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor
 func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
-	args := begin(opPut).tensor(t).tensor(index).tensor(source)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Accumulate)
+	if len(options) == 0 {
+		return of3(opPut, t, index, source)
 	}
-	return args.one(t, index, source)
+	o := options[0]
+	return begin(opPut).tensor(t).tensor(index).tensor(source).optBool(o.Accumulate).one(t, index, source)
 }
 
 // PutI is torch.Tensor.put_: it overwrites t, and returns it.

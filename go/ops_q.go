@@ -40,12 +40,12 @@ type QuantileOptions struct {
 //
 //	quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor
 func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
-	args := begin(opQuantile).tensor(t).tensor(q)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+	if len(options) == 0 {
+		return of2(opQuantile, t, q)
 	}
-	return args.one(t, q)
+	o := options[0]
+	return begin(opQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+		one(t, q)
 }
 
 // QuantileOut is [Tensor.Quantile] whose result is written to out.

@@ -82,7 +82,7 @@ func RNNTanhPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases boo
 //
 //	rad2deg(Tensor self) -> Tensor
 func (t *Tensor) Rad2Deg() *Tensor {
-	return begin(opRad2Deg).tensor(t).one(t)
+	return of1(opRad2Deg, t)
 }
 
 // Rad2DegI is torch.Tensor.rad2deg_: it overwrites t, and returns it.
@@ -268,13 +268,12 @@ type RandIntLikeTensorOptions struct {
 //	randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) *Tensor {
-	args := begin(opRandIntLikeTensor).tensor(self).tensor(high)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of2(opRandIntLikeTensor, self, high)
 	}
-	return args.one(self, high)
+	o := options[0]
+	return begin(opRandIntLikeTensor).tensor(self).tensor(high).optDType(o.DType).optLayout(o.Layout).
+		optDevice(o.Device).optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self, high)
 }
 
 // RandIntLikeTensorGeneratorOptions of [RandIntLikeTensorGenerator].
@@ -361,13 +360,12 @@ type RandLikeOptions struct {
 //	rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandLike(self *Tensor, options ...RandLikeOptions) *Tensor {
-	args := begin(opRandLike).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opRandLike, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opRandLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // RandLikeGeneratorOptions of [RandLikeGenerator].
@@ -483,13 +481,12 @@ type RandnLikeOptions struct {
 //	randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandnLike(self *Tensor, options ...RandnLikeOptions) *Tensor {
-	args := begin(opRandnLike).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opRandnLike, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opRandnLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // RandnLikeGeneratorOptions of [RandnLikeGenerator].
@@ -618,14 +615,14 @@ func RangeStepOut(start, end Scalar, out *Tensor, options ...RangeStepOutOptions
 //
 //	ravel(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Ravel() *Tensor {
-	return begin(opRavel).tensor(t).one(t)
+	return of1(opRavel, t)
 }
 
 // ReLU is max(t, 0).
 //
 //	relu(Tensor self) -> Tensor
 func (t *Tensor) ReLU() *Tensor {
-	return begin(opReLU).tensor(t).one(t)
+	return of1(opReLU, t)
 }
 
 // ReLUI is torch.Tensor.relu_: it overwrites t, and returns it.
@@ -639,14 +636,14 @@ func (t *Tensor) ReLUI() *Tensor {
 //
 //	real(Tensor(a) self) -> Tensor(a)
 func Real(self *Tensor) *Tensor {
-	return begin(opReal).tensor(self).one(self)
+	return of1(opReal, self)
 }
 
 // Reciprocal is 1 / t.
 //
 //	reciprocal(Tensor self) -> Tensor
 func (t *Tensor) Reciprocal() *Tensor {
-	return begin(opReciprocal).tensor(t).one(t)
+	return of1(opReciprocal, t)
 }
 
 // ReciprocalI is torch.Tensor.reciprocal_: it overwrites t, and returns it.
@@ -667,7 +664,7 @@ func (t *Tensor) ReciprocalOut(out *Tensor) *Tensor {
 //
 //	remainder.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) Remainder(other *Tensor) *Tensor {
-	return begin(opRemainder).tensor(t).tensor(other).one(t, other)
+	return of2(opRemainder, t, other)
 }
 
 // RemainderI is torch.Tensor.remainder_: it overwrites t, and returns it.
@@ -768,11 +765,11 @@ type RepeatInterleaveIndicesOptions struct {
 //
 //	repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
 func RepeatInterleaveIndices(repeats *Tensor, options ...RepeatInterleaveIndicesOptions) *Tensor {
-	args := begin(opRepeatInterleaveIndices).tensor(repeats)
-	if len(options) > 0 {
-		args = args.optInt(options[0].OutputSize)
+	if len(options) == 0 {
+		return of1(opRepeatInterleaveIndices, repeats)
 	}
-	return args.one(repeats)
+	o := options[0]
+	return begin(opRepeatInterleaveIndices).tensor(repeats).optInt(o.OutputSize).one(repeats)
 }
 
 // RepeatInterleaveTensorOptions of [Tensor.RepeatInterleaveTensor].
@@ -786,12 +783,12 @@ type RepeatInterleaveTensorOptions struct {
 //	repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) ->
 //	    Tensor
 func (t *Tensor) RepeatInterleaveTensor(repeats *Tensor, options ...RepeatInterleaveTensorOptions) *Tensor {
-	args := begin(opRepeatInterleaveTensor).tensor(t).tensor(repeats)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optInt(o.OutputSize)
+	if len(options) == 0 {
+		return of2(opRepeatInterleaveTensor, t, repeats)
 	}
-	return args.one(t, repeats)
+	o := options[0]
+	return begin(opRepeatInterleaveTensor).tensor(t).tensor(repeats).optInt(o.Dim).optInt(o.OutputSize).
+		one(t, repeats)
 }
 
 // Reshape is View where that is possible, else a copy.
@@ -805,7 +802,7 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 //
 //	reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
-	return begin(opReshapeAs).tensor(t).tensor(other).one(t, other)
+	return of2(opReshapeAs, t, other)
 }
 
 // ResizeAsIOptions of [Tensor.ResizeAsI].
@@ -844,14 +841,14 @@ func (t *Tensor) ResizeI(size []int, options ...ResizeIOptions) *Tensor {
 //
 //	resolve_conj(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ResolveConj() *Tensor {
-	return begin(opResolveConj).tensor(t).one(t)
+	return of1(opResolveConj, t)
 }
 
 // ResolveNeg is torch.Tensor.resolve_neg.
 //
 //	resolve_neg(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) ResolveNeg() *Tensor {
-	return begin(opResolveNeg).tensor(t).one(t)
+	return of1(opResolveNeg, t)
 }
 
 // ResultType is torch.result_type.
@@ -908,19 +905,18 @@ type Rot90Options struct {
 //
 //	rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor
 func (t *Tensor) Rot90(options ...Rot90Options) *Tensor {
-	args := begin(opRot90).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.K).optInts(o.Dims)
+	if len(options) == 0 {
+		return of1(opRot90, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opRot90).tensor(t).optInt(o.K).optInts(o.Dims).one(t)
 }
 
 // Round is torch.Tensor.round.
 //
 //	round(Tensor self) -> Tensor
 func (t *Tensor) Round() *Tensor {
-	return begin(opRound).tensor(t).one(t)
+	return of1(opRound, t)
 }
 
 // RoundDecimals is torch.Tensor.round.
@@ -962,14 +958,14 @@ func (t *Tensor) RoundOut(out *Tensor) *Tensor {
 //
 //	row_indices(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) RowIndices() *Tensor {
-	return begin(opRowIndices).tensor(t).one(t)
+	return of1(opRowIndices, t)
 }
 
 // RowIndicesCopy is torch.row_indices_copy.
 //
 //	row_indices_copy(Tensor self) -> Tensor
 func RowIndicesCopy(self *Tensor) *Tensor {
-	return begin(opRowIndicesCopy).tensor(self).one(self)
+	return of1(opRowIndicesCopy, self)
 }
 
 // RowStack is torch.row_stack.
@@ -990,7 +986,7 @@ func RowStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	rsqrt(Tensor self) -> Tensor
 func (t *Tensor) Rsqrt() *Tensor {
-	return begin(opRsqrt).tensor(t).one(t)
+	return of1(opRsqrt, t)
 }
 
 // RsqrtI is torch.Tensor.rsqrt_: it overwrites t, and returns it.
@@ -1016,11 +1012,11 @@ type RsubOptions struct {
 //
 //	rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func Rsub(self, other *Tensor, options ...RsubOptions) *Tensor {
-	args := begin(opRsub).tensor(self).tensor(other)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Alpha)
+	if len(options) == 0 {
+		return of2(opRsub, self, other)
 	}
-	return args.one(self, other)
+	o := options[0]
+	return begin(opRsub).tensor(self).tensor(other).optScalar(o.Alpha).one(self, other)
 }
 
 // RsubScalarOptions of [RsubScalar].

@@ -286,12 +286,12 @@ type SearchSortedOptions struct {
 //	searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str?
 //	    side=None, Tensor? sorter=None) -> Tensor
 func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) *Tensor {
-	args := begin(opSearchSorted).tensor(sortedSequence).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optBool(o.OutInt32).optBool(o.Right).optString(o.Side).optTensor(o.Sorter)
+	if len(options) == 0 {
+		return of2(opSearchSorted, sortedSequence, self)
 	}
-	return args.one(sortedSequence, self)
+	o := options[0]
+	return begin(opSearchSorted).tensor(sortedSequence).tensor(self).optBool(o.OutInt32).optBool(o.Right).
+		optString(o.Side).optTensor(o.Sorter).one(sortedSequence, self)
 }
 
 // SearchSortedOut is [SearchSorted] whose result is written to out.
@@ -415,7 +415,7 @@ func (t *Tensor) SetSourceTensorStorageOffsetI(source *Tensor, storageOffset int
 //
 //	sgn(Tensor self) -> Tensor
 func (t *Tensor) Sgn() *Tensor {
-	return begin(opSgn).tensor(t).one(t)
+	return of1(opSgn, t)
 }
 
 // SgnI is torch.Tensor.sgn_: it overwrites t, and returns it.
@@ -436,7 +436,7 @@ func (t *Tensor) SgnOut(out *Tensor) *Tensor {
 //
 //	sigmoid(Tensor self) -> Tensor
 func (t *Tensor) Sigmoid() *Tensor {
-	return begin(opSigmoid).tensor(t).one(t)
+	return of1(opSigmoid, t)
 }
 
 // SigmoidI is torch.Tensor.sigmoid_: it overwrites t, and returns it.
@@ -457,7 +457,7 @@ func (t *Tensor) SigmoidOut(out *Tensor) *Tensor {
 //
 //	sign(Tensor self) -> Tensor
 func (t *Tensor) Sign() *Tensor {
-	return begin(opSign).tensor(t).one(t)
+	return of1(opSign, t)
 }
 
 // SignI is torch.Tensor.sign_: it overwrites t, and returns it.
@@ -478,7 +478,7 @@ func (t *Tensor) SignOut(out *Tensor) *Tensor {
 //
 //	signbit(Tensor self) -> Tensor
 func (t *Tensor) Signbit() *Tensor {
-	return begin(opSignbit).tensor(t).one(t)
+	return of1(opSignbit, t)
 }
 
 // SignbitOut is [Tensor.Signbit] whose result is written to out.
@@ -492,7 +492,7 @@ func (t *Tensor) SignbitOut(out *Tensor) *Tensor {
 //
 //	sin(Tensor self) -> Tensor
 func (t *Tensor) Sin() *Tensor {
-	return begin(opSin).tensor(t).one(t)
+	return of1(opSin, t)
 }
 
 // SinI is torch.Tensor.sin_: it overwrites t, and returns it.
@@ -513,7 +513,7 @@ func (t *Tensor) SinOut(out *Tensor) *Tensor {
 //
 //	sinc(Tensor self) -> Tensor
 func (t *Tensor) Sinc() *Tensor {
-	return begin(opSinc).tensor(t).one(t)
+	return of1(opSinc, t)
 }
 
 // SincI is torch.Tensor.sinc_: it overwrites t, and returns it.
@@ -534,7 +534,7 @@ func (t *Tensor) SincOut(out *Tensor) *Tensor {
 //
 //	sinh(Tensor self) -> Tensor
 func (t *Tensor) Sinh() *Tensor {
-	return begin(opSinh).tensor(t).one(t)
+	return of1(opSinh, t)
 }
 
 // SinhI is torch.Tensor.sinh_: it overwrites t, and returns it.
@@ -579,12 +579,11 @@ type SliceCopyOptions struct {
 //
 //	slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
 func SliceCopy(self *Tensor, options ...SliceCopyOptions) *Tensor {
-	args := begin(opSliceCopy).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step)
+	if len(options) == 0 {
+		return of1(opSliceCopy, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opSliceCopy).tensor(self).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).one(self)
 }
 
 // SliceScatterOptions of [Tensor.SliceScatter].
@@ -600,12 +599,12 @@ type SliceScatterOptions struct {
 //	slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) ->
 //	    Tensor
 func (t *Tensor) SliceScatter(src *Tensor, options ...SliceScatterOptions) *Tensor {
-	args := begin(opSliceScatter).tensor(t).tensor(src)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step)
+	if len(options) == 0 {
+		return of2(opSliceScatter, t, src)
 	}
-	return args.one(t, src)
+	o := options[0]
+	return begin(opSliceScatter).tensor(t).tensor(src).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).
+		one(t, src)
 }
 
 // SlogDet is torch.Tensor.slogdet.
@@ -628,7 +627,7 @@ func (t *Tensor) SlogDetOut(sign, logabsdet *Tensor) (*Tensor, *Tensor) {
 //
 //	smm(Tensor self, Tensor mat2) -> Tensor
 func (t *Tensor) Smm(mat2 *Tensor) *Tensor {
-	return begin(opSmm).tensor(t).tensor(mat2).one(t, mat2)
+	return of2(opSmm, t, mat2)
 }
 
 // SoftmaxOptions of [Tensor.Softmax].
@@ -719,11 +718,12 @@ func (t *Tensor) SortStableOut(stable Opt[bool], values, indices *Tensor, option
 //	sparse_bsc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	args := begin(opSparseBSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values)
-	if len(options) > 0 {
-		args = args.factory(options[0])
+	if len(options) == 0 {
+		return of3(opSparseBSCTensorCcolRowValue, ccolIndices, rowIndices, values)
 	}
-	return args.one(ccolIndices, rowIndices, values)
+	o := options[0]
+	return begin(opSparseBSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values).factory(o).
+		one(ccolIndices, rowIndices, values)
 }
 
 // SparseBSCTensorCcolRowValueSize is torch.sparse_bsc_tensor.
@@ -743,11 +743,12 @@ func SparseBSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_bsr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	args := begin(opSparseBSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values)
-	if len(options) > 0 {
-		args = args.factory(options[0])
+	if len(options) == 0 {
+		return of3(opSparseBSRTensorCrowColValue, crowIndices, colIndices, values)
 	}
-	return args.one(crowIndices, colIndices, values)
+	o := options[0]
+	return begin(opSparseBSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values).factory(o).
+		one(crowIndices, colIndices, values)
 }
 
 // SparseBSRTensorCrowColValueSize is torch.sparse_bsr_tensor.
@@ -776,13 +777,12 @@ type SparseCOOTensorIndicesOptions struct {
 //	sparse_coo_tensor.indices(Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCOOTensorIndices(indices, values *Tensor, options ...SparseCOOTensorIndicesOptions) *Tensor {
-	args := begin(opSparseCOOTensorIndices).tensor(indices).tensor(values)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optBool(o.IsCoalesced)
+	if len(options) == 0 {
+		return of2(opSparseCOOTensorIndices, indices, values)
 	}
-	return args.one(indices, values)
+	o := options[0]
+	return begin(opSparseCOOTensorIndices).tensor(indices).tensor(values).optDType(o.DType).optLayout(o.Layout).
+		optDevice(o.Device).optBool(o.PinMemory).optBool(o.IsCoalesced).one(indices, values)
 }
 
 // SparseCOOTensorIndicesSizeOptions of [SparseCOOTensorIndicesSize].
@@ -825,11 +825,12 @@ func SparseCOOTensorSize(size []int, options ...TensorOptions) *Tensor {
 //	sparse_csc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	args := begin(opSparseCSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values)
-	if len(options) > 0 {
-		args = args.factory(options[0])
+	if len(options) == 0 {
+		return of3(opSparseCSCTensorCcolRowValue, ccolIndices, rowIndices, values)
 	}
-	return args.one(ccolIndices, rowIndices, values)
+	o := options[0]
+	return begin(opSparseCSCTensorCcolRowValue).tensor(ccolIndices).tensor(rowIndices).tensor(values).factory(o).
+		one(ccolIndices, rowIndices, values)
 }
 
 // SparseCSCTensorCcolRowValueSize is torch.sparse_csc_tensor.
@@ -849,11 +850,12 @@ func SparseCSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_csr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	args := begin(opSparseCSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values)
-	if len(options) > 0 {
-		args = args.factory(options[0])
+	if len(options) == 0 {
+		return of3(opSparseCSRTensorCrowColValue, crowIndices, colIndices, values)
 	}
-	return args.one(crowIndices, colIndices, values)
+	o := options[0]
+	return begin(opSparseCSRTensorCrowColValue).tensor(crowIndices).tensor(colIndices).tensor(values).factory(o).
+		one(crowIndices, colIndices, values)
 }
 
 // SparseCSRTensorCrowColValueSize is torch.sparse_csr_tensor.
@@ -873,12 +875,12 @@ func SparseCSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, si
 //	sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, Tensor values, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCompressedTensorCompPlainValue(compressedIndices, plainIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	args := begin(opSparseCompressedTensorCompPlainValue).tensor(compressedIndices).tensor(plainIndices).
-		tensor(values)
-	if len(options) > 0 {
-		args = args.factory(options[0])
+	if len(options) == 0 {
+		return of3(opSparseCompressedTensorCompPlainValue, compressedIndices, plainIndices, values)
 	}
-	return args.one(compressedIndices, plainIndices, values)
+	o := options[0]
+	return begin(opSparseCompressedTensorCompPlainValue).tensor(compressedIndices).tensor(plainIndices).
+		tensor(values).factory(o).one(compressedIndices, plainIndices, values)
 }
 
 // SparseCompressedTensorCompPlainValueSize is torch.sparse_compressed_tensor.
@@ -906,7 +908,7 @@ func (t *Tensor) SparseDim() int {
 //
 //	sparse_mask(Tensor self, Tensor mask) -> Tensor
 func (t *Tensor) SparseMask(mask *Tensor) *Tensor {
-	return begin(opSparseMask).tensor(t).tensor(mask).one(t, mask)
+	return of2(opSparseMask, t, mask)
 }
 
 // Split gives views of splitSize elements of dim each, the last perhaps of fewer.
@@ -982,7 +984,7 @@ func SplitWithSizesCopyOut(self *Tensor, splitSizes []int, out []*Tensor, option
 //
 //	sqrt(Tensor self) -> Tensor
 func (t *Tensor) Sqrt() *Tensor {
-	return begin(opSqrt).tensor(t).one(t)
+	return of1(opSqrt, t)
 }
 
 // SqrtI is torch.Tensor.sqrt_: it overwrites t, and returns it.
@@ -1003,7 +1005,7 @@ func (t *Tensor) SqrtOut(out *Tensor) *Tensor {
 //
 //	square(Tensor self) -> Tensor
 func (t *Tensor) Square() *Tensor {
-	return begin(opSquare).tensor(t).one(t)
+	return of1(opSquare, t)
 }
 
 // SquareI is torch.Tensor.square_: it overwrites t, and returns it.
@@ -1024,14 +1026,14 @@ func (t *Tensor) SquareOut(out *Tensor) *Tensor {
 //
 //	squeeze(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Squeeze() *Tensor {
-	return begin(opSqueeze).tensor(t).one(t)
+	return of1(opSqueeze, t)
 }
 
 // SqueezeCopy is torch.squeeze_copy.
 //
 //	squeeze_copy(Tensor self) -> Tensor
 func SqueezeCopy(self *Tensor) *Tensor {
-	return begin(opSqueezeCopy).tensor(self).one(self)
+	return of1(opSqueezeCopy, self)
 }
 
 // SqueezeCopyDim is torch.squeeze_copy.
@@ -1093,12 +1095,12 @@ type SspaddmmOptions struct {
 //
 //	sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sspaddmm(mat1, mat2 *Tensor, options ...SspaddmmOptions) *Tensor {
-	args := begin(opSspaddmm).tensor(t).tensor(mat1).tensor(mat2)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Beta).optScalar(o.Alpha)
+	if len(options) == 0 {
+		return of3(opSspaddmm, t, mat1, mat2)
 	}
-	return args.one(t, mat1, mat2)
+	o := options[0]
+	return begin(opSspaddmm).tensor(t).tensor(mat1).tensor(mat2).optScalar(o.Beta).optScalar(o.Alpha).
+		one(t, mat1, mat2)
 }
 
 // SspaddmmOut is [Tensor.Sspaddmm] whose result is written to out.
@@ -1140,11 +1142,11 @@ type StdOptions struct {
 //
 //	std(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Std(options ...StdOptions) *Tensor {
-	args := begin(opStd).tensor(t)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Unbiased)
+	if len(options) == 0 {
+		return of1(opStd, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opStd).tensor(t).optBool(o.Unbiased).one(t)
 }
 
 // StdCorrectionOptions of [Tensor.StdCorrection].
@@ -1158,12 +1160,11 @@ type StdCorrectionOptions struct {
 //
 //	std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
-	args := begin(opStdCorrection).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opStdCorrection, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opStdCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one(t)
 }
 
 // StdCorrectionOut is [Tensor.StdCorrection] whose result is written to out.
@@ -1265,11 +1266,11 @@ type SubOptions struct {
 //
 //	sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sub(other *Tensor, options ...SubOptions) *Tensor {
-	args := begin(opSub).tensor(t).tensor(other)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Alpha)
+	if len(options) == 0 {
+		return of2(opSub, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opSub).tensor(t).tensor(other).optScalar(o.Alpha).one(t, other)
 }
 
 // SubI is torch.Tensor.sub_: it overwrites t, and returns it.
@@ -1327,11 +1328,11 @@ type SubtractOptions struct {
 //
 //	subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Subtract(other *Tensor, options ...SubtractOptions) *Tensor {
-	args := begin(opSubtract).tensor(t).tensor(other)
-	if len(options) > 0 {
-		args = args.optScalar(options[0].Alpha)
+	if len(options) == 0 {
+		return of2(opSubtract, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opSubtract).tensor(t).tensor(other).optScalar(o.Alpha).one(t, other)
 }
 
 // SubtractI is torch.Tensor.subtract_: it overwrites t, and returns it.
@@ -1389,11 +1390,11 @@ type SumOptions struct {
 //
 //	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Sum(options ...SumOptions) *Tensor {
-	args := begin(opSum).tensor(t)
-	if len(options) > 0 {
-		args = args.optDType(options[0].DType)
+	if len(options) == 0 {
+		return of1(opSum, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opSum).tensor(t).optDType(o.DType).one(t)
 }
 
 // SumDimOptions of [Tensor.SumDim].

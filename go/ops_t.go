@@ -8,14 +8,14 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	t(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) T() *Tensor {
-	return begin(opT).tensor(t).one(t)
+	return of1(opT, t)
 }
 
 // TCopy is torch.t_copy.
 //
 //	t_copy(Tensor self) -> Tensor
 func TCopy(self *Tensor) *Tensor {
-	return begin(opTCopy).tensor(self).one(self)
+	return of1(opTCopy, self)
 }
 
 // TI is torch.Tensor.t_: it overwrites t, and returns it.
@@ -29,7 +29,7 @@ func (t *Tensor) TI() *Tensor {
 //
 //	take(Tensor self, Tensor index) -> Tensor
 func (t *Tensor) Take(index *Tensor) *Tensor {
-	return begin(opTake).tensor(t).tensor(index).one(t, index)
+	return of2(opTake, t, index)
 }
 
 // TakeAlongDimOptions of [Tensor.TakeAlongDim].
@@ -41,11 +41,11 @@ type TakeAlongDimOptions struct {
 //
 //	take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
 func (t *Tensor) TakeAlongDim(indices *Tensor, options ...TakeAlongDimOptions) *Tensor {
-	args := begin(opTakeAlongDim).tensor(t).tensor(indices)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of2(opTakeAlongDim, t, indices)
 	}
-	return args.one(t, indices)
+	o := options[0]
+	return begin(opTakeAlongDim).tensor(t).tensor(indices).optInt(o.Dim).one(t, indices)
 }
 
 // TakeAlongDimOut is [Tensor.TakeAlongDim] whose result is written to out.
@@ -67,7 +67,7 @@ func (t *Tensor) TakeOut(index, out *Tensor) *Tensor {
 //
 //	tan(Tensor self) -> Tensor
 func (t *Tensor) Tan() *Tensor {
-	return begin(opTan).tensor(t).one(t)
+	return of1(opTan, t)
 }
 
 // TanI is torch.Tensor.tan_: it overwrites t, and returns it.
@@ -88,7 +88,7 @@ func (t *Tensor) TanOut(out *Tensor) *Tensor {
 //
 //	tanh(Tensor self) -> Tensor
 func (t *Tensor) Tanh() *Tensor {
-	return begin(opTanh).tensor(t).one(t)
+	return of1(opTanh, t)
 }
 
 // TanhI is torch.Tensor.tanh_: it overwrites t, and returns it.
@@ -212,13 +212,12 @@ type ToDTypeLayoutOptions struct {
 //	to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func (t *Tensor) ToDTypeLayout(options ...ToDTypeLayoutOptions) *Tensor {
-	args := begin(opToDTypeLayout).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opToDTypeLayout, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opToDTypeLayout).tensor(t).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat).one(t)
 }
 
 // ToDenseOptions of [Tensor.ToDense].
@@ -231,12 +230,11 @@ type ToDenseOptions struct {
 //
 //	to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor
 func (t *Tensor) ToDense(options ...ToDenseOptions) *Tensor {
-	args := begin(opToDense).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optBool(o.MaskedGrad)
+	if len(options) == 0 {
+		return of1(opToDense, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opToDense).tensor(t).optDType(o.DType).optBool(o.MaskedGrad).one(t)
 }
 
 // ToDeviceDTypeOptions of [Tensor.ToDeviceDType].
@@ -271,12 +269,12 @@ type ToOtherOptions struct {
 //	to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
 //	    memory_format=None) -> Tensor(a)
 func (t *Tensor) ToOther(other *Tensor, options ...ToOtherOptions) *Tensor {
-	args := begin(opToOther).tensor(t).tensor(other)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of2(opToOther, t, other)
 	}
-	return args.one(t, other)
+	o := options[0]
+	return begin(opToOther).tensor(t).tensor(other).optBool(o.NonBlocking).optBool(o.Copy).
+		optMemoryFormat(o.MemoryFormat).one(t, other)
 }
 
 // ToSparseOptions of [Tensor.ToSparse].
@@ -290,12 +288,11 @@ type ToSparseOptions struct {
 //
 //	to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparse(options ...ToSparseOptions) *Tensor {
-	args := begin(opToSparse).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optLayout(o.Layout).optInts(o.Blocksize).optInt(o.DenseDim)
+	if len(options) == 0 {
+		return of1(opToSparse, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opToSparse).tensor(t).optLayout(o.Layout).optInts(o.Blocksize).optInt(o.DenseDim).one(t)
 }
 
 // ToSparseBSCOptions of [Tensor.ToSparseBSC].
@@ -339,11 +336,11 @@ type ToSparseCSCOptions struct {
 //
 //	to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSC(options ...ToSparseCSCOptions) *Tensor {
-	args := begin(opToSparseCSC).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].DenseDim)
+	if len(options) == 0 {
+		return of1(opToSparseCSC, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opToSparseCSC).tensor(t).optInt(o.DenseDim).one(t)
 }
 
 // ToSparseCSROptions of [Tensor.ToSparseCSR].
@@ -355,11 +352,11 @@ type ToSparseCSROptions struct {
 //
 //	to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSR(options ...ToSparseCSROptions) *Tensor {
-	args := begin(opToSparseCSR).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].DenseDim)
+	if len(options) == 0 {
+		return of1(opToSparseCSR, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opToSparseCSR).tensor(t).optInt(o.DenseDim).one(t)
 }
 
 // ToSparseDim is torch.Tensor.to_sparse.
@@ -404,7 +401,7 @@ func (t *Tensor) TopKOut(k int, values, indices *Tensor, options ...TopKOptions)
 //
 //	trace(Tensor self) -> Tensor
 func (t *Tensor) Trace() *Tensor {
-	return begin(opTrace).tensor(t).one(t)
+	return of1(opTrace, t)
 }
 
 // Transpose swaps two dimensions.
@@ -438,12 +435,11 @@ type TrapezoidDxOptions struct {
 //
 //	trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func TrapezoidDx(y *Tensor, options ...TrapezoidDxOptions) *Tensor {
-	args := begin(opTrapezoidDx).tensor(y)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optScalar(o.Dx).optInt(o.Dim)
+	if len(options) == 0 {
+		return of1(opTrapezoidDx, y)
 	}
-	return args.one(y)
+	o := options[0]
+	return begin(opTrapezoidDx).tensor(y).optScalar(o.Dx).optInt(o.Dim).one(y)
 }
 
 // TrapezoidXOptions of [TrapezoidX].
@@ -455,11 +451,11 @@ type TrapezoidXOptions struct {
 //
 //	trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapezoidX(y, x *Tensor, options ...TrapezoidXOptions) *Tensor {
-	args := begin(opTrapezoidX).tensor(y).tensor(x)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of2(opTrapezoidX, y, x)
 	}
-	return args.one(y, x)
+	o := options[0]
+	return begin(opTrapezoidX).tensor(y).tensor(x).optInt(o.Dim).one(y, x)
 }
 
 // TrapzDxOptions of [TrapzDx].
@@ -472,12 +468,11 @@ type TrapzDxOptions struct {
 //
 //	trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor
 func TrapzDx(y *Tensor, options ...TrapzDxOptions) *Tensor {
-	args := begin(opTrapzDx).tensor(y)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDouble(o.Dx).optInt(o.Dim)
+	if len(options) == 0 {
+		return of1(opTrapzDx, y)
 	}
-	return args.one(y)
+	o := options[0]
+	return begin(opTrapzDx).tensor(y).optDouble(o.Dx).optInt(o.Dim).one(y)
 }
 
 // TrapzXOptions of [TrapzX].
@@ -489,11 +484,11 @@ type TrapzXOptions struct {
 //
 //	trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapzX(y, x *Tensor, options ...TrapzXOptions) *Tensor {
-	args := begin(opTrapzX).tensor(y).tensor(x)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Dim)
+	if len(options) == 0 {
+		return of2(opTrapzX, y, x)
 	}
-	return args.one(y, x)
+	o := options[0]
+	return begin(opTrapzX).tensor(y).tensor(x).optInt(o.Dim).one(y, x)
 }
 
 // TriangularSolveOptions of [Tensor.TriangularSolve].
@@ -536,11 +531,11 @@ type TrilOptions struct {
 //
 //	tril(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
-	args := begin(opTril).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Diagonal)
+	if len(options) == 0 {
+		return of1(opTril, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opTril).tensor(t).optInt(o.Diagonal).one(t)
 }
 
 // TrilI is torch.Tensor.tril_: it overwrites t, and returns it.
@@ -593,11 +588,11 @@ type TriuOptions struct {
 //
 //	triu(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
-	args := begin(opTriu).tensor(t)
-	if len(options) > 0 {
-		args = args.optInt(options[0].Diagonal)
+	if len(options) == 0 {
+		return of1(opTriu, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opTriu).tensor(t).optInt(o.Diagonal).one(t)
 }
 
 // TriuI is torch.Tensor.triu_: it overwrites t, and returns it.
@@ -645,7 +640,7 @@ func (t *Tensor) TriuOut(out *Tensor, options ...TriuOptions) *Tensor {
 //
 //	true_divide.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) TrueDivide(other *Tensor) *Tensor {
-	return begin(opTrueDivide).tensor(t).tensor(other).one(t, other)
+	return of2(opTrueDivide, t, other)
 }
 
 // TrueDivideI is torch.Tensor.true_divide_: it overwrites t, and returns it.
@@ -680,7 +675,7 @@ func (t *Tensor) TrueDivideScalarI(other Scalar) *Tensor {
 //
 //	trunc(Tensor self) -> Tensor
 func (t *Tensor) Trunc() *Tensor {
-	return begin(opTrunc).tensor(t).one(t)
+	return of1(opTrunc, t)
 }
 
 // TruncI is torch.Tensor.trunc_: it overwrites t, and returns it.
@@ -701,7 +696,7 @@ func (t *Tensor) TruncOut(out *Tensor) *Tensor {
 //
 //	type_as(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) TypeAs(other *Tensor) *Tensor {
-	return begin(opTypeAs).tensor(t).tensor(other).one(t, other)
+	return of2(opTypeAs, t, other)
 }
 
 var (

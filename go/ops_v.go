@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	vdot(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) VDot(other *Tensor) *Tensor {
-	return begin(opVDot).tensor(t).tensor(other).one(t, other)
+	return of2(opVDot, t, other)
 }
 
 // VDotOut is [Tensor.VDot] whose result is written to out.
@@ -50,14 +50,14 @@ func VStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //
 //	values(Tensor(a) self) -> Tensor(a)
 func (t *Tensor) Values() *Tensor {
-	return begin(opValues).tensor(t).one(t)
+	return of1(opValues, t)
 }
 
 // ValuesCopy is torch.values_copy.
 //
 //	values_copy(Tensor self) -> Tensor
 func ValuesCopy(self *Tensor) *Tensor {
-	return begin(opValuesCopy).tensor(self).one(self)
+	return of1(opValuesCopy, self)
 }
 
 // VanderOptions of [Vander].
@@ -70,12 +70,11 @@ type VanderOptions struct {
 //
 //	vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
 func Vander(x *Tensor, options ...VanderOptions) *Tensor {
-	args := begin(opVander).tensor(x)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInt(o.N).optBool(o.Increasing)
+	if len(options) == 0 {
+		return of1(opVander, x)
 	}
-	return args.one(x)
+	o := options[0]
+	return begin(opVander).tensor(x).optInt(o.N).optBool(o.Increasing).one(x)
 }
 
 // VarOptions of [Tensor.Var].
@@ -87,11 +86,11 @@ type VarOptions struct {
 //
 //	var(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Var(options ...VarOptions) *Tensor {
-	args := begin(opVar).tensor(t)
-	if len(options) > 0 {
-		args = args.optBool(options[0].Unbiased)
+	if len(options) == 0 {
+		return of1(opVar, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opVar).tensor(t).optBool(o.Unbiased).one(t)
 }
 
 // VarCorrectionOptions of [Tensor.VarCorrection].
@@ -105,12 +104,11 @@ type VarCorrectionOptions struct {
 //
 //	var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
-	args := begin(opVarCorrection).tensor(t)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+	if len(options) == 0 {
+		return of1(opVarCorrection, t)
 	}
-	return args.one(t)
+	o := options[0]
+	return begin(opVarCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one(t)
 }
 
 // VarCorrectionOut is [Tensor.VarCorrection] whose result is written to out.
@@ -214,35 +212,35 @@ func (t *Tensor) View(size ...int) *Tensor {
 //
 //	view_as(Tensor(a) self, Tensor other) -> Tensor(a)
 func (t *Tensor) ViewAs(other *Tensor) *Tensor {
-	return begin(opViewAs).tensor(t).tensor(other).one(t, other)
+	return of2(opViewAs, t, other)
 }
 
 // ViewAsComplex is torch.view_as_complex.
 //
 //	view_as_complex(Tensor(a) self) -> Tensor(a)
 func ViewAsComplex(self *Tensor) *Tensor {
-	return begin(opViewAsComplex).tensor(self).one(self)
+	return of1(opViewAsComplex, self)
 }
 
 // ViewAsComplexCopy is torch.view_as_complex_copy.
 //
 //	view_as_complex_copy(Tensor self) -> Tensor
 func ViewAsComplexCopy(self *Tensor) *Tensor {
-	return begin(opViewAsComplexCopy).tensor(self).one(self)
+	return of1(opViewAsComplexCopy, self)
 }
 
 // ViewAsReal is torch.view_as_real.
 //
 //	view_as_real(Tensor(a) self) -> Tensor(a)
 func ViewAsReal(self *Tensor) *Tensor {
-	return begin(opViewAsReal).tensor(self).one(self)
+	return of1(opViewAsReal, self)
 }
 
 // ViewAsRealCopy is torch.view_as_real_copy.
 //
 //	view_as_real_copy(Tensor self) -> Tensor
 func ViewAsRealCopy(self *Tensor) *Tensor {
-	return begin(opViewAsRealCopy).tensor(self).one(self)
+	return of1(opViewAsRealCopy, self)
 }
 
 // ViewCopy is torch.view_copy.

@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 func Where(condition, self, other *Tensor) *Tensor {
-	return begin(opWhere).tensor(condition).tensor(self).tensor(other).one(condition, self, other)
+	return of3(opWhere, condition, self, other)
 }
 
 // WhereIndices gives the indices of true elements, a vector for each dimension.

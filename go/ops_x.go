@@ -8,7 +8,7 @@ import "tandem.example/gotorch/internal/bridge"
 //
 //	xlogy.Tensor(Tensor self, Tensor other) -> Tensor
 func (t *Tensor) XLogY(other *Tensor) *Tensor {
-	return begin(opXLogY).tensor(t).tensor(other).one(t, other)
+	return of2(opXLogY, t, other)
 }
 
 // XLogYI is torch.Tensor.xlogy_: it overwrites t, and returns it.

@@ -37,13 +37,12 @@ type ZerosLikeOptions struct {
 //	zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func ZerosLike(self *Tensor, options ...ZerosLikeOptions) *Tensor {
-	args := begin(opZerosLike).tensor(self)
-	if len(options) > 0 {
-		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
-			optMemoryFormat(o.MemoryFormat)
+	if len(options) == 0 {
+		return of1(opZerosLike, self)
 	}
-	return args.one(self)
+	o := options[0]
+	return begin(opZerosLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
+		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // ZerosOut is [Zeros] whose result is written to out.

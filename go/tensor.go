@@ -14,12 +14,21 @@ import (
 type Tensor struct {
 	native  c.Tensor // nil after Close
 	scope   uint64   // that frees it; 0: none, the collector does
-	bytes   int64    // that count against the limit of memory outside of scopes
-	cleanup runtime.Cleanup
+	guarded *guarded // what the collector frees after it
+}
+
+// guarded is what a tensor outside of scopes owns.
+type guarded struct {
+	native  c.Tensor        // nil after Close
+	bytes   int64           // that count against the limit of memory outside of scopes
+	cleanup runtime.Cleanup // zero on a shelf, which has one for all
 }
 
 // wrap takes a new handle.
 func wrap(m c.Made) *Tensor {
+	if m.Light {
+		return shelve(m)
+	}
 	t := &Tensor{native: m.Handle, scope: m.Scope}
 	if m.Scope == 0 {
 		t.guard(m.Bytes)
@@ -35,32 +44,36 @@ func adopt(m c.Made) *Tensor {
 	return wrap(m)
 }
 
-type reclaimed struct {
-	native c.Tensor
-	bytes  int64
-}
-
 // guard has the collector free the tensor.
 func (t *Tensor) guard(bytes int64) {
-	t.bytes = bytes + handleBytes
-	t.cleanup = runtime.AddCleanup(t, reclaim, reclaimed{t.native, t.bytes})
-	account(t.bytes)
+	g := &guarded{native: t.native, bytes: bytes + handleBytes}
+	g.cleanup = runtime.AddCleanup(t, reclaim, g)
+	t.guarded = g
+	account(g.bytes)
 }
 
-func reclaim(r reclaimed) {
-	c.Free(r.native)
-	outside.bytes.Add(-r.bytes)
+func reclaim(g *guarded) {
+	c.Free(g.native)
+	outside.bytes.Add(-g.bytes)
 }
 
 // handle for a call named op; panics when there is none.
 func (t *Tensor) handle(op string) c.Tensor {
+	if t != nil && t.scope == 0 && t.native != nil {
+		return t.native
+	}
+	return t.scoped(op)
+}
+
+// scoped is handle for all that takes a closer look.
+func (t *Tensor) scoped(op string) c.Tensor {
 	if t == nil {
 		panic(invalid(op, "the tensor is nil"))
 	}
 	if t.native == nil {
 		panic(&Error{ErrClosed, op, "the tensor was closed (Close) before this use"})
 	}
-	if t.scope != 0 && !scopeIsOpen(t.scope) {
+	if !scopeIsOpen(t.scope) {
 		panic(&Error{ErrClosed, op, "the tensor was freed when its Scope returned; Keep it to use it afterwards"})
 	}
 	return t.native
@@ -74,8 +87,10 @@ func (t *Tensor) Close() {
 	native := t.native
 	t.native = nil
 	if t.scope == 0 {
-		t.cleanup.Stop()
-		outside.bytes.Add(-t.bytes)
+		g := t.guarded
+		g.cleanup.Stop()
+		outside.bytes.Add(-g.bytes)
+		g.native, g.bytes = nil, 0
 		c.Free(native)
 	} else if scopeIsOpen(t.scope) {
 		c.Free(native)

@@ -161,6 +161,13 @@ class Writer:
                 line += "." + c
         return text + [line]
 
+    def direct(self, b, chain, ending):
+        """The call of an operator of package gotorch that is given up to three tensors alone, for a new one."""
+        tensors = [re.fullmatch(r"tensor\((\w+)\)", c) for c in chain]
+        if not self.core or ending.split("(")[0] != "one" or not 1 <= len(chain) <= 3 or not all(tensors):
+            return None
+        return f"return of{len(chain)}({', '.join([variable(b)] + [m.group(1) for m in tensors])})"
+
     def keeping(self, ending, chain):
         """What runs the operator is given the tensors, so that they live until it has returned."""
         tensors = [m.group(1) for m in (re.fullmatch(r"tensor\((\w+)\)", c) for c in chain) if m]
@@ -174,10 +181,17 @@ class Writer:
         begin = f"begin({variable(b)})" if self.core else f"call.Begin({variable(b)})"
         end = "return " if go_results and not after else ""
         parameters = {parameter(p.name) for p in b.parameters}
-        if not b.options:
+        # Whether options end the schema: none at all is the usual call, and the quick one.
+        last = b.options and not any(re.search(rf"\((?:{'|'.join(parameters | {'t'})})\)$", c) for c in chain[before:])
+        direct = self.direct(b, chain[:before] if last else chain, ending)
+        if direct and not b.options:
+            lines = [direct]
+        elif direct and last:
+            lines = ["if len(options) == 0 {", "\t" + direct, "}", "o := options[0]"]
+            lines += self.chained(end + begin, chain + [ending])
+        elif not b.options:
             lines = self.chained(end + begin, chain + [ending])
-        elif not any(re.search(rf"\((?:{'|'.join(parameters | {'t'})})\)$", c) for c in chain[before:]):
-            # Options end the schema: none at all is the usual call, and the quick one.
+        elif last:
             lines = self.chained("args := " + begin, chain[:before]) + ["if len(options) > 0 {"]
             if len(b.options) > 1 and b.options_name != "TensorOptions":
                 lines += ["\to := options[0]"] + self.chained("\targs = args", chain[before:], "\t")

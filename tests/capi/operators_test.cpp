@@ -38,6 +38,26 @@ TEST(OpCall, FillsDefaults) {
   EXPECT_THAT(floats(call("aten::add", "Tensor", {of(a), of(b), of(2)}).get()), ElementsAre(21, 42));
 }
 
+// Operators of tensors and numbers are called without a stack; what they are given is checked all the same.
+TEST(OpCall, ChecksWhatCommonOperatorsAreGiven) {
+  Tensor a = tensor({1, 2}, {2});
+  const Tensor b = tensor({10, 20}, {2});
+  tdm_value result{};
+  EXPECT_REFUSED(calls::call(find("aten::add", "Tensor"), {of(a)}, &result), TDM_ERROR_INVALID_ARGUMENT,
+                 "argument 'other' (Tensor) is missing");
+  EXPECT_REFUSED(calls::call(find("aten::add", "Tensor"), {of(a), tagged(TDM_VALUE_DEFAULT)}, &result),
+                 TDM_ERROR_INVALID_ARGUMENT, "argument 'other' (Tensor) has no default");
+  EXPECT_REFUSED(calls::call(find("aten::add", "Tensor"), {of(a), of(1)}, &result), TDM_ERROR_INVALID_ARGUMENT,
+                 "argument 'other' (Tensor) cannot be an int");
+  EXPECT_REFUSED(calls::call(find("aten::transpose", "int"), {of(a), of(0), of(0.5)}, &result),
+                 TDM_ERROR_INVALID_ARGUMENT, "argument 'dim1' (int) cannot be a double");
+  tdm_value same{};
+  ASSERT_OK(calls::call(find("aten::add_", "Tensor"), {of(a), of(b), of(2)}, &same));
+  EXPECT_EQ(tdm_tensor_is_same(same.as.tensor, a.get()), 1);
+  tdm_value_clear(&same);
+  EXPECT_THAT(floats(a.get()), ElementsAre(21, 42));
+}
+
 TEST(OpCall, TakesEveryScalarForScalar) {
   const Tensor a = tensor({2, 4}, {2});
   EXPECT_THAT(floats(call("aten::mul", "Scalar", {of(a), of(3)}).get()), ElementsAre(6, 12));

@@ -15,6 +15,7 @@ TEST(Tensor, RoundTripsItsBytes) {
   EXPECT_EQ(tdm_tensor_strides(t.get())[0], 3);
   EXPECT_EQ(tdm_tensor_numel(t.get()), 6);
   EXPECT_EQ(tdm_tensor_nbytes(t.get()), 24u);
+  EXPECT_EQ(tdm_tensor_storage_nbytes(t.get()), 24u);
   EXPECT_EQ(tdm_tensor_get_dtype(t.get()), TDM_DTYPE_FLOAT32);
   EXPECT_EQ(tdm_tensor_get_device(t.get()).type, TDM_DEVICE_CPU);
   EXPECT_EQ(tdm_tensor_is_leaf(t.get()), 1);
@@ -24,6 +25,9 @@ TEST(Tensor, RoundTripsItsBytes) {
   const Tensor turned = call("aten::t", "", {of(t)});
   EXPECT_EQ(tdm_tensor_is_contiguous(turned.get()), 0);
   EXPECT_THAT(floats(turned.get()), ElementsAre(1, 4, 2, 5, 3, 6));
+  const Tensor row = call("aten::select", "int", {of(t), of(0), of(1)});
+  EXPECT_EQ(tdm_tensor_nbytes(row.get()), 12u);
+  EXPECT_EQ(tdm_tensor_storage_nbytes(row.get()), 24u);
   const float other[] = {10, 20, 30, 40, 50, 60};
   ASSERT_OK(tdm_tensor_copy_from(turned.get(), other, sizeof other));
   EXPECT_THAT(floats(t.get()), ElementsAre(10, 30, 50, 20, 40, 60));
@@ -112,6 +116,7 @@ TEST(Tensor, GettersTakeNull) {
   EXPECT_EQ(tdm_tensor_strides(nullptr), nullptr);
   EXPECT_EQ(tdm_tensor_numel(nullptr), 0);
   EXPECT_EQ(tdm_tensor_nbytes(nullptr), 0u);
+  EXPECT_EQ(tdm_tensor_storage_nbytes(nullptr), 0u);
   EXPECT_EQ(tdm_tensor_get_dtype(nullptr), -1);
   EXPECT_EQ(tdm_tensor_get_device(nullptr).index, -1);
   EXPECT_EQ(tdm_tensor_requires_grad(nullptr), 0);

@@ -2,7 +2,6 @@
 //
 // tdm_op_find compiles the schema into one converter per argument; a call checks each value against it and pushes it
 // onto a stack that the thread reuses. LibTorch itself does not check what boxed calls are given.
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <torch/version.h>
 
@@ -12,68 +11,10 @@
 #include <unordered_map>
 
 #include "core/intra_op.h"
+#include "core/operator.h"
+#include "core/unboxed.h"
 #include "core/values.h"
 #include "tandem/runtime.h"
-
-namespace tandem::capi {
-namespace {
-
-// What an argument's schema type takes.
-enum class Takes : std::uint8_t {
-  kTensor,
-  kScalar,
-  kInt,
-  kDouble,
-  kBool,
-  kComplex,
-  kString,
-  kDtype,
-  kLayout,
-  kMemoryFormat,
-  kDevice,
-  kGenerator,
-  kTensorList,
-  kOptionalTensorList,
-  kIntList,
-  kDoubleList,
-  kBoolList,
-  kStringList,
-  kScalarList,
-  kDtypeList,
-  kName,     // of a dimension
-  kNothing,  // a type that no tag can say
-};
-
-struct Converter {
-  Takes takes = Takes::kNothing;
-  bool optional = false;
-  bool has_default = false;
-  std::int32_t broadcast = 0;  // int[k]: a single number stands for k of them
-  std::int32_t position = 0;   // counted from 1
-  at::IValue default_value;
-  std::string name;
-  std::string type;
-};
-
-}  // namespace
-}  // namespace tandem::capi
-
-struct tdm_op {
-  static constexpr int kHandleType = tandem::capi::kOperatorHandle;
-
-  explicit tdm_op(const c10::OperatorHandle& found) : handle(found) {}
-  bool is_live() const { return tag.get() == kTag; }
-
-  static constexpr std::uint32_t kTag = tandem::capi::handle_tag(kHandleType, tandem::capi::HandleState::kLive);
-  tandem::capi::HandleTag tag{kTag};
-  c10::OperatorHandle handle;
-  std::string name;    // "aten::add.Tensor"
-  std::string schema;  // with types, as LibTorch prints it
-  std::vector<tandem::capi::Converter> arguments;
-  std::vector<c10::TypePtr> results;
-  bool only_views = false;  // its results share their argument's memory: nothing is computed
-  mutable std::atomic<bool> called{false};
-};
 
 namespace tandem::capi {
 namespace {
@@ -364,11 +305,17 @@ bool is_large(const torch::jit::Stack& stack) {
   return false;
 }
 
-void call(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* results,
-          std::size_t result_count) {
-  if (argument_count > op.arguments.size() || result_count != op.results.size() || !arguments || !results) {
-    check_counts(op, arguments, argument_count, results, result_count);
-  }
+// Whether the call needed no stack, and is done.
+bool call_unboxed(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* result) {
+  if (!op.unboxed) return false;
+  at::Tensor tensor;
+  if (!op.unboxed->call(op, thread_state(), arguments, argument_count, tensor)) return false;
+  *result = from_tensor(std::move(tensor));
+  return true;
+}
+
+void call_boxed(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* results,
+                std::size_t result_count) {
   CallStack owner;
   torch::jit::Stack& stack = *owner;
   stack.reserve(op.arguments.size());
@@ -392,6 +339,16 @@ void call(const tdm_op& op, const tdm_value* arguments, std::size_t argument_cou
   Results owned(result_count);
   for (std::size_t i = 0; i < result_count; ++i) owned.add(stack[i], op.results[i].get());
   owned.hand_over(results);
+}
+
+void call(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* results,
+          std::size_t result_count) {
+  if (argument_count > op.arguments.size() || result_count != op.results.size() || !arguments || !results) {
+    check_counts(op, arguments, argument_count, results, result_count);
+  }
+  if (!call_unboxed(op, arguments, argument_count, results)) {
+    call_boxed(op, arguments, argument_count, results, result_count);
+  }
   if (!op.called.load(std::memory_order_relaxed)) [[unlikely]] {
     op.called.store(true, std::memory_order_relaxed);
     rearm_exit();
@@ -439,6 +396,7 @@ std::unique_ptr<tdm_op> compile(const c10::OperatorName& name) {
     op->results.push_back(result.real_type());
     op->only_views |= result.alias_info() && !result.alias_info()->isWrite();
   }
+  op->unboxed = make_unboxed(*handle);
   return op;
 }
 
@@ -458,6 +416,9 @@ const tdm_op* find(const char* name, const char* overload) {
 }  // namespace tandem::capi
 
 using namespace tandem::capi;
+
+tdm_op::tdm_op(const c10::OperatorHandle& found) : handle(found) {}
+tdm_op::~tdm_op() = default;
 
 tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out) {
   return guard("tdm_op_find", [&] {

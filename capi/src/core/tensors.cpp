@@ -144,6 +144,10 @@ std::size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
   return read<std::size_t>(tensor, 0, [](const at::Tensor& t) { return t.numel() * t.element_size(); });
 }
 
+std::size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor) {
+  return read<std::size_t>(tensor, 0, [](const at::Tensor& t) { return t.has_storage() ? t.storage().nbytes() : 0; });
+}
+
 tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
   return read<tdm_dtype>(tensor, -1, [](const at::Tensor& t) { return from_scalar_type(t.scalar_type()); });
 }

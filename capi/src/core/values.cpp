@@ -277,14 +277,16 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name) {
   }
 }
 
+tdm_value from_tensor(at::Tensor tensor) {
+  if (!tensor.defined()) return make(TDM_VALUE_NONE);
+  tdm_value result = make(TDM_VALUE_TENSOR);
+  result.as.tensor = make_tensor_handle(std::move(tensor));
+  return result;
+}
+
 tdm_value from_ivalue(const at::IValue& value, const c10::Type* type) {
   type = without_optional(type);
-  if (value.isTensor()) {
-    if (!value.toTensor().defined()) return make(TDM_VALUE_NONE);
-    tdm_value result = make(TDM_VALUE_TENSOR);
-    result.as.tensor = make_tensor_handle(value.toTensor());
-    return result;
-  }
+  if (value.isTensor()) return from_tensor(value.toTensor());
   if (value.isNone()) return make(TDM_VALUE_NONE);
   if (value.isInt()) {
     const tdm_value_tag tag = enumeration_tag(type);

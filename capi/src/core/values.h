@@ -21,6 +21,9 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name);
 // Refuses a list with no data, or of a length that cannot be.
 void check_list(const tdm_value& value, const char* name);
 
+// An owned handle; NONE for an undefined tensor.
+tdm_value from_tensor(at::Tensor tensor);
+
 // An owned value. `type`, when given, tells enumerations from integers. An undefined tensor becomes NONE.
 // Throws Error (kUnsupported) for what no tag can say.
 tdm_value from_ivalue(const at::IValue& value, const c10::Type* type = nullptr);

@@ -80,6 +80,18 @@ func (o *Operator) One(f *c.Frame) c.Made {
 	return made
 }
 
+// OfTensors calls an operator of one to three tensors, those after count nil, whose one result is a tensor; panics with
+// *gotorch.Error. Callers keep the Go side of its arguments alive until it returns.
+func (o *Operator) OfTensors(count int, first, second, third c.Tensor) c.Made {
+	op, err := o.Find()
+	Must(err)
+	made, err := c.CallTensors(op, count, first, second, third)
+	if err != nil {
+		Must(o.Named(err))
+	}
+	return made
+}
+
 // All calls any operator; panics with *gotorch.Error.
 func (o *Operator) All(f *c.Frame) []c.Value {
 	op, err := o.Find()

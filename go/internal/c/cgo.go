@@ -32,12 +32,16 @@ type (
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and
-// the bytes that it keeps alive.
+// the bytes that it keeps alive. Light: an operator of tensors gave it, no scope owns it, it keeps at most LightBytes
+// alive and requires no gradient.
 type Made struct {
 	Handle Tensor
 	Scope  uint64
 	Bytes  int64
+	Light  bool
 }
+
+const LightBytes = int64(C.TG_LIGHT_BYTES)
 
 func tensor(h Tensor) *C.tdm_tensor { return (*C.tdm_tensor)(unsafe.Pointer(h)) }
 
@@ -45,7 +49,7 @@ func made(t C.tg_tensor) (Made, *Failure) {
 	if t.error != nil {
 		return Made{}, failure(t.error)
 	}
-	return Made{Tensor(unsafe.Pointer(t.tensor)), uint64(t.scope), int64(t.bytes)}, nil
+	return Made{Tensor(unsafe.Pointer(t.tensor)), uint64(t.scope), int64(t.bytes), t.light != 0}, nil
 }
 
 // cString copies s to C; the result is freed with free. An empty s is NULL.

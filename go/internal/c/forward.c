@@ -32,6 +32,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_tensor_strides",
     "tdm_tensor_numel",
     "tdm_tensor_nbytes",
+    "tdm_tensor_storage_nbytes",
     "tdm_tensor_get_dtype",
     "tdm_tensor_get_device",
     "tdm_tensor_get_layout",
@@ -369,1007 +370,1012 @@ size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
   return ((size_t (*)(const tdm_tensor* tensor))slots[24])(tensor);
 }
 
-tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
+size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor) {
   if (!slots[25]) return 0;
-  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[25])(tensor);
+  return ((size_t (*)(const tdm_tensor* tensor))slots[25])(tensor);
+}
+
+tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
+  if (!slots[26]) return 0;
+  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[26])(tensor);
 }
 
 tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
-  if (!slots[26]) return (tdm_device){TDM_DEVICE_CPU, -1};
-  return ((tdm_device (*)(const tdm_tensor* tensor))slots[26])(tensor);
+  if (!slots[27]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_tensor* tensor))slots[27])(tensor);
 }
 
 tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor) {
-  if (!slots[27]) return -1;
-  return ((tdm_layout (*)(const tdm_tensor* tensor))slots[27])(tensor);
+  if (!slots[28]) return -1;
+  return ((tdm_layout (*)(const tdm_tensor* tensor))slots[28])(tensor);
 }
 
 int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
-  if (!slots[28]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[28])(tensor);
-}
-
-int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
   if (!slots[29]) return 0;
   return ((int32_t (*)(const tdm_tensor* tensor))slots[29])(tensor);
 }
 
-int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
+int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
   if (!slots[30]) return 0;
   return ((int32_t (*)(const tdm_tensor* tensor))slots[30])(tensor);
 }
 
-int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
+int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
   if (!slots[31]) return 0;
-  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[31])(a, b);
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[31])(tensor);
+}
+
+int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
+  if (!slots[32]) return 0;
+  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[32])(a, b);
 }
 
 tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out) {
-  if (!slots[32]) return (tdm_error*)&tandem_go_missing[32];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[32])(tensor, out);
+  if (!slots[33]) return (tdm_error*)&tandem_go_missing[33];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[33])(tensor, out);
 }
 
 tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes) {
-  if (!slots[33]) return (tdm_error*)&tandem_go_missing[33];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[33])(tensor, destination, bytes);
+  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[34])(tensor, destination, bytes);
 }
 
 tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes) {
-  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[34])(tensor, source, bytes);
+  if (!slots[35]) return (tdm_error*)&tandem_go_missing[35];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[35])(tensor, source, bytes);
 }
 
 tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out) {
-  if (!slots[35]) return (tdm_error*)&tandem_go_missing[35];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[35])(tensor, out);
+  if (!slots[36]) return (tdm_error*)&tandem_go_missing[36];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[36])(tensor, out);
 }
 
 tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out) {
-  if (!slots[36]) return (tdm_error*)&tandem_go_missing[36];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[36])(tensor, out);
+  if (!slots[37]) return (tdm_error*)&tandem_go_missing[37];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[37])(tensor, out);
 }
 
 tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out) {
-  if (!slots[37]) return (tdm_error*)&tandem_go_missing[37];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[37])(tensor, out);
-}
-
-tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out) {
   if (!slots[38]) return (tdm_error*)&tandem_go_missing[38];
   return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[38])(tensor, out);
 }
 
+tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out) {
+  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[39])(tensor, out);
+}
+
 size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
-  if (!slots[39]) return 0;
-  return ((size_t (*)(const tdm_named_tensors* list))slots[39])(list);
+  if (!slots[40]) return 0;
+  return ((size_t (*)(const tdm_named_tensors* list))slots[40])(list);
 }
 
 const char* tdm_named_tensors_name(const tdm_named_tensors* list, size_t index) {
-  if (!slots[40]) return 0;
-  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[40])(list, index);
+  if (!slots[41]) return 0;
+  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[41])(list, index);
 }
 
 tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, size_t index, tdm_tensor** out) {
-  if (!slots[41]) return (tdm_error*)&tandem_go_missing[41];
-  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[41])(list, index, out);
+  if (!slots[42]) return (tdm_error*)&tandem_go_missing[42];
+  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[42])(list, index, out);
 }
 
 void tdm_named_tensors_free(tdm_named_tensors* list) {
-  if (!slots[42]) return;
-  ((void (*)(tdm_named_tensors* list))slots[42])(list);
+  if (!slots[43]) return;
+  ((void (*)(tdm_named_tensors* list))slots[43])(list);
 }
 
 tdm_error* tdm_scope_enter(tdm_scope** out) {
-  if (!slots[43]) return (tdm_error*)&tandem_go_missing[43];
-  return ((tdm_error* (*)(tdm_scope** out))slots[43])(out);
+  if (!slots[44]) return (tdm_error*)&tandem_go_missing[44];
+  return ((tdm_error* (*)(tdm_scope** out))slots[44])(out);
 }
 
 void tdm_scope_exit(tdm_scope* scope) {
-  if (!slots[44]) return;
-  ((void (*)(tdm_scope* scope))slots[44])(scope);
+  if (!slots[45]) return;
+  ((void (*)(tdm_scope* scope))slots[45])(scope);
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
-  if (!slots[45]) return;
-  ((void (*)(tdm_tensor* tensor))slots[45])(tensor);
+  if (!slots[46]) return;
+  ((void (*)(tdm_tensor* tensor))slots[46])(tensor);
 }
 
 uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
-  if (!slots[46]) return 0;
-  return ((uint64_t (*)(const tdm_tensor* tensor))slots[46])(tensor);
+  if (!slots[47]) return 0;
+  return ((uint64_t (*)(const tdm_tensor* tensor))slots[47])(tensor);
 }
 
 uint64_t tdm_scope_id(const tdm_scope* scope) {
-  if (!slots[47]) return 0;
-  return ((uint64_t (*)(const tdm_scope* scope))slots[47])(scope);
+  if (!slots[48]) return 0;
+  return ((uint64_t (*)(const tdm_scope* scope))slots[48])(scope);
 }
 
 uint64_t tdm_scope_current(void) {
-  if (!slots[48]) return 0;
-  return ((uint64_t (*)(void))slots[48])();
+  if (!slots[49]) return 0;
+  return ((uint64_t (*)(void))slots[49])();
 }
 
 void tdm_value_clear(tdm_value* value) {
-  if (!slots[49]) return;
-  ((void (*)(tdm_value* value))slots[49])(value);
+  if (!slots[50]) return;
+  ((void (*)(tdm_value* value))slots[50])(value);
 }
 
 tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out) {
-  if (!slots[50]) return (tdm_error*)&tandem_go_missing[50];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out))slots[50])(tensor, indices, count, out);
+  if (!slots[51]) return (tdm_error*)&tandem_go_missing[51];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out))slots[51])(tensor, indices, count, out);
 }
 
 tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value) {
-  if (!slots[51]) return (tdm_error*)&tandem_go_missing[51];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value))slots[51])(tensor, indices, count, value);
+  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value))slots[52])(tensor, indices, count, value);
 }
 
 tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out) {
-  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
-  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[52])(name, overload, out);
+  if (!slots[53]) return (tdm_error*)&tandem_go_missing[53];
+  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[53])(name, overload, out);
 }
 
 const char* tdm_op_schema(const tdm_op* op) {
-  if (!slots[53]) return 0;
-  return ((const char* (*)(const tdm_op* op))slots[53])(op);
+  if (!slots[54]) return 0;
+  return ((const char* (*)(const tdm_op* op))slots[54])(op);
 }
 
 size_t tdm_op_argument_count(const tdm_op* op) {
-  if (!slots[54]) return 0;
-  return ((size_t (*)(const tdm_op* op))slots[54])(op);
-}
-
-size_t tdm_op_result_count(const tdm_op* op) {
   if (!slots[55]) return 0;
   return ((size_t (*)(const tdm_op* op))slots[55])(op);
 }
 
+size_t tdm_op_result_count(const tdm_op* op) {
+  if (!slots[56]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[56])(op);
+}
+
 tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count) {
-  if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
-  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[56])(op, arguments, argument_count, results, result_count);
+  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
+  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[57])(op, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_load_library(const char* path) {
-  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
-  return ((tdm_error* (*)(const char* path))slots[57])(path);
+  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
+  return ((tdm_error* (*)(const char* path))slots[58])(path);
 }
 
 tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph) {
-  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[58])(tensors, gradients, count, retain_graph, create_graph);
+  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[59])(tensors, gradients, count, retain_graph, create_graph);
 }
 
 tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results) {
-  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
-  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[59])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
+  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
+  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[60])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
 }
 
 tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[60])(tensor, out);
+  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[61])(tensor, out);
 }
 
 tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad) {
-  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[61])(tensor, grad);
+  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[62])(tensor, grad);
 }
 
 tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad) {
-  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
-  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[62])(tensor, requires_grad);
+  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
+  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[63])(tensor, requires_grad);
 }
 
 tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous) {
-  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
-  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[63])(enabled, previous);
+  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
+  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[64])(enabled, previous);
 }
 
 tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out) {
-  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
-  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[64])(enabled, out);
-}
-
-tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out) {
   if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
   return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[65])(enabled, out);
 }
 
-tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out) {
+tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out) {
   if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
-  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[66])(device, dtype, enabled, out);
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[66])(enabled, out);
+}
+
+tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out) {
+  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
+  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[67])(device, dtype, enabled, out);
 }
 
 tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out) {
-  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
-  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[67])(check_nan, out);
+  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
+  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[68])(check_nan, out);
 }
 
 tdm_error* tdm_mode_exit(tdm_mode* mode) {
-  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
-  return ((tdm_error* (*)(tdm_mode* mode))slots[68])(mode);
+  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
+  return ((tdm_error* (*)(tdm_mode* mode))slots[69])(mode);
 }
 
 tdm_error* tdm_get_modes(tdm_modes* out) {
-  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
-  return ((tdm_error* (*)(tdm_modes* out))slots[69])(out);
+  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
+  return ((tdm_error* (*)(tdm_modes* out))slots[70])(out);
 }
 
 tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
-  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
-  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[70])(tensor, hook, user_data, destroy, out);
+  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[71])(tensor, hook, user_data, destroy, out);
 }
 
 tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
-  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
-  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[71])(tensor, hook, user_data, destroy, out);
+  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[72])(tensor, hook, user_data, destroy, out);
 }
 
 void tdm_hook_remove(tdm_hook* hook) {
-  if (!slots[72]) return;
-  ((void (*)(tdm_hook* hook))slots[72])(hook);
-}
-
-void tdm_hook_free(tdm_hook* hook) {
   if (!slots[73]) return;
   ((void (*)(tdm_hook* hook))slots[73])(hook);
 }
 
+void tdm_hook_free(tdm_hook* hook) {
+  if (!slots[74]) return;
+  ((void (*)(tdm_hook* hook))slots[74])(hook);
+}
+
 tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results) {
-  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
-  return ((tdm_error* (*)(const tdm_function* function, tdm_tensor** results))slots[74])(function, results);
+  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
+  return ((tdm_error* (*)(const tdm_function* function, tdm_tensor** results))slots[75])(function, results);
 }
 
 tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out) {
-  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
-  return ((tdm_error* (*)(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out))slots[75])(inputs, input_count, preserve_random_state, recompute, user_data, destroy, out);
+  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
+  return ((tdm_error* (*)(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out))slots[76])(inputs, input_count, preserve_random_state, recompute, user_data, destroy, out);
 }
 
 tdm_error* tdm_manual_seed(uint64_t seed) {
-  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
-  return ((tdm_error* (*)(uint64_t seed))slots[76])(seed);
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(uint64_t seed))slots[77])(seed);
 }
 
 tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out) {
-  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
-  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[77])(device, out);
-}
-
-tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out) {
   if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
   return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[78])(device, out);
 }
 
+tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out) {
+  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
+  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[79])(device, out);
+}
+
 void tdm_generator_free(tdm_generator* generator) {
-  if (!slots[79]) return;
-  ((void (*)(tdm_generator* generator))slots[79])(generator);
+  if (!slots[80]) return;
+  ((void (*)(tdm_generator* generator))slots[80])(generator);
 }
 
 tdm_device tdm_generator_get_device(const tdm_generator* generator) {
-  if (!slots[80]) return (tdm_device){TDM_DEVICE_CPU, -1};
-  return ((tdm_device (*)(const tdm_generator* generator))slots[80])(generator);
+  if (!slots[81]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_generator* generator))slots[81])(generator);
 }
 
 tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed) {
-  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
-  return ((tdm_error* (*)(tdm_generator* generator, uint64_t seed))slots[81])(generator, seed);
+  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t seed))slots[82])(generator, seed);
 }
 
 tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out) {
-  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
-  return ((tdm_error* (*)(tdm_generator* generator, uint64_t* out))slots[82])(generator, out);
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t* out))slots[83])(generator, out);
 }
 
 tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out) {
-  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
-  return ((tdm_error* (*)(const tdm_generator* generator, uint64_t* out))slots[83])(generator, out);
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(const tdm_generator* generator, uint64_t* out))slots[84])(generator, out);
 }
 
 tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out) {
-  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
-  return ((tdm_error* (*)(const tdm_generator* generator, tdm_tensor** out))slots[84])(generator, out);
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(const tdm_generator* generator, tdm_tensor** out))slots[85])(generator, out);
 }
 
 tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state) {
-  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
-  return ((tdm_error* (*)(tdm_generator* generator, const tdm_tensor* state))slots[85])(generator, state);
+  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
+  return ((tdm_error* (*)(tdm_generator* generator, const tdm_tensor* state))slots[86])(generator, state);
 }
 
 tdm_error* tdm_set_num_threads(int32_t threads) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(int32_t threads))slots[86])(threads);
+  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
+  return ((tdm_error* (*)(int32_t threads))slots[87])(threads);
 }
 
 tdm_error* tdm_get_num_threads(int32_t* out) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(int32_t* out))slots[87])(out);
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(int32_t* out))slots[88])(out);
 }
 
 tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(tdm_device_type type, tdm_device* out))slots[88])(type, out);
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(tdm_device_type type, tdm_device* out))slots[89])(type, out);
 }
 
 tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(tdm_device device, tdm_mode** out))slots[89])(device, out);
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(tdm_device device, tdm_mode** out))slots[90])(device, out);
 }
 
 tdm_error* tdm_device_synchronize(tdm_device device) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(tdm_device device))slots[90])(device);
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(tdm_device device))slots[91])(device);
 }
 
 tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(tdm_device device, tdm_device_memory* out))slots[91])(device, out);
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(tdm_device device, tdm_device_memory* out))slots[92])(device, out);
 }
 
 tdm_error* tdm_device_reset_peak_memory(tdm_device device) {
-  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
-  return ((tdm_error* (*)(tdm_device device))slots[92])(device);
+  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
+  return ((tdm_error* (*)(tdm_device device))slots[93])(device);
 }
 
 tdm_error* tdm_cuda_empty_cache(void) {
-  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
-  return ((tdm_error* (*)(void))slots[93])();
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(void))slots[94])();
 }
 
 tdm_error* tdm_stream_create(tdm_device device, int32_t high_priority, tdm_stream** out) {
-  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
-  return ((tdm_error* (*)(tdm_device device, int32_t high_priority, tdm_stream** out))slots[94])(device, high_priority, out);
+  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
+  return ((tdm_error* (*)(tdm_device device, int32_t high_priority, tdm_stream** out))slots[95])(device, high_priority, out);
 }
 
 tdm_error* tdm_stream_current(tdm_device device, tdm_stream** out) {
-  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
-  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[95])(device, out);
-}
-
-tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out) {
   if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
   return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[96])(device, out);
 }
 
+tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out) {
+  if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
+  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[97])(device, out);
+}
+
 void tdm_stream_free(tdm_stream* stream) {
-  if (!slots[97]) return;
-  ((void (*)(tdm_stream* stream))slots[97])(stream);
+  if (!slots[98]) return;
+  ((void (*)(tdm_stream* stream))slots[98])(stream);
 }
 
 tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(const tdm_stream* stream, tdm_mode** out))slots[98])(stream, out);
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(const tdm_stream* stream, tdm_mode** out))slots[99])(stream, out);
 }
 
 tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(const tdm_stream* stream, int32_t* out))slots[99])(stream, out);
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(const tdm_stream* stream, int32_t* out))slots[100])(stream, out);
 }
 
 tdm_error* tdm_stream_synchronize(const tdm_stream* stream) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(const tdm_stream* stream))slots[100])(stream);
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(const tdm_stream* stream))slots[101])(stream);
 }
 
 tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event) {
-  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
-  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_event* event))slots[101])(stream, event);
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_event* event))slots[102])(stream, event);
 }
 
 tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor) {
-  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
-  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_tensor* tensor))slots[102])(stream, tensor);
+  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_tensor* tensor))slots[103])(stream, tensor);
 }
 
 tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out) {
-  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
-  return ((tdm_error* (*)(tdm_device_type type, int32_t enable_timing, tdm_event** out))slots[103])(type, enable_timing, out);
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(tdm_device_type type, int32_t enable_timing, tdm_event** out))slots[104])(type, enable_timing, out);
 }
 
 void tdm_event_free(tdm_event* event) {
-  if (!slots[104]) return;
-  ((void (*)(tdm_event* event))slots[104])(event);
+  if (!slots[105]) return;
+  ((void (*)(tdm_event* event))slots[105])(event);
 }
 
 tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream) {
-  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
-  return ((tdm_error* (*)(tdm_event* event, const tdm_stream* stream))slots[105])(event, stream);
+  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
+  return ((tdm_error* (*)(tdm_event* event, const tdm_stream* stream))slots[106])(event, stream);
 }
 
 tdm_error* tdm_event_query(const tdm_event* event, int32_t* out) {
-  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
-  return ((tdm_error* (*)(const tdm_event* event, int32_t* out))slots[106])(event, out);
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(const tdm_event* event, int32_t* out))slots[107])(event, out);
 }
 
 tdm_error* tdm_event_synchronize(const tdm_event* event) {
-  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
-  return ((tdm_error* (*)(const tdm_event* event))slots[107])(event);
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(const tdm_event* event))slots[108])(event);
 }
 
 tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out) {
-  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
-  return ((tdm_error* (*)(const tdm_event* start, const tdm_event* end, double* out))slots[108])(start, end, out);
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(const tdm_event* start, const tdm_event* end, double* out))slots[109])(start, end, out);
 }
 
 tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out) {
-  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
-  return ((tdm_error* (*)(tdm_cuda_settings* out))slots[109])(out);
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(tdm_cuda_settings* out))slots[110])(out);
 }
 
 tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(const tdm_cuda_settings* settings))slots[110])(settings);
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(const tdm_cuda_settings* settings))slots[111])(settings);
 }
 
 tdm_error* tdm_set_determinism(tdm_determinism determinism) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(tdm_determinism determinism))slots[111])(determinism);
+  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
+  return ((tdm_error* (*)(tdm_determinism determinism))slots[112])(determinism);
 }
 
 tdm_error* tdm_get_determinism(tdm_determinism* out) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(tdm_determinism* out))slots[112])(out);
+  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
+  return ((tdm_error* (*)(tdm_determinism* out))slots[113])(out);
 }
 
 tdm_error* tdm_set_num_interop_threads(int32_t threads) {
-  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
-  return ((tdm_error* (*)(int32_t threads))slots[113])(threads);
+  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
+  return ((tdm_error* (*)(int32_t threads))slots[114])(threads);
 }
 
 tdm_error* tdm_get_num_interop_threads(int32_t* out) {
-  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
-  return ((tdm_error* (*)(int32_t* out))slots[114])(out);
+  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
+  return ((tdm_error* (*)(int32_t* out))slots[115])(out);
 }
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
-  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[115])(type, options, option_count, out);
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[116])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[116]) return;
-  ((void (*)(tdm_module* module))slots[116])(module);
+  if (!slots[117]) return;
+  ((void (*)(tdm_module* module))slots[117])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[117])(module, arguments, argument_count, results, result_count);
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[118])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[118])(module, out);
-}
-
-tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
   if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
   return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[119])(module, out);
 }
 
-tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
+tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
   if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[120])(module, on);
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[120])(module, out);
+}
+
+tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[121])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[121])(module, device, dtype);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[122])(module, device, dtype);
 }
 
 tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
-  return ((tdm_error* (*)(tdm_string** out))slots[122])(out);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(tdm_string** out))slots[123])(out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[123])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[124])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[124]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[124])(optimizer);
+  if (!slots[125]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[125])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[125])(optimizer);
+  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[126])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[126])(optimizer, set_to_none);
+  if (!slots[127]) return (tdm_error*)&tandem_go_missing[127];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[127])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option) {
-  if (!slots[127]) return (tdm_error*)&tandem_go_missing[127];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[127])(optimizer, option);
+  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_option* option))slots[128])(optimizer, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out) {
-  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[128])(optimizer, name, out);
+  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, const char* name, double* out))slots[129])(optimizer, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[129])(optimizer, out);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[130])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[130])(optimizer, names, tensors, count);
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[131])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[131])(options, out);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[132])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[132]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[132])(scaler);
+  if (!slots[133]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[133])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[133])(scaler, tensor, out);
+  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[134])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[134])(scaler, optimizer);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[135])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[135])(scaler, optimizer, stepped);
+  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[136])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[136])(scaler, new_scale);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[137])(scaler, new_scale);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[137])(scaler, out);
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[138])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[138])(scaler, state);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[139])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[139])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[140])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[140])(path, out, metadata);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[141])(path, out, metadata);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[141])(host, port, options, out);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[142])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[142])(path, world_size, out);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[143])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(tdm_store** out))slots[143])(out);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_store** out))slots[144])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[144])(prefix, store, out);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[145])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[145]) return;
-  ((void (*)(tdm_store* store))slots[145])(store);
+  if (!slots[146]) return;
+  ((void (*)(tdm_store* store))slots[146])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[146]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[146])(store);
+  if (!slots[147]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[147])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[147])(store, key, data, size);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[148])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[148])(store, key, out);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[149])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[149])(store, key, amount, out);
+  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[150])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[150])(store, keys, count, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[151])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[151])(store, key, out);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[152])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[152])(store, keys, count, timeout_ms);
+  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[153])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
-  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[153])(store, key, expected, desired, out);
+  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[154])(store, key, expected, desired, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[154])(store, timeout_ms);
+  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[155])(store, timeout_ms);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[155])(options, store, out);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[156])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[156]) return;
-  ((void (*)(tdm_process_group* group))slots[156])(group);
+  if (!slots[157]) return;
+  ((void (*)(tdm_process_group* group))slots[157])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[157]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[157])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[158]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[158])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[159]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[159])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[159])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[160]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[160])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[161]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[161])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[161])(group);
+  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[162])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[162])(group, ranks, rank_count, name, out);
+  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[163])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[163])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[164])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[164])(group, size, name, out);
+  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[165])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[165]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[165])(group, rank);
+  if (!slots[166]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[166])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[166]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[166])(group, global_rank);
+  if (!slots[167]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[167])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[167])(group, tensor, root, work);
+  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[168])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[168])(group, tensor, op, work);
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[169])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[169])(group, tensor, factor, work);
+  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[170])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[170])(group, tensors, tensor_count, op, work);
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[171])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[171])(group, tensor, root, op, work);
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[172])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[172])(group, outputs, output_count, input, work);
+  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[173])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[173])(group, output, input, work);
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[174])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[174])(group, outputs, output_count, input, root, work);
+  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[175])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[175])(group, output, inputs, input_count, root, work);
+  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[176])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[176])(group, output, inputs, input_count, op, work);
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[177])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[177])(group, output, input, op, work);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[178])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[178])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[179])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[179])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[180])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[180])(group, work);
+  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[181])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[181])(group, timeout_ms);
+  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[182])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[182])(group, tensor, to, tag, work);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[183])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[183])(group, tensor, from, tag, source, work);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[184])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[184])(group, messages, message_count, work);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[185])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[185])(group, data, size, root, out);
+  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[186])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[186])(group, data, size, out, out_count);
+  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[187])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[187])(group, data, size, root, out, out_count);
+  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[188])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[188])(group, data, sizes, count, root, out);
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[189])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[189])(work, timeout_ms);
+  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[190])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[190]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[190])(work);
+  if (!slots[191]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[191])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work) {
-  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
-  return ((tdm_error* (*)(const tdm_work* work))slots[191])(work);
+  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
+  return ((tdm_error* (*)(const tdm_work* work))slots[192])(work);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[192]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[192])(work);
+  if (!slots[193]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[193])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[193])(work, index, out);
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[194])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[194]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[194])(work);
+  if (!slots[195]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[195])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[195]) return;
-  ((void (*)(tdm_work* work))slots[195])(work);
+  if (!slots[196]) return;
+  ((void (*)(tdm_work* work))slots[196])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(tdm_string** out))slots[196])(out);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(tdm_string** out))slots[197])(out);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[197])(group, tensor, root, out);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[198])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[198])(group, tensor, op, out);
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[199])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[199])(group, tensor, root, op, out);
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[200])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[200])(group, tensor, root, out, out_count);
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[201])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[201])(group, tensors, tensor_count, root, out);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[202])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[202])(group, tensor, out, out_count);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[203])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[203])(group, tensors, tensor_count, op, out);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[204])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[204])(group, tensors, tensor_count, out, out_count);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[205])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[205])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[206])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[206])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[207])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[207]) return;
-  ((void (*)(tdm_ddp* ddp))slots[207])(ddp);
+  if (!slots[208]) return;
+  ((void (*)(tdm_ddp* ddp))slots[208])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[208])(ddp, training);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[209])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[209])(ddp, outputs, output_count);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[210])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[210])(ddp, on);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[211])(ddp, on);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[211])(path, options, out);
+  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[212])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[212])(writer, data, size);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[213])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[213])(writer);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[214])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[214]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[214])(writer);
+  if (!slots[215]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[215])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[215])(path, out);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[216])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[216]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[216])(reader);
+  if (!slots[217]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[217])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[217])(reader, index, data, size);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[218])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[218]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[218])(reader);
+  if (!slots[219]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[219])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[219])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[220])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[220])(paths, path_count, fields, field_count, options, out);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[221])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[221]) return;
-  ((void (*)(tdm_loader* loader))slots[221])(loader);
+  if (!slots[222]) return;
+  ((void (*)(tdm_loader* loader))slots[222])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[222]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[222])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[223]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[223])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[224]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[224])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[224])(loader, epoch, first_batch);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[225])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[225])(loader, batch, field_count, has_batch);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[226])(loader, batch, field_count, has_batch);
 }

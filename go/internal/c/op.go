@@ -46,6 +46,12 @@ func CallOne(o Op, f *Frame) (Made, *Failure) {
 	return made(t)
 }
 
+// CallTensors calls an operator whose first arguments are one to three tensors, those after count nil, and whose one
+// result is a tensor; all its other arguments have defaults.
+func CallTensors(o Op, count int, first, second, third Tensor) (Made, *Failure) {
+	return made(C.tg_op_call_tensors(operator(o), C.size_t(count), tensor(first), tensor(second), tensor(third)))
+}
+
 // Call calls any operator, and releases the frame.
 func Call(o Op, f *Frame) ([]Value, *Failure) {
 	results := make([]C.tdm_value, ResultCount(o)+1) // one more than needed, so that there is a first

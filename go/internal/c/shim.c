@@ -21,7 +21,7 @@ void tg_trim_memory(void) {
 }
 
 tg_tensor tg_describe(tdm_tensor* tensor) {
-  tg_tensor made = {NULL, tensor, 0, 0};
+  tg_tensor made = {NULL, tensor, 0, 0, 0};
   if (tensor) {
     made.scope = tdm_tensor_scope_id(tensor);
     made.bytes = (int64_t)tdm_tensor_nbytes(tensor);
@@ -29,9 +29,15 @@ tg_tensor tg_describe(tdm_tensor* tensor) {
   return made;
 }
 
+void tg_tensor_free_all(tdm_tensor* const* tensors, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (tensors[i]) tdm_tensor_free(tensors[i]);
+  }
+}
+
 static tg_tensor described(tdm_error* error, tdm_tensor* tensor) {
   if (error) {
-    tg_tensor failed = {error, NULL, 0, 0};
+    tg_tensor failed = {error, NULL, 0, 0, 0};
     return failed;
   }
   return tg_describe(tensor);
@@ -60,6 +66,27 @@ tg_tensor tg_op_call_one(const tdm_op* op, tdm_value* arguments, size_t count, c
   place(arguments, count, pool);
   tdm_error* error = tdm_op_call(op, arguments, count, &result, 1);
   return described(error, error ? NULL : result.as.tensor);
+}
+
+tg_tensor tg_op_call_tensors(const tdm_op* op, size_t count, tdm_tensor* first, tdm_tensor* second,
+                             tdm_tensor* third) {
+  tdm_value result;
+  tdm_value arguments[3];
+  memset(&result, 0, sizeof result);
+  for (size_t i = 0; i < count; ++i) arguments[i].tag = TDM_VALUE_TENSOR;
+  arguments[0].as.tensor = first;
+  arguments[1].as.tensor = second;
+  arguments[2].as.tensor = third;
+  tg_tensor made = {NULL, NULL, 0, 0, 0};
+  made.error = tdm_op_call(op, arguments, count, &result, 1);
+  if (made.error) return made;
+  made.tensor = result.as.tensor;
+  made.scope = tdm_tensor_scope_id(made.tensor);
+  if (made.tensor && !made.scope) {
+    made.bytes = (int64_t)tdm_tensor_nbytes(made.tensor);
+    made.light = tdm_tensor_storage_nbytes(made.tensor) <= TG_LIGHT_BYTES && !tdm_tensor_requires_grad(made.tensor);
+  }
+  return made;
 }
 
 tdm_error* tg_op_call(const tdm_op* op, tdm_value* arguments, size_t count, char* pool, tdm_value* results,

@@ -16,15 +16,24 @@ typedef struct tg_tensor {
   tdm_error* error;
   tdm_tensor* tensor;
   uint64_t scope;
-  int64_t bytes;
+  int64_t bytes; /* tg_op_call_tensors() leaves it out inside a scope, which needs none */
+  int32_t light; /* of tg_op_call_tensors(): no scope, at most TG_LIGHT_BYTES are kept alive, no gradient is required */
 } tg_tensor;
+
+enum { TG_LIGHT_BYTES = 256 };
 
 /* Describes a handle that was just made. */
 TDM_API tg_tensor tg_describe(tdm_tensor* tensor);
 
+/* Frees each; NULLs are left out. */
+TDM_API void tg_tensor_free_all(tdm_tensor* const* tensors, size_t count);
+
 /* Arguments whose data lies in `pool`: strings and lists hold an offset into it instead of an address, because Go
  * memory must not hold Go addresses when it crosses. These calls write the addresses into `arguments`. */
 TDM_API tg_tensor tg_op_call_one(const tdm_op* op, tdm_value* arguments, size_t count, char* pool);
+/* The first arguments are one to three tensors, those after `count` NULL; all others are as in the schema. */
+TDM_API tg_tensor tg_op_call_tensors(const tdm_op* op, size_t count, tdm_tensor* first, tdm_tensor* second,
+                                     tdm_tensor* third);
 TDM_API tdm_error* tg_op_call(const tdm_op* op, tdm_value* arguments, size_t count, char* pool, tdm_value* results,
                               size_t result_count);
 TDM_API tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments, size_t count, char* pool);

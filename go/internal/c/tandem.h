@@ -202,6 +202,8 @@ TDM_API const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor);
 TDM_API const int64_t* tdm_tensor_strides(const tdm_tensor* tensor); /* NULL for sparse tensors */
 TDM_API int64_t tdm_tensor_numel(const tdm_tensor* tensor);
 TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
+/* Bytes of the storage, which the tensor keeps alive and other tensors, its views, may share. */
+TDM_API size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor);
 TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
 TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
 TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor); /* -1 as well for one that has no number here */

@@ -15,6 +15,9 @@ func FromData(data unsafe.Pointer, bytes int, dtype int32, shape []int) (Made, *
 func Share(t Tensor) (Made, *Failure) { return made(C.tg_tensor_share(tensor(t))) }
 func Free(t Tensor)                   { C.tdm_tensor_free(tensor(t)) }
 
+// FreeAll frees several handles; zero ones are left out.
+func FreeAll(list []Tensor) { C.tg_tensor_free_all(handles(list), C.size_t(len(list))) }
+
 // TrimMemory has malloc give free memory back to the system.
 func TrimMemory() { C.tg_trim_memory() }
 

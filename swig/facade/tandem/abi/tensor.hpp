@@ -51,6 +51,7 @@ class Tensor {
   int64_t dim() const { return tdm_tensor_dim(raw()); }
   int64_t numel() const { return tdm_tensor_numel(raw()); }
   size_t nbytes() const { return tdm_tensor_nbytes(raw()); }
+  size_t storage_nbytes() const { return tdm_tensor_storage_nbytes(raw()); }
   int32_t dtype() const { return tdm_tensor_get_dtype(raw()); }
   Device device() const {
     const tdm_device device = tdm_tensor_get_device(raw());

@@ -1,0 +1,67 @@
+package gotorch
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"tandem.example/gotorch/internal/c"
+)
+
+// shelf holds small results of operators, without gradients, that no scope frees. The collector frees them together, once
+// none of them is reachable: looking after each of them alone costs as much as computing it. So one that is kept can keep
+// a few others from being freed; what those can hold is bounded, by c.LightBytes each.
+type shelf struct {
+	tensors [perShelf]Tensor
+	used    int
+	age     uint32
+	content *content
+}
+
+const perShelf = 8
+
+// content is what the tensors of a shelf own.
+type content [perShelf]guarded
+
+// shelves are those that still have room. The collector drops them as well.
+var shelves sync.Pool
+
+// shelfAge counts how often shelves were left as they are: of another age, they take no more tensors.
+var shelfAge atomic.Uint32
+
+// leaveShelves has tensors that are made from now on be kept by none that was made before.
+func leaveShelves() { shelfAge.Add(1) }
+
+func newShelf() *shelf {
+	s := &shelf{content: new(content), age: shelfAge.Load()}
+	runtime.AddCleanup(s, clearShelf, s.content)
+	return s
+}
+
+// shelve takes a new handle of a light tensor.
+func shelve(m c.Made) *Tensor {
+	s, _ := shelves.Get().(*shelf)
+	if s == nil || s.age != shelfAge.Load() {
+		s = newShelf()
+	}
+	t, g := &s.tensors[s.used], &s.content[s.used]
+	s.used++
+	g.native, g.bytes = m.Handle, m.Bytes+handleBytes
+	t.native, t.guarded = m.Handle, g
+	if s.used < perShelf {
+		shelves.Put(s)
+	}
+	account(g.bytes)
+	return t
+}
+
+func clearShelf(content *content) {
+	var handles [perShelf]c.Tensor
+	sum := int64(0)
+	for i, g := range content {
+		handles[i] = g.native
+		sum += g.bytes
+	}
+	c.FreeAll(handles[:])
+	outside.bytes.Add(-sum)
+}
