@@ -36,7 +36,8 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
                                     tdm_process_group** out) {
   return guard("tdm_process_group_create", [&] {
     not_null(out, "out");
-    const auto given = read_options<tdm_process_group_options>(options, TDM_PROCESS_GROUP_OPTIONS_INIT, "tdm_process_group_options");
+    const auto given =
+        read_options<tdm_process_group_options>(options, TDM_PROCESS_GROUP_OPTIONS_INIT, "tdm_process_group_options");
     tandem::ProcessGroupOptions native;
     native.backend = text_or(given.backend, "gloo");
     native.init_method = text_or(given.init_method, "env://");

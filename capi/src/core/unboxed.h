@@ -1,5 +1,5 @@
-// Calls that go to an operator's kernel without LibTorch's stack of IValues, which costs a tenth of a microsecond: for
-// the signatures that small operators have most.
+// Calls that go to an operator's kernel without LibTorch's stack of IValues: for the signatures that small
+// operators have most.
 #pragma once
 
 #include <ATen/core/Tensor.h>

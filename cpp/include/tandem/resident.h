@@ -22,9 +22,9 @@ TANDEM_API void startup_is_over();
 TANDEM_API void keep_freed_memory();
 
 // Gives LibTorch an allocator of CPU memory that serves up to 1 KiB from lists of free blocks, one set a thread, and
-// leaves larger ones to the allocator before. glibc takes a lock and searches for every aligned block, which was a tenth
-// of a small operator's time. Blocks go back to the lists, never to the system. Process-wide; call it once LibTorch is
-// loaded and before other threads use it. Does nothing where 512 MiB of addresses cannot be reserved.
+// leaves larger ones to the allocator before: glibc takes a lock and searches for every aligned block. Blocks go back
+// to the lists, never to the system. Process-wide; call it once LibTorch is loaded and before other threads use it.
+// Does nothing where 512 MiB of addresses cannot be reserved.
 TANDEM_API void cache_small_tensors();
 
 }  // namespace tandem

@@ -23,7 +23,8 @@ class GuardedWork : public c10d::Work {
  public:
   using Inner = std::vector<c10::intrusive_ptr<c10d::Work>>;
 
-  // For works with futures. `runs_when_waited`: whoever waits for them without a limit may run them. `finish` runs on the backend's thread after success, before anyone is told.
+  // For works with futures. `runs_when_waited`: whoever waits for them without a limit may run them. `finish`
+  // runs on the backend's thread after success, before anyone is told.
   static c10::intrusive_ptr<GuardedWork> start(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
                                                std::function<void()> finish = nullptr, bool runs_when_waited = false);
   // For works that are done only when somebody waits for them (Gloo's sends and receives): whoever waits without a
