@@ -17,8 +17,8 @@ TANDEM_API void startup_is_over();
 
 // Has malloc keep what is freed, up to 1 GiB, and serve blocks of up to 32 MiB from what it keeps. A training step frees
 // and allocates the same tensors again; glibc by itself gives large blocks back to the system, which then clears every
-// page anew at each step. Does nothing when the environment tunes malloc itself (MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_, MALLOC_ARENA_MAX, GLIBC_TUNABLES). Process-wide.
+// page anew at each step. Does nothing when the environment says how malloc is to do it (MALLOC_TRIM_THRESHOLD_,
+// MALLOC_MMAP_THRESHOLD_, MALLOC_ARENA_MAX, or the same in GLIBC_TUNABLES). Process-wide.
 TANDEM_API void keep_freed_memory();
 
 // Gives LibTorch an allocator of CPU memory that serves up to 1 KiB from lists of free blocks, one set a thread, and

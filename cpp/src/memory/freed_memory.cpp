@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 
 #include "tandem/resident.h"
@@ -9,8 +10,12 @@
 namespace tandem {
 
 void keep_freed_memory() {
-  for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES"}) {
+  for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MAX"}) {
     if (std::getenv(name)) return;
+  }
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  for (const char* name : {"malloc.trim_threshold", "malloc.mmap_threshold", "malloc.arena_max"}) {
+    if (tunables && std::strstr(tunables, name)) return;
   }
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -59,6 +59,13 @@ TEST(Run, LeavesThreadsAloneForOneProcessOrWhenSet) {
   EXPECT_EQ(variables(run_tool({"run", "-n", "2", "env"}, {"OMP_NUM_THREADS=5"}), 1)["OMP_NUM_THREADS"], "5");
 }
 
+TEST(Run, HasWorkersUseHugePagesUnlessMallocIsTuned) {
+  unsetenv("GLIBC_TUNABLES");
+  EXPECT_EQ(variables(run_tool({"run", "env"}), 0)["GLIBC_TUNABLES"], "glibc.malloc.hugetlb=1");
+  const std::string own = "glibc.malloc.arena_max=1";
+  EXPECT_EQ(variables(run_tool({"run", "env"}, {"GLIBC_TUNABLES=" + own}), 0)["GLIBC_TUNABLES"], own);
+}
+
 TEST(Run, CountsRanksAcrossNodes) {
   const Result result = run_tool({"run", "--nproc_per_node=2", "--nnodes", "3", "--node_rank", "2", "--master-addr",
                                   "node0", "--rdzv-id", "job7", "--role=trainer", "env"});
