@@ -28,6 +28,25 @@ std::string interface_names() {
   return names;
 }
 
+// Gloo writes messages to sockets on the thread that sends or receives, and raises SIGPIPE there where the peer is gone.
+class GlooWithoutSigpipe final : public c10d::ProcessGroupGloo {
+ public:
+  using c10d::ProcessGroupGloo::ProcessGroupGloo;
+
+  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& tensors, int rank, int tag) override {
+    const net::SigpipeBlocked blocked;
+    return ProcessGroupGloo::send(tensors, rank, tag);
+  }
+  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int rank, int tag) override {
+    const net::SigpipeBlocked blocked;
+    return ProcessGroupGloo::recv(tensors, rank, tag);
+  }
+  c10::intrusive_ptr<c10d::Work> recvAnysource(std::vector<at::Tensor>& tensors, int tag) override {
+    const net::SigpipeBlocked blocked;
+    return ProcessGroupGloo::recvAnysource(tensors, tag);
+  }
+};
+
 }  // namespace
 
 // Gloo does not tell its port, but it listens from the moment that a device is made.
@@ -81,8 +100,8 @@ GlooDevices GlooDevices::for_this_host() {
 
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
                                                     const GlooDevices& devices, std::chrono::milliseconds timeout) {
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, state.rank(), state.size(),
-                                                     options_of(devices.devices_, timeout));
+  return c10::make_intrusive<GlooWithoutSigpipe>(store, state.rank(), state.size(),
+                                                 options_of(devices.devices_, timeout));
 }
 
 }  // namespace tandem

@@ -251,14 +251,31 @@ int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoi
   return ended;
 }
 
+namespace {
+
+sigset_t only_sigpipe() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+}  // namespace
+
 SigpipeBlocked::SigpipeBlocked() {
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t pending;
+  was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+  const sigset_t pipe = only_sigpipe();
   pthread_sigmask(SIG_BLOCK, &pipe, &before_);
 }
 
 SigpipeBlocked::~SigpipeBlocked() {
+  if (!was_pending_) {
+    const sigset_t pipe = only_sigpipe();
+    const timespec at_once{};
+    while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

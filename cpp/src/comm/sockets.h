@@ -52,8 +52,9 @@ std::vector<Endpoint> listening_endpoints();
 // Returns how many. Safe against descriptors that other threads close and reuse meanwhile.
 int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
 
-// Threads that are started while it lives never get SIGPIPE, which would end a program whose peer died. For libraries
-// that write to sockets without MSG_NOSIGNAL (Gloo, libuv); the program's own handling of the signal stays as it is.
+// While it lives this thread gets no SIGPIPE, which would end a program whose peer died; threads that are started
+// meanwhile never do. For libraries that write to sockets without MSG_NOSIGNAL (Gloo, libuv); the program's own handling
+// of the signal stays as it is.
 class SigpipeBlocked {
  public:
   SigpipeBlocked();
@@ -63,6 +64,7 @@ class SigpipeBlocked {
 
  private:
   sigset_t before_;
+  bool was_pending_ = false;
 };
 
 // Names this machine, or container with a network of its own: processes with the same identity share a loopback.
