@@ -8,25 +8,73 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tandem/comm_hook.h"
 #include "tandem/export.h"
+#include "tandem/optim.h"
 #include "tandem/process_group.h"
 
 namespace tandem {
 
+// Dtypes that a module computes and exchanges in, while its parameters, gradients and optimizer stay as they are.
+// Unset: unchanged. Only what is of floating point is cast. Source: torch.nn.parallel.distributed._MixedPrecision.
+struct MixedPrecision {
+  std::optional<at::ScalarType> param_dtype;   // of parameters from forward to the end of backward, and of inputs
+  std::optional<at::ScalarType> reduce_dtype;  // that gradients are exchanged in; unset: param_dtype
+  std::optional<at::ScalarType> buffer_dtype;  // of buffers, for good
+  bool cast_forward_inputs = true;
+};
+
 struct DataParallelOptions {
-  double bucket_cap_mb = 25;             // MiB; the first bucket is 1 MiB, as in PyTorch
+  double bucket_cap_mb = 25;  // MiB of gradients that travel together; 0: each gradient alone
+  // Of the gradients that are ready first; unset: 1, or bucket_cap_mb where that is not 25.
+  std::optional<double> first_bucket_mb;
   bool broadcast_buffers = true;         // from rank 0, before each forward that trains
   bool find_unused_parameters = false;   // parameters may be without gradient in a step
   bool gradient_as_bucket_view = false;  // gradients are views of the buckets: less memory and no copy
   bool static_graph = false;             // every step uses the same parameters, in the same order
   bool init_sync = true;                 // verify shapes and broadcast from rank 0 at the start
+  // Buckets that were not used are not exchanged; all ranks use the same parameters in a step.
+  bool skip_all_reduce_unused_params = false;
+
+  // A rank's gradient counts as much as its batch has samples, so that ranks with batches of different sizes train as
+  // one process does on all of them, where the loss is a mean over the batch. Else every rank counts the same. Costs an
+  // exchange of a few bytes each forward.
+  bool average_by_samples = false;
+
+  // Names of parameters, and for a module of buffers, that DDP leaves alone.
+  std::vector<std::string> parameters_to_ignore;
+  MixedPrecision mixed_precision;
+};
+
+struct JoinOptions {
+  bool divide_by_initial_world_size = true;  // false: gradients are averaged over the ranks that still have inputs
+  bool throw_on_early_termination = false;   // all ranks fail when the first is out of inputs
+  // What a rank that is out of inputs does after each backward of the others, whose gradients it then has too: the
+  // optimizer's step, where that exchanges something (ZeroRedundancyOptimizer).
+  std::function<void()> shadow_step;
+};
+
+// What training has cost so far. Times are means in nanoseconds, over the first ten iterations and every hundredth
+// after (or what set_statistics_sample_rate() says); 0: not measured yet, or on a model that spans GPUs. Source:
+// c10d::Logger.
+struct DataParallelStatistics {
+  std::int64_t iterations = 0;             // that exchanged gradients
+  std::vector<std::int64_t> bucket_bytes;  // in the order of exchange
+  std::vector<std::vector<std::string>> bucket_parameters;
+  bool buckets_rebuilt = false;  // in the order in which gradients came
+  std::int64_t forward_compute = 0;
+  std::int64_t backward_compute = 0;
+  std::int64_t backward_communication = 0;  // from the first bucket's start to the last one's end
+  std::int64_t overlap = 0;                 // of the last two
 };
 
 // c10d::Reducer with what PyTorch's Python wrapper does around it, over lists of tensors. Not for use by several
@@ -36,8 +84,9 @@ class TANDEM_API DataParallelReducer {
   // Parameters that require no gradient are only broadcast; a parameter or buffer given twice counts once. `names` name
   // the parameters in errors; empty: their numbers. `sparse_gradients` says which parameters get sparse gradients
   // (sparse embeddings); empty: none. Holds the tensors and the group. Blocks: all ranks construct it together.
-  // Errors: kInvalidArgument for no trainable parameter, or naming the first parameter or buffer that differs between
-  // ranks.
+  // Errors: kInvalidArgument for no trainable parameter, naming a parameter that cannot be trained this way (the result
+  // of an operation, an inference tensor, one without data, of a sparse layout, or on another type of device than the
+  // first), or naming the first parameter or buffer that differs between ranks.
   DataParallelReducer(std::shared_ptr<ProcessGroup> group, std::vector<at::Tensor> parameters,
                       std::vector<std::string> names, std::vector<at::Tensor> buffers,
                       const DataParallelOptions& options = {}, std::vector<bool> sparse_gradients = {});
@@ -45,18 +94,46 @@ class TANDEM_API DataParallelReducer {
   DataParallelReducer(const DataParallelReducer&) = delete;
   DataParallelReducer& operator=(const DataParallelReducer&) = delete;
 
-  // Before the module's forward. `training`: whether the module is in training mode.
+  // Before the module's forward. `training`: whether the module is in training mode. `samples` in this rank's batch
+  // count with average_by_samples. Several forwards may come before one backward; buffers are then broadcast before the
+  // first.
   // Errors: kInvalidArgument naming parameters that got no gradient in the step before; those of collectives.
-  void prepare_forward(bool training);
+  void prepare_forward(bool training, std::int64_t samples = 1);
 
   // With the forward's outputs, before backward. May replace elements of `outputs` by equal tensors, which are to be
   // used instead: with find_unused_parameters all outputs go through one node, so that those the loss does not use
-  // count as unused.
+  // count as unused. A backward with create_graph fails (kUnsupported) when it comes to the parameters, for derivatives
+  // of averaged gradients would be those of this rank alone.
   void prepare_backward(std::vector<at::Tensor>& outputs);
 
   // false: gradients accumulate locally until switched on again. Takes effect at the next forward.
   void set_require_backward_grad_sync(bool on);
   bool require_backward_grad_sync() const;
+
+  // Exchanges gradients by `hook` instead of an all-reduce: see tandem/comm_hook.h. All ranks register the same one,
+  // once, before the first backward. Errors: kInvalidArgument the second time, or with mixed_precision's reduce_dtype.
+  void register_comm_hook(CommHook hook);
+  // LibTorch's own interface. For hooks that issue several collectives a bucket, the above keeps their order the same
+  // on all ranks; here that is the hook's concern.
+  void register_comm_hook(std::unique_ptr<c10d::CommHookInterface> hook);
+
+  // Has `optimizer` step each bucket's parameters as soon as they are averaged, within backward, which frees their
+  // gradients. It must hold the parameters; step() is not called by the program any more. Call before the first
+  // backward, after register_comm_hook(). Source: torch.distributed.optim._apply_optimizer_in_backward.
+  void set_optimizer_in_backward(std::shared_ptr<optim::Optimizer> optimizer);
+
+  // For ranks that have different numbers of batches. Every rank calls begin_join(), makes its steps and calls
+  // end_join(), which takes part in the exchanges of those that still train, until all are there; then all get the
+  // parameters of a rank that was among the last. cancel_join() only ends it here, after an error. Blocks.
+  // Errors: kAborted on all ranks, with throw_on_early_termination. Source: torch.distributed.algorithms.Join.
+  void begin_join(const JoinOptions& options = {});
+  void end_join();
+  void cancel_join();
+
+  DataParallelStatistics statistics() const;
+  void set_statistics_sample_rate(int iterations);
+
+  const DataParallelOptions& options() const;
 
  private:
   struct Parts;
@@ -96,6 +173,30 @@ void collect_tensors(T& value, std::vector<at::Tensor*>& out) {
   }
 }
 
+// Casts floating-point tensors; other arguments pass as they are.
+template <typename T>
+decltype(auto) cast_input(T&& value, const std::optional<at::ScalarType>& dtype) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<T>, at::Tensor>) {
+    const bool casts = dtype && value.defined() && value.is_floating_point();
+    return casts ? value.to(*dtype) : at::Tensor(std::forward<T>(value));
+  } else {
+    return std::forward<T>(value);
+  }
+}
+
+// Elements of the first dimension of the first tensor; 1 where there is none.
+template <typename... Arguments>
+std::int64_t samples_in(const Arguments&... arguments) {
+  std::int64_t samples = -1;
+  [[maybe_unused]] const auto look = [&](const auto& argument) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>, at::Tensor>) {
+      if (samples < 0 && argument.defined() && argument.dim() > 0) samples = argument.size(0);
+    }
+  };
+  (look(arguments), ...);
+  return samples < 0 ? 1 : samples;
+}
+
 // Which parameters of `module` belong to embeddings with sparse gradients, in the order of module.named_parameters().
 TANDEM_API std::vector<bool> sparse_gradients_of(const torch::nn::Module& module);
 TANDEM_API std::unique_ptr<DataParallelReducer> make_reducer(std::shared_ptr<ProcessGroup> group,
@@ -105,7 +206,9 @@ TANDEM_API std::unique_ptr<DataParallelReducer> make_reducer(std::shared_ptr<Pro
 }  // namespace internal
 
 // A torch::nn module, by its holder (TORCH_MODULE), trained data-parallel. Every rank makes the same module; rank 0's
-// parameters and buffers are taken at the start. Build the optimizer from module()->parameters() as usual.
+// parameters and buffers are taken at the start. Build the optimizer from module()->parameters() as usual. The module
+// may span devices of one type. A batch's samples, for average_by_samples, are the first dimension of forward's first
+// tensor.
 template <typename ModuleHolder>
 class DistributedDataParallel {
  public:
@@ -115,8 +218,10 @@ class DistributedDataParallel {
 
   template <typename... Arguments>
   auto forward(Arguments&&... arguments) {
-    reducer_->prepare_forward(module_->is_training());
-    auto result = module_->forward(std::forward<Arguments>(arguments)...);
+    reducer_->prepare_forward(module_->is_training(), internal::samples_in(arguments...));
+    const MixedPrecision& precision = reducer_->options().mixed_precision;
+    const auto dtype = precision.cast_forward_inputs ? precision.param_dtype : std::nullopt;
+    auto result = module_->forward(internal::cast_input(std::forward<Arguments>(arguments), dtype)...);
     std::vector<at::Tensor*> places;
     internal::collect_tensors(result, places);
     std::vector<at::Tensor> outputs;
@@ -144,6 +249,18 @@ class DistributedDataParallel {
     const bool before_;
   };
   NoSync no_sync() { return NoSync(*reducer_); }
+
+  // Makes `body`'s steps, whose number may differ between ranks. All ranks call it.
+  void join(const std::function<void()>& body, const JoinOptions& options = {}) {
+    reducer_->begin_join(options);
+    try {
+      body();
+    } catch (...) {
+      reducer_->cancel_join();
+      throw;
+    }
+    reducer_->end_join();
+  }
 
  private:
   ModuleHolder module_;

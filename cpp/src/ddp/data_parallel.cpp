@@ -1,42 +1,24 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/engine.h>
-#include <torch/nn/modules/embedding.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <mutex>
 #include <sstream>
-#include <unordered_set>
 
-#include "ddp/no_exchange_hook.h"
+#include "ddp/hook_runner.h"
+#include "ddp/parameters.h"
+#include "ddp/parts.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/verify.h"
-#include "tandem/ddp.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::size_t kBroadcastBytes = 250u << 20;  // at once, as in PyTorch
-
-// Drops what comes a second time, and its entries of the lists beside.
-template <typename... Beside>
-void drop_duplicates(std::vector<at::Tensor>& tensors, std::vector<Beside>&... beside) {
-  std::unordered_set<const c10::TensorImpl*> seen;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!seen.insert(tensors[i].unsafeGetTensorImpl()).second) continue;
-    tensors[kept] = tensors[i];
-    ((beside[kept] = beside[i]), ...);
-    ++kept;
-  }
-  tensors.resize(kept);
-  (beside.resize(kept), ...);
-}
-
-std::string called(const std::string& name) {
-  return "parameter '" + name + "'";
-}
+constexpr double kMiB = 1024.0 * 1024.0;
 
 // All outputs through one node: a gradient for one of them is a gradient (undefined) for all, so that parameters that
 // only lead to the others are reported to the reducer as unused.
@@ -51,136 +33,82 @@ struct Sink : torch::autograd::Function<Sink> {
   }
 };
 
+std::int64_t bytes_of(double megabytes, const char* name) {
+  if (!(megabytes >= 0) || megabytes > 1e9) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string(name) + " is " + std::to_string(megabytes) + "; it must be 0 or more");
+  }
+  return static_cast<std::int64_t>(megabytes * kMiB);
+}
+
+void check_options(const DataParallelOptions& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kInvalidArgument, what); };
+  const MixedPrecision& precision = options.mixed_precision;
+  for (const auto& dtype : {precision.param_dtype, precision.reduce_dtype, precision.buffer_dtype}) {
+    if (dtype && !at::isFloatingType(*dtype)) {
+      refuse(std::string("mixed_precision takes floating-point dtypes, not ") + at::toString(*dtype));
+    }
+  }
+  if (precision.param_dtype && options.find_unused_parameters) {
+    refuse(
+        "find_unused_parameters cannot see parameters that mixed_precision casts; leave param_dtype unset, or set "
+        "static_graph instead of find_unused_parameters");
+  }
+  if (options.skip_all_reduce_unused_params && !options.find_unused_parameters) {
+    refuse("skip_all_reduce_unused_params needs find_unused_parameters, which tells which parameters are unused");
+  }
+}
+
 }  // namespace
-
-struct DataParallelReducer::Parts {
-  std::shared_ptr<ProcessGroup> group;
-  DataParallelOptions options;
-  std::vector<at::Tensor> trained;
-  std::vector<std::string> trained_names;
-  std::vector<at::Tensor> buffers;
-  std::shared_ptr<c10d::Reducer> reducer;
-  bool require_backward_sync = true;
-  bool require_forward_sync = true;
-  bool rebuilt = false;
-  // The first backward of a static graph reduces at its end, where all gradients are known to be there.
-  std::shared_ptr<std::once_flag> delay_once;
-
-  void broadcast_from_first(const std::vector<at::Tensor>& tensors) {
-    if (tensors.empty()) return;
-    at::NoGradGuard no_grad;
-    c10d::broadcast_coalesced(group->native(), tensors, kBroadcastBytes, 0);
-  }
-
-  void delay_first_reduction(const std::vector<at::Tensor>& outputs) {
-    if (!delay_once) delay_once = std::make_shared<std::once_flag>();
-    for (const at::Tensor& output : outputs) {
-      if (!output.requires_grad()) continue;
-      output.register_hook([once = delay_once, weak = std::weak_ptr<c10d::Reducer>(reducer)](const at::Tensor&) {
-        std::call_once(*once, [&] {
-          torch::autograd::Engine::get_default_engine().queue_callback([weak] {
-            if (const auto alive = weak.lock()) alive->delay_all_reduce();
-          });
-        });
-      });
-    }
-  }
-
-  // LibTorch's long message about parameters without gradient, as an error with their names.
-  [[noreturn]] void rethrow_unfinished() {
-    try {
-      throw;
-    } catch (const Error&) {
-      throw;
-    } catch (const c10::Error& error) {
-      const std::string text = error.what_without_backtrace();
-      if (text.find("finished reduction in the prior iteration") == std::string::npos) throw;
-      std::string missing;
-      const std::string mark = "did not receive grad for rank " + std::to_string(group->rank()) + ":";
-      const auto at = text.find(mark);
-      std::istringstream numbers(at == std::string::npos ? "" : text.substr(at + mark.size()));
-      for (std::size_t index; numbers >> index;) {
-        if (index < trained_names.size()) missing += (missing.empty() ? "" : ", ") + trained_names[index];
-      }
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the backward before this forward gave no gradient to " +
-                      (missing.empty() ? std::string("some parameters") : missing) +
-                      "; set find_unused_parameters when a step may leave parameters out, make sure that the loss "
-                      "comes from this module's outputs, and call backward between two forwards");
-    }
-  }
-};
 
 DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, std::vector<at::Tensor> parameters,
                                          std::vector<std::string> names, std::vector<at::Tensor> buffers,
                                          const DataParallelOptions& options, std::vector<bool> sparse_gradients)
     : parts_(std::make_unique<Parts>()) {
   if (!group) throw Error(ErrorCode::kInvalidArgument, "DistributedDataParallel needs a process group");
-  if (!(options.bucket_cap_mb > 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "bucket_cap_mb is " + std::to_string(options.bucket_cap_mb) + "; it must be more than 0");
-  }
-  if (names.empty()) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) names.push_back(std::to_string(i));
-  }
-  if (names.size() != parameters.size()) {
-    throw Error(ErrorCode::kInvalidArgument, "got " + std::to_string(names.size()) + " names for " +
-                                                 std::to_string(parameters.size()) + " parameters");
-  }
-  sparse_gradients.resize(parameters.size(), false);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!parameters[i].defined()) throw Error(ErrorCode::kInvalidArgument, called(names[i]) + " is undefined");
-    if (parameters[i].requires_grad() && !parameters[i].is_leaf()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  called(names[i]) + " is the result of an operation; give the leaf tensor");
-    }
-  }
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i].defined())
-      throw Error(ErrorCode::kInvalidArgument, "buffer " + std::to_string(i) + " is undefined");
-  }
-  drop_duplicates(parameters, names, sparse_gradients);
-  drop_duplicates(buffers);
+  check_options(options);
+  const std::size_t given = parameters.size();
+  const ParameterList list = check_parameters({std::move(parameters), std::move(names), std::move(sparse_gradients)},
+                                              options.parameters_to_ignore);
+  Parts& parts = *parts_;
+  parts.group = std::move(group);
+  parts.options = options;
+  parts.parameters = list.tensors;
+  parts.buffers = check_buffers(std::move(buffers));
 
   ReducerArguments arguments;
   std::vector<std::string> labels;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    labels.push_back(called(names[i]));
-    if (!parameters[i].requires_grad()) continue;
-    arguments.names.emplace(arguments.parameters.size(), names[i]);
-    parts_->trained_names.push_back(names[i]);
-    arguments.parameters.push_back(parameters[i]);
-    arguments.sparse_gradients.push_back(sparse_gradients[i]);
+  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    labels.push_back(called(list.names[i]));
+    if (!list.tensors[i].requires_grad()) continue;
+    arguments.names.emplace(parts.trained.size(), list.names[i]);
+    parts.trained_names.push_back(list.names[i]);
+    parts.trained.push_back(list.tensors[i]);
+    parts.sparse_gradients.push_back(list.sparse_gradients[i]);
   }
-  if (arguments.parameters.empty()) {
+  if (parts.trained.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "DistributedDataParallel got " + std::to_string(parameters.size()) +
+                "DistributedDataParallel got " + std::to_string(given) +
                     " parameters, none of which requires a gradient: there is nothing to train; a module without " +
                     "trainable parameters needs no DistributedDataParallel");
   }
-
-  std::vector<at::Tensor> states;
-  for (const at::Tensor& parameter : parameters) states.push_back(parameter.detach());
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    states.push_back(buffers[i].detach());
-    labels.push_back("buffer " + std::to_string(i));
-  }
+  for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
   if (options.init_sync) {
-    std::vector<at::Tensor> all = parameters;
-    all.insert(all.end(), buffers.begin(), buffers.end());
-    verify_same_on_all_ranks(*group, all, labels);
+    std::vector<at::Tensor> all = parts.parameters;
+    all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
+    verify_same_on_all_ranks(*parts.group, all, labels);
+    parts.broadcast(all, 0);
   }
 
-  parts_->group = std::move(group);
-  parts_->options = options;
-  parts_->trained = arguments.parameters;
-  for (const at::Tensor& buffer : buffers) parts_->buffers.push_back(buffer.detach());
-  if (options.init_sync) parts_->broadcast_from_first(states);
-
-  arguments.group = parts_->group->native();
-  arguments.bucket_bytes = static_cast<std::int64_t>(options.bucket_cap_mb * 1024 * 1024);
+  arguments.parameters = parts.trained;
+  arguments.sparse_gradients = parts.sparse_gradients;
+  arguments.group = parts.group->native();
+  arguments.bucket_bytes = bytes_of(options.bucket_cap_mb, "bucket_cap_mb");
+  const double first = options.first_bucket_mb.value_or(options.bucket_cap_mb == 25 ? 1 : options.bucket_cap_mb);
+  arguments.first_bucket_bytes = bytes_of(first, "first_bucket_mb");
   arguments.find_unused_parameters = options.find_unused_parameters;
   arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
+  arguments.skip_all_reduce_unused_params = options.skip_all_reduce_unused_params;
   // Where buckets will be rebuilt in the order of gradients after the first step, that step has one for all.
   std::vector<std::size_t> limits = {static_cast<std::size_t>(arguments.first_bucket_bytes),
                                      static_cast<std::size_t>(arguments.bucket_bytes)};
@@ -189,9 +117,30 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
       std::get<0>(c10d::compute_bucket_assignment_by_size(arguments.parameters, limits, arguments.sparse_gradients));
   // Gradients come in about the reverse of the order in which parameters are defined.
   std::reverse(arguments.buckets.begin(), arguments.buckets.end());
-  parts_->reducer = make_c10d_reducer(std::move(arguments));
-  if (options.static_graph) parts_->reducer->set_static_graph();
-  if (parts_->group->backend() == "none") parts_->reducer->register_comm_hook(make_no_exchange_hook());
+
+  // Before the reducer, whose own hooks then come after.
+  for (std::size_t i = 0; i < parts.trained.size(); ++i) {
+    parts.watches.add(parts.trained[i], [&parts, i] { parts.refuse_double_backward(i); });
+  }
+  parts.reducer = make_c10d_reducer(std::move(arguments));
+  parts.logger = std::make_shared<c10d::Logger>(parts.reducer);
+  parts.reducer->set_logger(parts.logger);
+  if (options.static_graph) {
+    parts.reducer->set_static_graph();
+    parts.first_of_static = true;
+  }
+  parts.logger->set_construction_data_and_log("module", {}, -1, options.broadcast_buffers, false, options.static_graph);
+
+  const MixedPrecision& precision = options.mixed_precision;
+  if (precision.param_dtype) {
+    parts.lowered = std::make_unique<LoweredParameters>(*precision.param_dtype, parts.parameters, parts.trained,
+                                                        [&parts](std::size_t i) {
+                                                          parts.refuse_double_backward(i);
+                                                          parts.reducer->autograd_hook(i);
+                                                        });
+  }
+  if (precision.buffer_dtype) cast_buffers(parts.buffers, *precision.buffer_dtype);
+  if (parts.group->backend() == "none") parts.hook = noop_hook();
 }
 
 DataParallelReducer::~DataParallelReducer() {
@@ -199,33 +148,191 @@ DataParallelReducer::~DataParallelReducer() {
   if (parts_->reducer) parts_->reducer->remove_autograd_hooks();
 }
 
-void DataParallelReducer::prepare_forward(bool training) {
+void DataParallelReducer::Parts::broadcast(const std::vector<at::Tensor>& tensors, int root) {
+  if (tensors.empty()) return;
+  at::NoGradGuard no_grad;
+  std::vector<at::Tensor> detached;
+  for (const at::Tensor& tensor : tensors) detached.push_back(tensor.detach());
+  c10d::broadcast_coalesced(group->native(), detached, kBroadcastBytes, root);
+}
+
+void DataParallelReducer::Parts::rebuild_buckets() {
+  if (rebuilt || !reducer->should_rebuild_buckets()) return;
+  try {
+    rebuilt = reducer->rebuild_buckets();
+  } catch (...) {
+    rethrow_unfinished();
+  }
+}
+
+void DataParallelReducer::Parts::set_hook() {
+  if (hook_is_set) return;
+  hook_is_set = true;
+  const auto& reduce_dtype =
+      options.mixed_precision.reduce_dtype ? options.mixed_precision.reduce_dtype : options.mixed_precision.param_dtype;
+  if (!hook && reduce_dtype && !has_hook) hook = compress_wrapper(*reduce_dtype, allreduce_hook(group));
+  if (optimizer) {
+    hook = step_after(hook ? hook : allreduce_hook(group), optimizer, trained);
+    reducer->set_optimizer_in_backward();
+  }
+  // LibTorch does not tell the last bucket in a static graph's first iteration, and leaves out unused ones.
+  const bool overlaps = !options.static_graph && !options.skip_all_reduce_unused_params;
+  if (hook) reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps));
+}
+
+bool DataParallelReducer::Parts::sends_buffers(bool training) const {
+  return training && require_forward_sync && options.broadcast_buffers && !buffers.empty() && !pass->pending;
+}
+
+void DataParallelReducer::Parts::call_roll(bool training) {
+  roll.reset();
+  if (!joins && !options.average_by_samples) return;
+  Announcement mine;
+  mine.present = true;
+  mine.records = at::GradMode::is_enabled();
+  mine.sends_buffers = sends_buffers(training);
+  mine.synchronizes = mine.records && require_backward_sync && !pass->pending;
+  mine.first_of_static = first_of_static;
+  mine.samples = samples;
+  const bool counts = options.average_by_samples && mine.records;
+  if (!mine.sends_buffers && !mine.synchronizes && !counts) return;
+  roll = std::make_shared<RollCall>(*group, mine, device());
+  if (!joins) return;
+  const int present = roll->present();
+  if (join.throw_on_early_termination && present < group->size()) {
+    throw Error(ErrorCode::kAborted, "a rank is out of inputs, and join was told to end all ranks then");
+  }
+  if (mine.synchronizes && !join.divide_by_initial_world_size && !options.average_by_samples) {
+    auto count = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    count->markCompleted(c10::IValue(std::vector<at::Tensor>{at::tensor(present)}));
+    reducer->set_forward_pass_work_handle(c10d::Work::create_from_future(count), /*useStaticWorldSize=*/false);
+  }
+}
+
+void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   Parts& parts = *parts_;
+  if (samples < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a batch has " + std::to_string(samples) + " samples; give 0 or more");
+  }
+  parts.samples = samples;
   const bool grad = at::GradMode::is_enabled();
-  if (grad && parts.require_backward_sync) parts.reducer->prepare_for_forward();
-  if (grad && !parts.rebuilt && parts.reducer->should_rebuild_buckets()) {
-    try {
-      parts.rebuilt = parts.reducer->rebuild_buckets();
-    } catch (...) {
-      parts.rethrow_unfinished();
+  if (grad) parts.set_hook();
+  if (grad && parts.require_backward_sync) {
+    parts.logger->set_runtime_stats_and_log();
+    parts.reducer->prepare_for_forward();
+  } else if (grad && parts.options.static_graph && !parts.first_of_static) {
+    // Else the reducer would take a backward that accumulates for a part of the first one, learn that gradients come
+    // twice as often as they do, and wait for ever to exchange them.
+    parts.reducer->prepare_for_forward();
+  }
+  parts.call_roll(training);
+  if (grad) parts.rebuild_buckets();
+  if (parts.sends_buffers(training)) {
+    parts.broadcast(parts.buffers, parts.joins ? parts.roll->lowest_present() : 0);
+  }
+  if (!parts.lowered) return;
+  if (parts.lowered->lowered() && !parts.pass->pending) parts.lowered->restore();  // the last forward had no backward
+  parts.lowered->lower();
+}
+
+// LibTorch's long message about parameters without gradient, as an error with their names.
+void DataParallelReducer::Parts::rethrow_unfinished() {
+  try {
+    throw;
+  } catch (const Error&) {
+    throw;
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("finished reduction in the prior iteration") == std::string::npos) throw;
+    std::string missing;
+    const std::string mark = "did not receive grad for rank " + std::to_string(group->rank()) + ":";
+    const auto at = text.find(mark);
+    std::istringstream numbers(at == std::string::npos ? "" : text.substr(at + mark.size()));
+    for (std::size_t index; numbers >> index;) {
+      if (index < trained_names.size()) missing += (missing.empty() ? "" : ", ") + trained_names[index];
     }
+    throw Error(ErrorCode::kInvalidArgument,
+                "the backward before this forward gave no gradient to " +
+                    (missing.empty() ? std::string("some parameters") : missing) +
+                    "; set find_unused_parameters when a step may leave parameters out, make sure that the loss "
+                    "comes from this module's outputs, and call backward between two forwards");
   }
-  if (training && parts.require_forward_sync && parts.options.broadcast_buffers) {
-    parts.broadcast_from_first(parts.buffers);
-  }
+}
+
+void DataParallelReducer::Parts::refuse_double_backward(std::size_t parameter) const {
+  if (!armed || !at::GradMode::is_enabled()) return;
+  throw Error(ErrorCode::kUnsupported,
+              "DistributedDataParallel cannot average gradients that are to be differentiated again (create_graph): "
+              "backward came to parameter '" +
+                  trained_names[parameter] +
+                  "'; compute derivatives of the gradients with respect to inputs by grad(), or take such steps in "
+                  "no_sync");
+}
+
+// Has the backward that comes to `output` begin as it must; gives what to use instead of it.
+at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
+  // A hook on a leaf would stay for ever.
+  const at::Tensor watched = output.is_leaf() ? output.view_as(output) : output;
+  std::shared_ptr<RollCall> weights = options.average_by_samples ? roll : nullptr;
+  const double mine = static_cast<double>(samples) * group->size();
+  std::shared_ptr<std::once_flag> once;
+  if (first_of_static) once = delay_once ? delay_once : (delay_once = std::make_shared<std::once_flag>());
+  watched.register_hook(
+      [pass = pass, once, weak = std::weak_ptr<c10d::Reducer>(reducer), weights, mine](const at::Tensor& gradient) {
+        if (pass->pending.exchange(false)) {
+          const std::lock_guard<std::mutex> lock(pass->mutex);
+          pass->outputs.clear();
+        }
+        if (once) {
+          std::call_once(*once, [&] {
+            torch::autograd::Engine::get_default_engine().queue_callback([weak] {
+              if (const auto alive = weak.lock()) alive->delay_all_reduce();
+            });
+          });
+        }
+        if (!weights || !gradient.defined()) return gradient;
+        // The reducer divides by the number of ranks.
+        return gradient * (mine / static_cast<double>(std::max<std::int64_t>(weights->samples(), 1)));
+      });
+  return watched;
 }
 
 void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   Parts& parts = *parts_;
-  parts.require_forward_sync = at::GradMode::is_enabled() && parts.require_backward_sync;
-  if (!parts.require_forward_sync) return;
+  const bool grad = at::GradMode::is_enabled();
+  if (!grad && parts.lowered && !parts.pass->pending) parts.lowered->restore();
+  parts.require_forward_sync = grad && parts.require_backward_sync;
+  if (grad) parts.armed = parts.require_backward_sync;
+  if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
+
+  for (at::Tensor& output : outputs) {
+    if (output.defined() && output.requires_grad()) output = parts.watch_output(output);
+  }
+  if (!parts.require_backward_sync) return;
   const bool search = parts.options.find_unused_parameters && !parts.options.static_graph;
+  parts.first_of_static = false;
+  std::vector<at::Tensor> searched;
+  {
+    const std::lock_guard<std::mutex> lock(parts.pass->mutex);
+    for (const at::Tensor& output : outputs) {
+      if (!output.defined() || !output.grad_fn()) continue;
+      parts.pass->pending = true;
+      if (!search) continue;
+      parts.pass->outputs.emplace_back(WeakNodePointer(output.grad_fn()), output.output_nr());
+    }
+    // Of the forwards before this one that wait for the same backward, too.
+    for (const auto& [weak, number] : parts.pass->outputs) {
+      const NodePointer node = weak.lock();
+      if (!node) continue;
+      searched.push_back(at::empty({0}));
+      torch::autograd::impl::set_gradient_edge(searched.back(), torch::autograd::Edge(node, number));
+    }
+  }
   try {
-    parts.reducer->prepare_for_backward(search ? outputs : std::vector<at::Tensor>());
+    parts.reducer->prepare_for_backward(searched);
   } catch (...) {
     parts.rethrow_unfinished();
   }
-  if (parts.options.static_graph && !parts.delay_once) parts.delay_first_reduction(outputs);
   if (!search) return;
 
   std::vector<std::size_t> places;
@@ -247,33 +354,48 @@ bool DataParallelReducer::require_backward_grad_sync() const {
   return parts_->require_backward_sync;
 }
 
-namespace internal {
+void DataParallelReducer::register_comm_hook(CommHook hook) {
+  Parts& parts = *parts_;
+  const auto refuse = [](const char* why) {
+    throw Error(ErrorCode::kInvalidArgument, std::string("register_comm_hook: ") + why);
+  };
+  if (!hook) refuse("the hook is empty");
+  if (parts.has_hook) refuse("this DistributedDataParallel has a hook already; it takes one");
+  if (parts.hook_is_set) refuse("the first forward is over; register a hook before it");
+  if (parts.options.mixed_precision.reduce_dtype) {
+    refuse("mixed_precision's reduce_dtype is a hook itself; leave it unset, or wrap the hook with compress_wrapper()");
+  }
+  parts.hook = std::move(hook);
+  parts.has_hook = true;
+}
 
-std::vector<bool> sparse_gradients_of(const torch::nn::Module& module) {
-  std::unordered_set<const c10::TensorImpl*> sparse;
-  for (const auto& part : module.modules()) {
-    if (const auto* embedding = part->as<torch::nn::Embedding>()) {
-      if (embedding->options.sparse()) sparse.insert(embedding->weight.unsafeGetTensorImpl());
-    } else if (const auto* bag = part->as<torch::nn::EmbeddingBag>()) {
-      if (bag->options.sparse()) sparse.insert(bag->weight.unsafeGetTensorImpl());
+void DataParallelReducer::register_comm_hook(std::unique_ptr<c10d::CommHookInterface> hook) {
+  if (!hook) throw Error(ErrorCode::kInvalidArgument, "register_comm_hook: the hook is empty");
+  // To be told what is wrong, before the reducer has it.
+  register_comm_hook([](c10d::GradBucket& bucket) { return Exchange{{}, {}, bucket.getBuffer()}; });
+  parts_->hook = nullptr;
+  parts_->reducer->register_comm_hook(std::move(hook));
+}
+
+void DataParallelReducer::set_optimizer_in_backward(std::shared_ptr<optim::Optimizer> optimizer) {
+  Parts& parts = *parts_;
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorCode::kInvalidArgument, "set_optimizer_in_backward: " + why);
+  };
+  if (!optimizer) refuse("the optimizer is empty");
+  if (parts.hook_is_set || parts.optimizer) refuse("call it once, before the first forward");
+  if (parts.has_hook && !parts.hook) refuse("a hook of LibTorch's interface cannot be followed by an optimizer");
+  for (std::size_t i = 0; i < parts.trained.size(); ++i) {
+    const auto& held = optimizer->parameters();
+    if (std::none_of(held.begin(), held.end(), [&](const at::Tensor& p) { return p.is_same(parts.trained[i]); })) {
+      refuse("the optimizer does not hold " + called(parts.trained_names[i]));
     }
   }
-  std::vector<bool> flags;
-  for (const auto& parameter : module.parameters()) flags.push_back(sparse.count(parameter.unsafeGetTensorImpl()) > 0);
-  return flags;
+  parts.optimizer = std::move(optimizer);
 }
 
-std::unique_ptr<DataParallelReducer> make_reducer(std::shared_ptr<ProcessGroup> group, const torch::nn::Module& module,
-                                                  const DataParallelOptions& options) {
-  std::vector<at::Tensor> parameters;
-  std::vector<std::string> names;
-  for (const auto& item : module.named_parameters()) {
-    names.push_back(item.key());
-    parameters.push_back(item.value());
-  }
-  return std::make_unique<DataParallelReducer>(std::move(group), std::move(parameters), std::move(names),
-                                               module.buffers(), options, sparse_gradients_of(module));
+const DataParallelOptions& DataParallelReducer::options() const {
+  return parts_->options;
 }
 
-}  // namespace internal
 }  // namespace tandem

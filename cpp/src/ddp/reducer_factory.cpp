@@ -19,14 +19,14 @@ std::shared_ptr<Reducer> make(ReducerArguments&& a) {
                                      std::move(a.sparse_gradients), a.bucket_bytes, a.find_unused_parameters,
                                      a.gradient_as_bucket_view, std::move(a.names), a.first_bucket_bytes, extra...);
   };
-  constexpr bool kSkipUnused = false;
+  const bool skips = a.skip_all_reduce_unused_params;
   constexpr bool kPythonReducer = false;
   if constexpr (kConstructible<bool, bool, std::vector<std::int64_t>>) {
-    return construct(kSkipUnused, kPythonReducer, std::vector<std::int64_t>());  // 2.11
+    return construct(skips, kPythonReducer, std::vector<std::int64_t>());  // 2.11
   } else {
     static_assert(kConstructible<bool, bool>,
                   "this LibTorch constructs c10d::Reducer in a way that Tandem does not know");
-    return construct(kSkipUnused, kPythonReducer);
+    return construct(skips, kPythonReducer);
   }
 }
 

@@ -19,6 +19,7 @@ struct ReducerArguments {
   std::int64_t first_bucket_bytes = c10d::kDefaultFirstBucketBytes;
   bool find_unused_parameters = false;
   bool gradient_as_bucket_view = false;
+  bool skip_all_reduce_unused_params = false;
   std::unordered_map<std::size_t, std::string> names;
 };
 

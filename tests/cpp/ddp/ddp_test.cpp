@@ -332,5 +332,333 @@ TEST(DataParallel, GradientsAreTheModulesAgainAfterItsEnd) {
   EXPECT_TRUE(net->first->weight.grad().defined());
 }
 
+// ---------------------------------------------------------------------------------------------- refusals by name
+
+TEST(DataParallel, ParametersThatItCannotTrainAreNamed) {
+  const auto group = ProcessGroup::create(options_for(0, 1, "none"));
+  const auto refusal = [&](const at::Tensor& parameter) {
+    const at::Tensor good = torch::ones({2}, torch::requires_grad());
+    const Error error = error_of([&] { DataParallelReducer(group, {good, parameter}, {"good", "fc.weight"}, {}); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return std::string(error.what());
+  };
+  const auto names = [](const char* why) { return AllOf(HasSubstr("parameter 'fc.weight'"), HasSubstr(why)); };
+  const at::Tensor leaf = torch::ones({2}, torch::requires_grad());
+  EXPECT_THAT(refusal(leaf * 2), names("result of an operation"));
+  EXPECT_THAT(refusal(at::Tensor()), names("undefined"));
+  {
+    const c10::InferenceMode inference;
+    EXPECT_THAT(refusal(torch::ones({2})), names("inference mode"));
+  }
+  EXPECT_THAT(refusal(torch::eye(2).to_sparse()), names("sparse"));
+  EXPECT_THAT(refusal(torch::ones({2}, torch::kMeta).set_requires_grad(true)), names("'meta'"));
+}
+
+TEST(DataParallel, OptionsThatMakeNoSenseAreNamed) {
+  const auto group = ProcessGroup::create(options_for(0, 1, "none"));
+  const auto refusal = [&](auto change) {
+    DataParallelOptions options;
+    change(options);
+    Plain net;
+    const Error error = error_of([&] { DistributedDataParallel<Plain>(net, group, options); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refusal([](auto& o) { o.bucket_cap_mb = -1; }), HasSubstr("bucket_cap_mb is -1"));
+  EXPECT_THAT(refusal([](auto& o) { o.first_bucket_mb = NAN; }), HasSubstr("first_bucket_mb"));
+  EXPECT_THAT(refusal([](auto& o) { o.skip_all_reduce_unused_params = true; }), HasSubstr("find_unused_parameters"));
+  EXPECT_THAT(refusal([](auto& o) { o.mixed_precision.param_dtype = torch::kLong; }), HasSubstr("Long"));
+  EXPECT_THAT(refusal([](auto& o) {
+                o.mixed_precision.param_dtype = torch::kBFloat16;
+                o.find_unused_parameters = true;
+              }),
+              HasSubstr("param_dtype"));
+}
+
+TEST(DataParallel, IgnoredParametersAndBuffersStayEachRanksOwn) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Net net;
+    {
+      torch::NoGradGuard no_grad;
+      net->second->bias.fill_(group->rank() + 1.0);
+      net->norm->running_mean.fill_(group->rank() + 1.0);
+      net->norm->running_var.fill_(group->rank() + 1.0);
+    }
+    DataParallelOptions options;
+    options.parameters_to_ignore = {"second.bias", "norm.running_mean"};
+    DistributedDataParallel<Net> ddp(net, group, options);
+    EXPECT_EQ(net->second->bias[0].item<float>(), group->rank() + 1.0);
+    EXPECT_EQ(net->norm->running_mean[0].item<float>(), group->rank() + 1.0);
+    EXPECT_EQ(net->norm->running_var[0].item<float>(), 1.0);
+    (ddp.forward(torch::ones({4, 20})) * (group->rank() + 1.0)).sum().backward();
+    EXPECT_EQ(net->second->bias.grad()[0].item<float>(), 4.0 * (group->rank() + 1.0));
+    const at::Tensor weight = net->second->weight.grad();
+    at::Tensor sum = weight.clone();
+    group->all_reduce(sum);
+    EXPECT_TRUE(torch::allclose(sum, weight * 2));
+  });
+}
+
+// ------------------------------------------------------------------------------------------- derivatives of gradients
+
+TEST(DataParallel, DoubleBackwardIsRefusedAndHarmsNothing) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Plain net;
+    DistributedDataParallel<Plain> ddp(net, group);
+    const auto loss = [&] { return ddp.forward(torch::ones({4, 20})).pow(2).sum(); };
+    const Error error = error_of([&] { loss().backward({}, /*keep_graph=*/true, /*create_graph=*/true); });
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("create_graph"), HasSubstr("parameter '")));
+    net->zero_grad();
+    {
+      const auto no_sync = ddp.no_sync();
+      loss().backward({}, true, true);  // this rank's own
+      EXPECT_TRUE(net->first->weight.grad().requires_grad());
+    }
+    net->zero_grad();
+    loss().backward();
+    EXPECT_TRUE(net->first->weight.grad().defined());
+    loss().backward();
+  });
+}
+
+TEST(DataParallel, GradientPenaltiesByGradAreAveraged) {
+  torch::manual_seed(4);
+  const at::Tensor inputs = torch::randn({2, 4, 20});
+  const auto penalty = [](const at::Tensor& x, const at::Tensor& y) {
+    const at::Tensor slope = torch::autograd::grad({y.sum()}, {x}, {}, true, /*create_graph=*/true)[0];
+    return y.pow(2).mean() + slope.pow(2).sum() / 4;
+  };
+  Plain reference;
+  for (int rank = 0; rank < 2; ++rank) {
+    const at::Tensor x = inputs[rank].clone().set_requires_grad(true);
+    (penalty(x, reference(x)) / 2).backward();
+  }
+  std::vector<Plain> replicas = {Plain(), Plain()};
+  copy_parameters(reference, replicas[0]);
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 2), store);
+    DistributedDataParallel<Plain> ddp(replicas[rank], group);
+    const at::Tensor x = inputs[rank].clone().set_requires_grad(true);
+    penalty(x, ddp.forward(x)).backward();
+    // The last layer's bias has no part in the slope, but in the other term.
+    EXPECT_LT((all_gradients(*replicas[rank]) - all_gradients(*reference)).abs().max().item<double>(), 1e-5);
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ several forwards
+
+TEST(DataParallel, BuffersAreBroadcastBeforeTheFirstOfSeveralForwards) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Net net;
+    DistributedDataParallel<Net> ddp(net, group);
+    const auto mean = [&] { return net->norm->running_mean.clone(); };
+    for (int step = 0; step < 2; ++step) {
+      const at::Tensor first = ddp.forward(torch::randn({8, 20}) + group->rank());
+      const at::Tensor between = mean();
+      const at::Tensor second = ddp.forward(torch::randn({8, 20}) - group->rank());
+      // A broadcast in between would have changed on rank 1 what backward of the first forward has saved.
+      (first.sum() + second.sum()).backward();
+      std::vector<at::Tensor> all = {between, between.clone()};
+      group->all_gather(all, between);
+      EXPECT_FALSE(all[0].equal(all[1]));
+    }
+  });
+}
+
+// ------------------------------------------------------------------------------------------------------------- join
+
+TEST(DataParallel, JoinEndsAllRanksWhenItIsTold) {
+  run_groups(3, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Plain net;
+    DistributedDataParallel<Plain> ddp(net, group);
+    JoinOptions join;
+    join.throw_on_early_termination = true;
+    int steps = 0;
+    const Error error = error_of([&] {
+      ddp.join(
+          [&] {
+            for (; steps < 2 + group->rank(); ++steps) ddp.forward(torch::ones({2, 20})).sum().backward();
+          },
+          join);
+    });
+    EXPECT_EQ(error.code(), ErrorCode::kAborted);
+    EXPECT_EQ(steps, 2);
+    EXPECT_THAT(error.what(), HasSubstr("out of inputs"));
+    // The group goes on.
+    ddp.join([&] { ddp.forward(torch::ones({2, 20})).sum().backward(); });
+  });
+}
+
+TEST(DataParallel, JoinLeavesAllRanksAlikeAndBuffersOfOneThatTrained) {
+  run_groups(3, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Net net;
+    DistributedDataParallel<Net> ddp(net, group);
+    ddp.join([&] {
+      for (int i = 0; i < group->rank() * 2; ++i) {  // rank 0, whose buffers are broadcast otherwise, has no input
+        ddp.forward(torch::randn({8, 20}) + 3).sum().backward();
+        step(*net, 0.01);
+      }
+    });
+    EXPECT_EQ(net->norm->num_batches_tracked.item<std::int64_t>(), 4);
+    std::vector<at::Tensor> all;
+    const at::Tensor mine = torch::cat({all_parameters(*net), net->norm->running_mean});
+    for (int rank = 0; rank < 3; ++rank) all.push_back(torch::empty_like(mine));
+    group->all_gather(all, mine);
+    EXPECT_TRUE(all[0].equal(all[1]) && all[1].equal(all[2]));
+    EXPECT_THAT(error_of([&] { ddp.reducer().end_join(); }).what(), HasSubstr("has not begun"));
+  });
+}
+
+TEST(DataParallel, EvaluationInsideOfJoinExchangesNothing) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Net net;
+    DistributedDataParallel<Net> ddp(net, group);
+    ddp.join([&] {
+      for (int i = 0; i < 2 + group->rank(); ++i) {
+        ddp.forward(torch::randn({8, 20})).sum().backward();
+        if (group->rank() == 0) continue;
+        torch::NoGradGuard no_grad;
+        net->eval();
+        ddp.forward(torch::randn({8, 20}));
+        net->train();
+      }
+    });
+  });
+}
+
+// -------------------------------------------------------------------------------------------------- mixed precision
+
+TEST(DataParallel, MixedPrecisionComputesLowAndKeepsParametersHigh) {
+  torch::manual_seed(6);
+  const at::Tensor inputs = torch::randn({5, 2, 16, 20});
+  Plain reference;
+  Plain start;
+  copy_parameters(reference, start);
+  for (int i = 0; i < 5; ++i) {
+    reference(inputs[i].reshape({32, 20})).pow(2).mean().backward();
+    step(*reference, 0.1);
+  }
+  for (const bool views : {false, true}) {
+    for (const bool reduce_in_float : {false, true}) {
+      std::vector<Plain> replicas = {Plain(), Plain()};
+      copy_parameters(start, replicas[0]);
+      const Store store = hash_store();
+      run_ranks(2, [&](int rank) {
+        const auto group = ProcessGroup::create(options_for(rank, 2), store);
+        DataParallelOptions options;
+        options.gradient_as_bucket_view = views;
+        options.mixed_precision.param_dtype = torch::kBFloat16;
+        if (reduce_in_float) options.mixed_precision.reduce_dtype = torch::kFloat;
+        DistributedDataParallel<Plain> ddp(replicas[rank], group, options);
+        Plain& net = ddp.module();
+        for (int i = 0; i < 5; ++i) {
+          const at::Tensor out = ddp.forward(inputs[i][rank]);
+          EXPECT_EQ(out.scalar_type(), torch::kBFloat16);
+          EXPECT_EQ(net->first->weight.scalar_type(), torch::kBFloat16);
+          out.to(torch::kFloat).pow(2).mean().backward();
+          EXPECT_EQ(net->first->weight.scalar_type(), torch::kFloat);
+          EXPECT_EQ(net->first->weight.grad().scalar_type(), torch::kFloat);
+          step(*net, 0.1);
+        }
+        {
+          torch::NoGradGuard no_grad;
+          net->eval();
+          EXPECT_EQ(ddp.forward(inputs[0][rank]).scalar_type(), torch::kBFloat16);
+          EXPECT_EQ(net->first->weight.scalar_type(), torch::kFloat);
+        }
+        group->barrier();
+      });
+      const at::Tensor first = all_parameters(*replicas[0]);
+      EXPECT_TRUE(first.equal(all_parameters(*replicas[1])));
+      const double off = (first - all_parameters(*reference)).abs().max().item<double>();
+      EXPECT_LT(off, 5e-3);
+      EXPECT_GT(off, 1e-6) << "nothing was computed in bfloat16";
+      EXPECT_GT((first - all_parameters(*start)).abs().max().item<double>(), 2e-2);
+    }
+  }
+}
+
+TEST(DataParallel, MixedPrecisionAccumulatesInFullAndCastsBuffers) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Net net;
+    DataParallelOptions options;
+    options.mixed_precision.param_dtype = torch::kBFloat16;
+    options.mixed_precision.buffer_dtype = torch::kBFloat16;
+    DistributedDataParallel<Net> ddp(net, group, options);
+    EXPECT_EQ(net->norm->running_mean.scalar_type(), torch::kBFloat16);
+    EXPECT_EQ(net->norm->num_batches_tracked.scalar_type(), torch::kLong);
+    const at::Tensor x = torch::ones({4, 20}) * (group->rank() + 1.0);
+    at::Tensor own;
+    {
+      const auto no_sync = ddp.no_sync();
+      ddp.forward(x).sum().backward();
+      own = net->second->bias.grad().clone();
+      EXPECT_EQ(own.scalar_type(), torch::kFloat);
+    }
+    ddp.forward(x).sum().backward();
+    EXPECT_TRUE(net->second->bias.grad().equal(own * 2));
+    EXPECT_EQ(net->second->weight.scalar_type(), torch::kFloat);
+    ddp.forward(x);  // without a backward
+    ddp.forward(x).sum().backward();
+    EXPECT_EQ(net->second->weight.scalar_type(), torch::kFloat);
+  });
+}
+
+TEST(DataParallel, ReduceDtypeAloneCompressesTheExchange) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    at::Tensor weight = torch::ones({1}, torch::requires_grad());
+    DataParallelOptions options;
+    options.mixed_precision.reduce_dtype = torch::kBFloat16;
+    DataParallelReducer reducer(group, {weight}, {}, {}, options);
+    reducer.prepare_forward(true);
+    std::vector<at::Tensor> out = {(weight * 1.001).sum()};
+    reducer.prepare_backward(out);
+    out[0].backward();
+    EXPECT_EQ(weight.grad().item<float>(), 1.0f);
+    DataParallelReducer other(group, {weight}, {}, {}, options);
+    EXPECT_THAT(error_of([&] { other.register_comm_hook(noop_hook()); }).what(), HasSubstr("reduce_dtype"));
+  });
+}
+
+// ------------------------------------------------------------------------------------------------------- statistics
+
+TEST(DataParallel, StatisticsTellBucketsAndTimes) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Plain net;
+    DataParallelOptions options;
+    options.bucket_cap_mb = 0.008;
+    options.first_bucket_mb = 0.001;
+    DistributedDataParallel<Plain> ddp(net, group, options);
+    EXPECT_EQ(ddp.reducer().statistics().bucket_bytes.size(), 1u);
+    ddp.reducer().set_statistics_sample_rate(1);
+    for (int i = 0; i < 4; ++i) ddp.forward(torch::ones({4, 20})).sum().backward();
+    ddp.forward(torch::ones({4, 20}));
+    const auto statistics = ddp.reducer().statistics();
+    EXPECT_TRUE(statistics.buckets_rebuilt);
+    EXPECT_GE(statistics.iterations, 4);
+    // In the order in which gradients come: the last layer's, until the first bucket has its kilobyte.
+    ASSERT_GE(statistics.bucket_bytes.size(), 2u);
+    EXPECT_EQ(statistics.bucket_bytes.size(), statistics.bucket_parameters.size());
+    EXPECT_THAT(statistics.bucket_parameters[0], ::testing::UnorderedElementsAre("third.weight", "third.bias"));
+    EXPECT_EQ(statistics.bucket_bytes[0], 4 * (50 * 10 + 10));
+    EXPECT_GT(statistics.forward_compute, 0);
+    EXPECT_GT(statistics.backward_compute, 0);
+    EXPECT_GT(statistics.backward_communication, 0);
+    EXPECT_GE(statistics.backward_communication, statistics.overlap);
+    EXPECT_THAT(error_of([&] { ddp.reducer().set_statistics_sample_rate(0); }).what(), HasSubstr("every 0"));
+  });
+}
+
 }  // namespace
 }  // namespace tandem::testing

@@ -1,0 +1,52 @@
+// An optimizer whose state is spread over the ranks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/export.h"
+#include "tandem/optim.h"
+#include "tandem/process_group.h"
+
+namespace tandem {
+
+// Each rank holds the state of its share of the parameters, updates those, and sends them to all others: less memory
+// for state, and less time for updates, by the number of ranks. All ranks step together, with equal gradients. Options
+// are those of the optimizer underneath; set them alike on all ranks. Source:
+// torch.distributed.optim.ZeroRedundancyOptimizer; Rajbhandari et al., "ZeRO", 2020, stage 1.
+class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
+ public:
+  // `type` and `options` as make_optimizer() takes them. Parameters are dealt out largest first, each to the rank that
+  // has least. Holds the parameters and the group. Errors: those of make_optimizer().
+  ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
+                          std::vector<at::Tensor> parameters, const std::vector<Option>& options);
+
+  const char* type() const override { return "ZeroRedundancyOptimizer"; }
+  // Which rank updates each parameter.
+  const std::vector<int>& owners() const { return owners_; }
+
+  void step() override;  // Blocks.
+  void set_option(const Option& option) override { local_->set_option(option); }
+  double get_option(const std::string& name) const override { return local_->get_option(name); }
+
+  // Has rank `to` hold a copy of the whole state, for state() to give it there until the next step. All ranks call it.
+  // Blocks. Source: consolidate_state_dict.
+  void consolidate_state(int to = 0);
+  // The whole state where consolidate_state() put it; else that of this rank's share. Numbers are those of all
+  // parameters.
+  std::vector<std::pair<std::string, at::Tensor>> state() const override;
+  // Takes the whole state, on every rank, and keeps this rank's share.
+  void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) override;
+
+ private:
+  std::vector<std::pair<std::string, at::Tensor>> local_state() const;
+
+  const std::shared_ptr<ProcessGroup> group_;
+  std::vector<int> owners_;
+  std::vector<std::size_t> mine_;  // places of this rank's parameters
+  std::unique_ptr<optim::Optimizer> local_;
+  std::vector<std::pair<std::string, at::Tensor>> consolidated_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,96 @@
+#include <ATen/ATen.h>
+
+#include "ddp/parts.h"
+#include "tandem/error.h"
+
+namespace tandem {
+
+void DataParallelReducer::Parts::shadow_backward(bool static_first) {
+  const auto match_used_map = [&] {
+    std::vector<at::Tensor> unused = {at::zeros_like(reducer->get_local_used_map_on_device())};
+    group->native()->allreduce(unused)->wait();
+  };
+  if (static_first) match_used_map();
+  std::vector<c10d::GradBucket> buckets = reducer->get_grad_buckets(/*return_zero_tensors=*/false);
+  std::vector<c10::intrusive_ptr<c10::ivalue::Future>> futures;
+  for (c10d::GradBucket& bucket : buckets) {
+    at::Tensor zeros;
+    if (bucket.getBuffer().defined()) {
+      zeros = at::zeros_like(bucket.getBuffer());
+    } else {  // of sparse gradients, before the first backward here
+      const at::Tensor table = bucket.getParameters()[0].detach();
+      zeros = at::sparse_coo_tensor(at::empty({1, 0}, table.options().dtype(at::kLong)), table.narrow(0, 0, 0),
+                                    table.sizes());
+    }
+    bucket.setBuffer(zeros);
+    futures.push_back(reducer->run_comm_hook(bucket));
+  }
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    futures[i]->waitAndThrow();
+    if (!join.shadow_step || optimizer) continue;
+    const auto value = futures[i]->value();
+    at::Tensor result = value.isTensor() ? value.toTensor() : c10d::detail::parseCppCommHookResult(value);
+    const std::vector<at::Tensor> parameters = buckets[i].getParameters();
+    if (result.is_sparse()) {
+      parameters[0].mutable_grad() = result;
+      continue;
+    }
+    buckets[i].setBuffer(result);
+    const std::vector<at::Tensor> gradients = buckets[i].getGradients();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      parameters[p].mutable_grad() = gradients[p].clone();
+    }
+  }
+  if (!static_first && options.find_unused_parameters && !options.static_graph) match_used_map();
+  if (!static_first) reducer->push_rebuilt_params_for_all_indices();
+  if (join.shadow_step) join.shadow_step();
+}
+
+void DataParallelReducer::Parts::shadow(RollCall& others) {
+  at::NoGradGuard no_grad;
+  const Announcement announced = others.together();
+  set_hook();
+  if (announced.records) rebuild_buckets();
+  if (announced.sends_buffers) broadcast(buffers, others.lowest_present());
+  if (announced.synchronizes) shadow_backward(announced.first_of_static);
+}
+
+void DataParallelReducer::begin_join(const JoinOptions& options) {
+  if (parts_->joins) throw Error(ErrorCode::kInvalidArgument, "join began before and has not ended");
+  parts_->joins = true;
+  parts_->join = options;
+  parts_->logger->set_uneven_input_join();
+}
+
+void DataParallelReducer::cancel_join() {
+  parts_->joins = false;
+  parts_->join = {};
+}
+
+void DataParallelReducer::end_join() {
+  Parts& parts = *parts_;
+  if (!parts.joins) throw Error(ErrorCode::kInvalidArgument, "join has not begun");
+  struct Ending {
+    DataParallelReducer& reducer;
+    ~Ending() { reducer.cancel_join(); }
+  } ending{*this};
+  bool is_last = true;
+  for (;;) {
+    RollCall others(*parts.group, {}, parts.device());
+    if (others.present() == 0) break;
+    is_last = false;
+    if (parts.join.throw_on_early_termination) {
+      throw Error(ErrorCode::kAborted, "this rank is out of inputs, and join was told to end all ranks then");
+    }
+    parts.shadow(others);
+  }
+  // One of those that trained to the end has what training came to.
+  const at::Tensor source =
+      at::full({1}, is_last ? parts.group->rank() : -1, at::TensorOptions(at::kLong)).to(parts.device());
+  parts.group->all_reduce(source, ReduceOp::kMax);
+  std::vector<at::Tensor> all = parts.parameters;
+  if (parts.options.broadcast_buffers) all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
+  parts.broadcast(all, static_cast<int>(source.item<std::int64_t>()));
+}
+
+}  // namespace tandem

@@ -1,0 +1,77 @@
+// What a DataParallelReducer is made of.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/logger.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <atomic>
+#include <mutex>
+
+#include "ddp/accumulation_hooks.h"
+#include "ddp/mixed_precision.h"
+#include "ddp/roll_call.h"
+#include "tandem/ddp.h"
+
+namespace tandem {
+
+struct DataParallelReducer::Parts {
+  // Outlives its owner where a graph still refers to it.
+  struct Pass {
+    // True from a forward that a synchronizing backward follows until that begins.
+    std::atomic<bool> pending{false};
+    std::mutex mutex;
+    // Where the outputs of forwards that wait for a backward came from.
+    std::vector<std::pair<WeakNodePointer, std::uint32_t>> outputs;
+  };
+
+  std::shared_ptr<ProcessGroup> group;
+  DataParallelOptions options;
+  std::vector<at::Tensor> parameters;  // frozen ones too
+  std::vector<at::Tensor> buffers;
+  std::vector<at::Tensor> trained;
+  std::vector<std::string> trained_names;
+  std::vector<bool> sparse_gradients;  // of the trained ones
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;
+  std::shared_ptr<Pass> pass = std::make_shared<Pass>();
+  std::unique_ptr<LoweredParameters> lowered;
+  AccumulationHooks watches;  // that refuse what the reducer would do wrong
+
+  bool require_backward_sync = true;
+  bool require_forward_sync = true;
+  bool armed = false;  // the next backward exchanges gradients
+  bool rebuilt = false;
+  bool first_of_static = false;
+  // The first backward of a static graph reduces at its end, where all gradients are known to be there.
+  std::shared_ptr<std::once_flag> delay_once;
+
+  CommHook hook;  // empty: the reducer's own all-reduce, or one of LibTorch's interface
+  bool has_hook = false;
+  std::shared_ptr<optim::Optimizer> optimizer;
+  bool hook_is_set = false;  // in the reducer, for good
+
+  bool joins = false;
+  JoinOptions join;
+  std::shared_ptr<RollCall> roll;  // of the last forward that exchanged something
+  std::int64_t samples = 1;        // in its batch
+
+  at::Device device() const { return trained.front().device(); }
+  void broadcast(const std::vector<at::Tensor>& tensors, int root);
+  void rebuild_buckets();
+  void set_hook();
+  // Before the first collective of a forward.
+  void call_roll(bool training);
+  bool sends_buffers(bool training) const;
+  at::Tensor watch_output(const at::Tensor& output);
+  void refuse_double_backward(std::size_t parameter) const;
+  [[noreturn]] void rethrow_unfinished();
+
+  // As the others do it, on a rank that is out of inputs.
+  void shadow(RollCall& others);
+  void shadow_backward(bool static_first);
+};
+
+// A hook after which `optimizer` steps what the bucket holds. `parameters` are all that it might step.
+CommHook step_after(CommHook hook, std::shared_ptr<optim::Optimizer> optimizer, std::vector<at::Tensor> parameters);
+
+}  // namespace tandem
