@@ -98,7 +98,8 @@ const char* kind_name(Kind kind) {
   static const char* const names[kKindCount] = {
       "tensor",          "module", "optimizer", "store",         "process_group", "work", "ddp",  "recordio_writer",
       "recordio_reader", "loader", "scope",     "named_tensors", "string",        "mode", "hook", "callback",
-      "generator",       "stream", "event",     "grad_scaler"};
+      "generator",       "stream", "event",     "grad_scaler",
+      "model_averager"};
   return names[static_cast<int>(kind)];
 }
 

@@ -35,8 +35,9 @@ enum class Kind : int {
   kStream,
   kEvent,
   kGradScaler,
+  kModelAverager,
 };
-inline constexpr int kKindCount = 20;
+inline constexpr int kKindCount = 21;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -3,10 +3,25 @@
 #include <vector>
 
 #include "core/groups.h"
+#include "core/optimizer_handle.h"
 #include "core/options.h"
 #include "core/strings.h"
 
 using namespace tandem::capi;
+
+namespace {
+
+tandem::DataParallelReducer& reducer_of(const tdm_ddp* ddp) {
+  return *not_null(ddp, "ddp")->reducer;
+}
+
+// 0, which is no floating-point dtype, means none.
+std::optional<at::ScalarType> optional_dtype(tdm_dtype dtype, const char* field) {
+  if (dtype == 0) return std::nullopt;
+  return to_scalar_type(dtype, field);
+}
+
+}  // namespace
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
                           size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
@@ -22,10 +37,21 @@ tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameter
     native.gradient_as_bucket_view = given.gradient_as_bucket_view != 0;
     native.static_graph = given.static_graph != 0;
     native.init_sync = given.init_sync != 0;
+    if (given.first_bucket_mb != 0) native.first_bucket_mb = given.first_bucket_mb;
+    native.skip_all_reduce_unused_params = given.skip_all_reduce_unused_params != 0;
+    native.average_by_samples = given.average_by_samples != 0;
+    native.mixed_precision.param_dtype = optional_dtype(given.param_dtype, "param_dtype");
+    native.mixed_precision.reduce_dtype = optional_dtype(given.reduce_dtype, "reduce_dtype");
+    native.mixed_precision.buffer_dtype = optional_dtype(given.buffer_dtype, "buffer_dtype");
+    std::vector<bool> sparse;
+    for (std::size_t i = 0; given.sparse_gradients && i < parameter_count; ++i) {
+      sparse.push_back(given.sparse_gradients[i] != 0);
+    }
     auto reducer = std::make_unique<tandem::DataParallelReducer>(
         group->group, unwrap_list(parameters, parameter_count, "parameters"),
-        to_strings(names, names ? parameter_count : 0, "names"), unwrap_list(buffers, buffer_count, "buffers"), native);
+        to_strings(names, names ? parameter_count : 0, "names"), unwrap_list(buffers, buffer_count, "buffers"), native, std::move(sparse));
     auto* handle = new tdm_ddp;
+    handle->group = group->group;
     handle->reducer = std::move(reducer);
     *out = handle;
   });
@@ -36,12 +62,12 @@ void tdm_ddp_free(tdm_ddp* ddp) {
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  return guard("tdm_ddp_prepare_forward", [&] { not_null(ddp, "ddp")->reducer->prepare_forward(training != 0); });
+  return guard("tdm_ddp_prepare_forward", [&] { reducer_of(ddp).prepare_forward(training != 0, ddp->samples); });
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
   return guard("tdm_ddp_prepare_backward", [&] {
-    auto& reducer = *not_null(ddp, "ddp")->reducer;
+    auto& reducer = reducer_of(ddp);
     std::vector<at::Tensor> tensors = unwrap_list(outputs, output_count, "outputs");
     reducer.prepare_backward(tensors);
     for (std::size_t i = 0; i < output_count; ++i) {
@@ -52,5 +78,81 @@ tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, si
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
   return guard("tdm_ddp_set_require_backward_grad_sync",
-               [&] { not_null(ddp, "ddp")->reducer->set_require_backward_grad_sync(on != 0); });
+               [&] { reducer_of(ddp).set_require_backward_grad_sync(on != 0); });
+}
+
+tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
+  return guard("tdm_ddp_set_batch_samples", [&] {
+    not_null(ddp, "ddp");
+    if (samples < 0) invalid("argument 'samples' is " + std::to_string(samples) + "; give 0 or more");
+    ddp->samples = samples;
+  });
+}
+
+tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
+  return guard("tdm_ddp_set_optimizer_in_backward", [&] {
+    auto& reducer = reducer_of(ddp);
+    reducer.set_optimizer_in_backward(not_null(optimizer, "optimizer")->optimizer);
+  });
+}
+
+tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
+  return guard("tdm_ddp_begin_join", [&] {
+    auto& reducer = reducer_of(ddp);
+    const auto given = read_options<tdm_ddp_join_options>(options, TDM_DDP_JOIN_OPTIONS_INIT, "tdm_ddp_join_options");
+    tandem::JoinOptions native;
+    native.divide_by_initial_world_size = given.divide_by_initial_world_size != 0;
+    native.throw_on_early_termination = given.throw_on_early_termination != 0;
+    if (given.optimizer) {
+      native.shadow_step = [optimizer = given.optimizer->optimizer] {
+        optimizer->step();
+        optimizer->zero_grad();
+      };
+    }
+    reducer.begin_join(native);
+  });
+}
+
+tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
+  return guard("tdm_ddp_end_join", [&] { reducer_of(ddp).end_join(); });
+}
+
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  return guard("tdm_ddp_cancel_join", [&] { reducer_of(ddp).cancel_join(); });
+}
+
+tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
+  return guard("tdm_ddp_get_statistics", [&] {
+    not_null(out, "out");
+    const auto known = reducer_of(ddp).statistics();
+    write_struct<tdm_ddp_statistics>(
+        out,
+        {sizeof(tdm_ddp_statistics), known.iterations, static_cast<std::int64_t>(known.bucket_bytes.size()),
+         known.buckets_rebuilt, known.forward_compute, known.backward_compute, known.backward_communication,
+         known.overlap},
+        "tdm_ddp_statistics");
+  });
+}
+
+tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
+  return guard("tdm_ddp_get_bucket", [&] {
+    const auto known = reducer_of(ddp).statistics();
+    const auto count = static_cast<std::int64_t>(known.bucket_bytes.size());
+    if (index < 0 || index >= count) {
+      throw tandem::Error(tandem::ErrorCode::kOutOfRange,
+                          "there is no bucket " + std::to_string(index) + "; there are " + std::to_string(count));
+    }
+    std::string text;
+    for (const std::string& name : known.bucket_parameters[index]) text += name + "\n";
+    if (names) *names = make_string(std::move(text));
+    if (bytes) *bytes = known.bucket_bytes[index];
+  });
+}
+
+tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
+  return guard("tdm_ddp_set_statistics_sample_rate", [&] {
+    if (iterations > INT32_MAX)
+      invalid("argument 'iterations' is " + std::to_string(iterations) + ", which is too many");
+    reducer_of(ddp).set_statistics_sample_rate(static_cast<int>(iterations));
+  });
 }

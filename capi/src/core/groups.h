@@ -49,5 +49,7 @@ inline std::vector<std::int64_t> to_splits(const std::int64_t* splits, std::size
 }  // namespace tandem::capi
 
 struct tdm_ddp : tandem::capi::Handle<tandem::Kind::kDdp> {
+  std::shared_ptr<tandem::ProcessGroup> group;
   std::unique_ptr<tandem::DataParallelReducer> reducer;
+  std::int64_t samples = 1;
 };

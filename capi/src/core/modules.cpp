@@ -1,18 +1,10 @@
 // Modules of torch::nn by name.
 #include <algorithm>
-#include <atomic>
 
 #include "core/intra_op.h"
+#include "core/module_handle.h"
 #include "core/named_options.h"
-#include "tandem/nn.h"
 #include "tandem/runtime.h"
-
-struct tdm_module : tandem::capi::Handle<tandem::Kind::kModule> {
-  explicit tdm_module(std::unique_ptr<tandem::nn::Module> made) : module(std::move(made)) {}
-
-  std::unique_ptr<tandem::nn::Module> module;
-  std::atomic<bool> called{false};
-};
 
 using namespace tandem::capi;
 

@@ -8,8 +8,8 @@
 #include "tandem/optim.h"
 
 struct tdm_optimizer : tandem::capi::Handle<tandem::Kind::kOptimizer> {
-  explicit tdm_optimizer(std::unique_ptr<tandem::optim::Optimizer> made) : optimizer(std::move(made)) {}
+  explicit tdm_optimizer(std::shared_ptr<tandem::optim::Optimizer> made) : optimizer(std::move(made)) {}
 
-  std::unique_ptr<tandem::optim::Optimizer> optimizer;
+  std::shared_ptr<tandem::optim::Optimizer> optimizer;  // DDP and other optimizers may hold it too
   bool stepped = false;
 };

@@ -219,6 +219,24 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_ddp_prepare_forward",
     "tdm_ddp_prepare_backward",
     "tdm_ddp_set_require_backward_grad_sync",
+    "tdm_ddp_set_batch_samples",
+    "tdm_ddp_set_comm_hook",
+    "tdm_ddp_register_comm_hook",
+    "tdm_ddp_set_optimizer_in_backward",
+    "tdm_ddp_begin_join",
+    "tdm_ddp_end_join",
+    "tdm_ddp_cancel_join",
+    "tdm_ddp_get_statistics",
+    "tdm_ddp_get_bucket",
+    "tdm_ddp_set_statistics_sample_rate",
+    "tdm_module_synchronize_batch_norm",
+    "tdm_periodic_model_averager_create",
+    "tdm_hierarchical_model_averager_create",
+    "tdm_model_averager_free",
+    "tdm_model_averager_average",
+    "tdm_post_local_sgd_optimizer_create",
+    "tdm_zero_redundancy_optimizer_create",
+    "tdm_zero_redundancy_optimizer_consolidate",
     "tdm_recordio_writer_create",
     "tdm_recordio_writer_write",
     "tdm_recordio_writer_close",
@@ -1305,77 +1323,167 @@ tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
   return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[211])(ddp, on);
 }
 
-tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
+tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
   if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[212])(path, options, out);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[212])(ddp, samples);
+}
+
+tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[213])(ddp, hook, options);
+}
+
+tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[214])(ddp, begin, finish, user_data, destroy);
+}
+
+tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[215])(ddp, optimizer);
+}
+
+tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[216])(ddp, options);
+}
+
+tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[217])(ddp);
+}
+
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[218])(ddp);
+}
+
+tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[219])(ddp, out);
+}
+
+tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[220])(ddp, index, bytes, names);
+}
+
+tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[221])(ddp, iterations);
+}
+
+tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[222])(module, group);
+}
+
+tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[223])(group, period, warmup_steps, out);
+}
+
+tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[224])(periods, groups, count, warmup_steps, out);
+}
+
+void tdm_model_averager_free(tdm_model_averager* averager) {
+  if (!slots[225]) return;
+  ((void (*)(tdm_model_averager* averager))slots[225])(averager);
+}
+
+tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[226])(averager, parameters, parameter_count, averaged);
+}
+
+tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[227])(optimizer, averager, out);
+}
+
+tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[228])(group, type, parameters, parameter_count, options, option_count, out);
+}
+
+tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[229])(optimizer, to);
+}
+
+tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[230])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[213])(writer, data, size);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[231])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[214])(writer);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[232])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[215]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[215])(writer);
+  if (!slots[233]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[233])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[216])(path, out);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[234])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[217]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[217])(reader);
+  if (!slots[235]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[235])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[218])(reader, index, data, size);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[236])(reader, index, data, size);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[219]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[219])(reader);
+  if (!slots[237]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[237])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[220])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[238])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[221])(paths, path_count, fields, field_count, options, out);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[239])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[222]) return;
-  ((void (*)(tdm_loader* loader))slots[222])(loader);
+  if (!slots[240]) return;
+  ((void (*)(tdm_loader* loader))slots[240])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[223]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[223])(loader);
+  if (!slots[241]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[241])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[224]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[224])(loader);
+  if (!slots[242]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[242])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[225])(loader, epoch, first_batch);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[243])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[226])(loader, batch, field_count, has_batch);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[244])(loader, batch, field_count, has_batch);
 }

@@ -55,6 +55,7 @@ typedef struct tdm_store tdm_store;
 typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
+typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
 typedef struct tdm_loader tdm_loader;
@@ -137,7 +138,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "model_averager", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -929,29 +930,178 @@ TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group
 
 typedef struct tdm_ddp_options {
   size_t struct_size;
-  double bucket_cap_mb;              /* MiB; the first bucket is 1 MiB, as in PyTorch */
+  double bucket_cap_mb;              /* MiB of gradients that travel together; 0: each gradient alone */
   int32_t broadcast_buffers;         /* from rank 0, before each forward that trains */
   int32_t find_unused_parameters;
   int32_t gradient_as_bucket_view;
   int32_t static_graph;
   int32_t init_sync;                 /* verify shapes and broadcast from rank 0 at the start */
+  double first_bucket_mb;            /* of what is ready first; 0: 1 MiB, or bucket_cap_mb where that is not 25 */
+  int32_t skip_all_reduce_unused_params; /* leave out buckets that no rank used; needs find_unused_parameters */
+  int32_t average_by_samples;        /* a rank's gradient counts as much as its batch: tdm_ddp_set_batch_samples() */
+  /* Mixed precision: what the module computes in (from prepare_forward to the end of backward), what gradients are
+   * exchanged in (where 0: param_dtype), what buffers become. 0, which is no floating-point dtype: unchanged. */
+  tdm_dtype param_dtype;
+  tdm_dtype reduce_dtype;
+  tdm_dtype buffer_dtype;
+  const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
-#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1 }
+#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, 0, 0, 0, NULL }
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
- * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs.
- * Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
+ * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
+ * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
                                   size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
                                   const tdm_ddp_options* options, tdm_ddp** out);
 TDM_API void tdm_ddp_free(tdm_ddp* ddp);
-/* Call before the module's forward; broadcasts buffers when `training`. Blocks. */
+/* Call before the module's forward; broadcasts buffers when `training`. Several forwards may come before one backward:
+ * buffers are then broadcast before the first. Blocks. */
 TDM_API tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training);
-/* Call with the forward's outputs, before backward. */
+/* Call with the forward's outputs, before backward. A backward with create_graph is TDM_ERROR_UNSUPPORTED when it comes
+ * to the parameters. */
 TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count);
 /* 0: gradients accumulate locally (no_sync) until switched on again; takes effect at the next forward. */
 TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
+/* How many samples this rank's next batches have, for average_by_samples; 1 at first. */
+TDM_API tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples);
+
+/* Communication hooks: how a bucket of gradients is exchanged. All ranks set the same one, once, before the first
+ * forward. Source: torch.distributed.algorithms.ddp_comm_hooks. */
+typedef int32_t tdm_comm_hook;
+enum {
+  TDM_COMM_HOOK_ALLREDUCE = 0,
+  TDM_COMM_HOOK_FP16_COMPRESS = 1,
+  TDM_COMM_HOOK_BF16_COMPRESS = 2,
+  TDM_COMM_HOOK_QUANTIZATION_PERTENSOR = 3, /* to bytes, with one scale a bucket */
+  TDM_COMM_HOOK_QUANTIZATION_PERCHANNEL = 4, /* with one scale for every channel_size gradients */
+  TDM_COMM_HOOK_POWER_SGD = 5,              /* as products of thin matrices, one a gradient */
+  TDM_COMM_HOOK_BATCHED_POWER_SGD = 6,      /* one a bucket: quicker, less exact */
+  TDM_COMM_HOOK_POST_LOCAL_SGD = 7,         /* over all ranks first, then over `subgroup` */
+  TDM_COMM_HOOK_NOOP = 8                    /* nothing: each rank keeps its own gradients */
+};
+
+typedef struct tdm_comm_hook_options {
+  size_t struct_size;
+  tdm_dtype compress_dtype;        /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; 0: as they are */
+  int64_t channel_size;            /* of QUANTIZATION_PERCHANNEL */
+  int64_t matrix_approximation_rank; /* from here to random_seed: of PowerSGD */
+  int64_t start_power_sgd_iter;    /* before it gradients are all-reduced; at least 2 with one of the next two */
+  double min_compression_rate;
+  int32_t use_error_feedback;
+  int32_t warm_start;
+  double orthogonalization_epsilon;
+  uint64_t random_seed;            /* the same on all ranks */
+  const tdm_process_group* subgroup; /* from here on: of POST_LOCAL_SGD; NULL with post_local_gradient_allreduce 0 */
+  int64_t start_local_sgd_iter;
+  int32_t post_local_gradient_allreduce;
+} tdm_comm_hook_options;
+#define TDM_COMM_HOOK_OPTIONS_INIT \
+  { sizeof(tdm_comm_hook_options), 0, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
+
+/* A bucket, as a hook of the caller's sees it. Handles and lists live until the callback returns. */
+typedef struct tdm_grad_bucket {
+  size_t struct_size;
+  int64_t index;
+  int32_t is_last;                 /* of this backward */
+  tdm_tensor* buffer;              /* its gradients, flat; sparse for an embedding with sparse gradients */
+  tdm_tensor* const* gradients;    /* views of the buffer; none where that is sparse */
+  size_t gradient_count;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+} tdm_grad_bucket;
+
+/* A hook of the caller's. `begin` starts the exchange of a bucket: it may change the buffer, and may set *work (NULL at
+ * first) to a collective, whose handle is Tandem's from then on. When that is done, `finish`, which may be NULL, may
+ * change the buffer again, start and wait for more, and set *result (NULL at first) to a tensor of the buffer's shape
+ * and dtype that takes its place; the handle stays the callback's. Hooks divide, for a mean. Both are callbacks of
+ * autograd (see above): they run within backward, on its thread, in the same order on all ranks (a bucket's finish after
+ * the begin of the next bucket, or of the last), and must call no function of this ddp. destroy(user_data) is called when
+ * the ddp is freed. */
+TDM_API tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp,
+                                              tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket,
+                                                                  tdm_work** work),
+                                              tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket,
+                                                                   tdm_tensor** result),
+                                              void* user_data, void (*destroy)(void* user_data));
+
+/* Has `optimizer`, which must hold the parameters, step each bucket as soon as it is averaged, within backward, which
+ * frees its gradients; tdm_optimizer_step() is not to be called any more. Before the first forward, after a hook. Holds
+ * the optimizer. Source: torch.distributed.optim._apply_optimizer_in_backward. */
+TDM_API tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer);
+
+/* For ranks that have different numbers of batches. Every rank begins, makes its steps and ends, which takes part in the
+ * exchanges of those that still train until all are there, and then gives all the parameters of one of the last. Blocks.
+ * tdm_ddp_cancel_join() only ends it on this rank, after an error. Source: torch.distributed.algorithms.Join. */
+typedef struct tdm_ddp_join_options {
+  size_t struct_size;
+  int32_t divide_by_initial_world_size; /* 0: gradients are averaged over ranks that still have batches */
+  int32_t throw_on_early_termination;   /* all ranks fail with TDM_ERROR_ABORTED when the first is out of batches */
+  tdm_optimizer* optimizer;             /* NULL, or one that exchanges something as it steps, like that of
+                                           tdm_zero_redundancy_optimizer_create(): a rank that is out of batches steps
+                                           it, and zeroes its gradients, with the others */
+} tdm_ddp_join_options;
+#define TDM_DDP_JOIN_OPTIONS_INIT { sizeof(tdm_ddp_join_options), 1, 0, NULL }
+TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options);
+TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
+TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
+
+/* What training has cost. Times are means in nanoseconds over sampled iterations: the first ten and every hundredth, or
+ * every tdm_ddp_set_statistics_sample_rate()th; 0: not known. Source: c10d::Logger. */
+typedef struct tdm_ddp_statistics {
+  size_t struct_size;
+  int64_t iterations;             /* that exchanged gradients */
+  int64_t bucket_count;
+  int32_t buckets_rebuilt;        /* in the order in which gradients came */
+  int64_t forward_compute;
+  int64_t backward_compute;
+  int64_t backward_communication; /* from the first bucket's start to the last one's end */
+  int64_t overlap;                /* of the last two */
+} tdm_ddp_statistics;
+#define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0 }
+TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
+/* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
+ * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names);
+TDM_API tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations);
+
+/* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
+ * together, which then call its forward and backward together while it trains. Holds the group. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a module of another type. Source: torch.nn.SyncBatchNorm. */
+TDM_API tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group);
+
+/* Averages models over ranks now and then, instead of gradients each step: every `period` steps from step `warmup_steps`
+ * on. Free with tdm_model_averager_free(). Source: torch.distributed.algorithms.model_averaging. */
+TDM_API tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps,
+                                                      tdm_model_averager** out);
+/* Over larger groups less often: this rank's group for each period, periods and sizes rising. Where several periods
+ * divide a step, the largest counts. */
+TDM_API tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups,
+                                                          size_t count, int64_t warmup_steps, tdm_model_averager** out);
+TDM_API void tdm_model_averager_free(tdm_model_averager* averager);
+/* Call once a step, after the optimizer's. *averaged, which may be NULL, tells whether this was a step to average in.
+ * Blocks. */
+TDM_API tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters,
+                                              size_t parameter_count, int32_t* averaged);
+/* An optimizer that steps `optimizer` and then averages its parameters; "averager.step" is part of its state. Holds both.
+ * Free with tdm_optimizer_free(). Source: torch.distributed.optim.PostLocalSGDOptimizer. */
+TDM_API tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager,
+                                                       tdm_optimizer** out);
+
+/* An optimizer as tdm_optimizer_create() makes it, whose state is spread over the ranks: each updates its share of the
+ * parameters and sends them to the others, so that tdm_optimizer_step() blocks and all ranks call it. Its state is this
+ * rank's share until the next function; loading takes the whole. Holds the group. Free with tdm_optimizer_free().
+ * Source: torch.distributed.optim.ZeroRedundancyOptimizer. */
+TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type,
+                                                        tdm_tensor* const* parameters, size_t parameter_count,
+                                                        const tdm_option* options, size_t option_count,
+                                                        tdm_optimizer** out);
+/* Has rank `to` hold the whole state, for tdm_optimizer_state() there, until the next step. All ranks call it. Blocks.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
+TDM_API tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 

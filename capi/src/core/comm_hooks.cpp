@@ -1,0 +1,146 @@
+// Communication hooks of DistributedDataParallel: Tandem's, and functions of the caller's.
+#include "core/callback.h"
+#include "core/groups.h"
+#include "core/options.h"
+#include "tandem/comm_hook.h"
+
+using namespace tandem::capi;
+
+namespace {
+
+using tandem::CommHook;
+using tandem::Exchange;
+
+CommHook make_hook(tdm_comm_hook hook, const std::shared_ptr<tandem::ProcessGroup>& group,
+                   const tdm_comm_hook_options& given) {
+  const auto power_sgd = [&] {
+    tandem::PowerSgdOptions options;
+    options.matrix_approximation_rank = given.matrix_approximation_rank;
+    options.start_power_sgd_iter = given.start_power_sgd_iter;
+    options.min_compression_rate = given.min_compression_rate;
+    options.use_error_feedback = given.use_error_feedback != 0;
+    options.warm_start = given.warm_start != 0;
+    options.orthogonalization_epsilon = given.orthogonalization_epsilon;
+    options.random_seed = given.random_seed;
+    return std::make_shared<tandem::PowerSgdState>(group, options);
+  };
+  switch (hook) {
+    case TDM_COMM_HOOK_ALLREDUCE:
+      return tandem::allreduce_hook(group);
+    case TDM_COMM_HOOK_FP16_COMPRESS:
+      return tandem::fp16_compress_hook(group);
+    case TDM_COMM_HOOK_BF16_COMPRESS:
+      return tandem::bf16_compress_hook(group);
+    case TDM_COMM_HOOK_QUANTIZATION_PERTENSOR:
+      return tandem::quantization_pertensor_hook(group);
+    case TDM_COMM_HOOK_QUANTIZATION_PERCHANNEL:
+      return tandem::quantization_perchannel_hook(group, given.channel_size);
+    case TDM_COMM_HOOK_POWER_SGD:
+      return tandem::power_sgd_hook(power_sgd());
+    case TDM_COMM_HOOK_BATCHED_POWER_SGD:
+      return tandem::batched_power_sgd_hook(power_sgd());
+    case TDM_COMM_HOOK_POST_LOCAL_SGD:
+      return tandem::post_local_sgd_hook(group, given.subgroup ? given.subgroup->group : nullptr,
+                                         {given.start_local_sgd_iter, given.post_local_gradient_allreduce != 0});
+    case TDM_COMM_HOOK_NOOP:
+      return tandem::noop_hook();
+    default:
+      invalid("argument 'hook' is " + std::to_string(hook) + ", which is no tdm_comm_hook");
+  }
+}
+
+// A bucket with handles of the scope that is open here.
+class BucketHandles {
+ public:
+  explicit BucketHandles(const c10d::GradBucket& bucket) {
+    const bool sparse = bucket.getBuffer().is_sparse();
+    if (!sparse) gradients_ = make_optional_handles(bucket.getGradients());
+    parameters_ = make_optional_handles(bucket.getParameters());
+    described_ = {sizeof(tdm_grad_bucket), static_cast<std::int64_t>(bucket.getIndex()),
+                  bucket.isLast() ? 1 : 0, make_tensor_handle(bucket.getBuffer()),
+                  gradients_.data(),       gradients_.size(),
+                  parameters_.data(),      parameters_.size()};
+  }
+  const tdm_grad_bucket* get() const { return &described_; }
+
+ private:
+  std::vector<tdm_tensor*> gradients_, parameters_;
+  tdm_grad_bucket described_;
+};
+
+constexpr const char* kCalled = "a communication hook";
+
+using Begin = tdm_error* (*)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work);
+using Finish = tdm_error* (*)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result);
+
+at::Tensor call_finish(Finish finish, const Callback& callback, const c10d::GradBucket& bucket) {
+  at::Tensor result = bucket.getBuffer();
+  tdm_tensor* given = nullptr;
+  run_callback(
+      kCalled, [&] { return finish(callback.user_data(), BucketHandles(bucket).get(), &given); },
+      [&] {
+        if (given) result = unwrap(given, "result");
+      });
+  const at::Tensor& buffer = bucket.getBuffer();
+  if (result.sizes() != buffer.sizes() || result.scalar_type() != buffer.scalar_type()) {
+    invalid(c10::str("a communication hook gave a tensor of ", result.scalar_type(), result.sizes(), " for bucket ",
+                     bucket.getIndex(), ", which is ", buffer.scalar_type(), buffer.sizes()));
+  }
+  return result;
+}
+
+Exchange call_begin(Begin begin, Finish finish, const std::shared_ptr<Callback>& callback,
+                    const c10d::GradBucket& bucket) {
+  tdm_work* given = nullptr;
+  const auto take = [&] {
+    // Its group lives until the work is done.
+    std::pair<tandem::Work, std::shared_ptr<tandem::ProcessGroup>> taken;
+    if (given) taken = {given->work, given->group};
+    delete std::exchange(given, nullptr);
+    return taken;
+  };
+  std::pair<tandem::Work, std::shared_ptr<tandem::ProcessGroup>> taken;
+  try {
+    run_callback(
+        kCalled, [&] { return begin(callback->user_data(), BucketHandles(bucket).get(), &given); },
+        [&] { taken = take(); });
+  } catch (...) {
+    take();
+    throw;
+  }
+  if (!finish && !taken.second) return {{}, {}, bucket.getBuffer()};
+  return {taken.first,
+          [finish, callback, bucket, group = taken.second]() -> Exchange {
+            return {{}, {}, finish ? call_finish(finish, *callback, bucket) : bucket.getBuffer()};
+          },
+          {}};
+}
+
+}  // namespace
+
+tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
+  return guard("tdm_ddp_set_comm_hook", [&] {
+    not_null(ddp, "ddp");
+    const auto given =
+        read_options<tdm_comm_hook_options>(options, TDM_COMM_HOOK_OPTIONS_INIT, "tdm_comm_hook_options");
+    CommHook made = make_hook(hook, ddp->group, given);
+    if (given.compress_dtype != 0) {
+      const at::ScalarType dtype = to_scalar_type(given.compress_dtype, "compress_dtype");
+      if (!at::isFloatingType(dtype)) invalid("option 'compress_dtype' must be a floating-point dtype");
+      made = tandem::compress_wrapper(dtype, std::move(made));
+    }
+    ddp->reducer->register_comm_hook(std::move(made));
+  });
+}
+
+tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, Begin begin, Finish finish, void* user_data,
+                                      void (*destroy)(void* user_data)) {
+  return guard("tdm_ddp_register_comm_hook", [&] {
+    not_null(ddp, "ddp");
+    not_null(begin, "begin");
+    const auto callback = std::make_shared<Callback>(user_data);
+    ddp->reducer->register_comm_hook(
+        [begin, finish, callback](c10d::GradBucket& bucket) { return call_begin(begin, finish, callback, bucket); });
+    callback->adopt(destroy);
+  });
+}
