@@ -37,6 +37,25 @@ func inCallback(call c.Invocation, body func(inputs []*Tensor) ([]*Tensor, error
 	return shareAll(results), nil
 }
 
+// inScopeOf is inCallback for other packages.
+func inScopeOf(call c.Invocation, given []c.Made, body func([]any) ([]any, error)) ([]c.Tensor, error) {
+	call.Inputs = given
+	return inCallback(call, func(inputs []*Tensor) ([]*Tensor, error) {
+		boxed := make([]any, len(inputs))
+		for i, t := range inputs {
+			if t != nil {
+				boxed[i] = t
+			}
+		}
+		results, err := body(boxed)
+		tensors := make([]*Tensor, len(results))
+		for i, t := range results {
+			tensors[i], _ = t.(*Tensor)
+		}
+		return tensors, err
+	})
+}
+
 // wrapAll takes new handles; nil where there is none.
 func wrapAll(made []c.Made) []*Tensor {
 	tensors := make([]*Tensor, len(made))

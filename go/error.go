@@ -104,5 +104,6 @@ func init() {
 	bridge.Scalar = func(f *c.Frame, number any, op string) { call{op: &bridge.Operator{Name: op}, frame: f}.scalar(number) }
 	bridge.Generator = func(generator any) c.Generator { return generator.(*Generator).native }
 	bridge.Result = resultOf
+	bridge.InScopeOf = inScopeOf
 	bridge.Handle = func(tensor any, op string) c.Tensor { return tensor.(*Tensor).handle(op) }
 }

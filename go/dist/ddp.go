@@ -2,22 +2,43 @@ package dist
 
 import (
 	"runtime"
+	"slices"
+	"time"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
 	"tandem.example/gotorch/nn"
+	"tandem.example/gotorch/optim"
 )
 
 // DDPOptions of [NewDDP].
 type DDPOptions struct {
 	BucketCapMB          gotorch.Opt[float64] // MiB of gradients that travel together; unset: 25
+	FirstBucketMB        gotorch.Opt[float64] // of those that are ready first; unset: 1, or BucketCapMB where that is set
 	BroadcastBuffers     gotorch.Opt[bool]    // from rank 0, before each forward that trains; unset: true
 	FindUnusedParameters bool                 // look for those that a forward did not use
 	GradientAsBucketView bool                 // gradients lie in the buckets: saves memory and a copy
 	StaticGraph          bool                 // every step uses the same parameters in the same way
 	InitSync             gotorch.Opt[bool]    // verify shapes and broadcast from rank 0 at the start; unset: true
+
+	// Leave out buckets that no rank used; needs FindUnusedParameters.
+	SkipAllReduceUnusedParams bool
+	// A rank's gradient counts as much as its batch has samples; see [DDP.SetBatchSamples].
+	AverageBySamples bool
+	// Names of parameters and buffers that DDP leaves alone, such as "fc.bias".
+	Ignore []string
+	// Dtypes to compute and exchange in; parameters and gradients stay as they are.
+	MixedPrecision MixedPrecision
+}
+
+// MixedPrecision says what a module under [DDP] computes and exchanges in. Unset: unchanged. Source:
+// torch.nn.parallel.distributed._MixedPrecision.
+type MixedPrecision struct {
+	Param  gotorch.Opt[gotorch.DType] // of parameters from Forward to the end of Backward, and of Forward's input
+	Reduce gotorch.Opt[gotorch.DType] // that gradients are exchanged in; unset: Param
+	Buffer gotorch.Opt[gotorch.DType] // of buffers, for good
 }
 
 // DDP wraps a module so that Backward averages its gradients over all ranks, while it still computes. All ranks then
@@ -26,9 +47,10 @@ type DDP struct {
 	nn.Base
 	Module nn.Module
 
-	group  *ProcessGroup
-	handle c.DDP
-	watch  *leak.Watch
+	group   *ProcessGroup
+	handle  c.DDP
+	watch   *leak.Watch
+	options DDPOptions
 }
 
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
@@ -38,23 +60,33 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 	if len(options) > 0 {
 		o = options[0]
 	}
-	d := &DDP{Module: module, group: group}
+	d := &DDP{Module: module, group: group, options: o}
 	err := gotorch.Try(func() {
-		parameters, buffers := nn.NamedParameters(module), nn.Buffers(module)
+		ignored := func(one nn.Named) bool { return slices.Contains(o.Ignore, one.Name) }
+		parameters := slices.DeleteFunc(nn.NamedParameters(module), ignored)
+		buffers := slices.DeleteFunc(nn.NamedBuffers(module), ignored)
+		sparse := nn.SparseParameters(module)
 		handles := make([]c.Tensor, len(parameters))
 		names := make([]string, len(parameters))
+		flags := make([]bool, len(parameters))
 		for i, one := range parameters {
 			handles[i], names[i] = bridge.Handle(one.Tensor, "ddp_create"), one.Name
+			flags[i] = slices.Contains(sparse, one.Tensor)
 		}
 		bufferHandles := make([]c.Tensor, len(buffers))
-		for i, t := range buffers {
-			bufferHandles[i] = bridge.Handle(t, "ddp_create")
+		for i, one := range buffers {
+			bufferHandles[i] = bridge.Handle(one.Tensor, "ddp_create")
 		}
 		problem := group.use("ddp_create", func(native c.ProcessGroup) (failure *c.Failure) {
 			d.handle, failure = c.CreateDDP(native, handles, names, bufferHandles, c.DDPOptions{
 				BucketCapMB: o.BucketCapMB.Or(25), BroadcastBuffers: o.BroadcastBuffers.Or(true),
 				FindUnusedParameters: o.FindUnusedParameters, GradientAsBucketView: o.GradientAsBucketView,
 				StaticGraph: o.StaticGraph, InitSync: o.InitSync.Or(true),
+				FirstBucketMB:             o.FirstBucketMB.Or(0),
+				SkipAllReduceUnusedParams: o.SkipAllReduceUnusedParams, AverageBySamples: o.AverageBySamples,
+				ParamDType:  int32(o.MixedPrecision.Param.Or(0)),
+				ReduceDType: int32(o.MixedPrecision.Reduce.Or(0)),
+				BufferDType: int32(o.MixedPrecision.Buffer.Or(0)), SparseGradients: flags,
 			})
 			return failure
 		})
@@ -79,7 +111,13 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "ddp.Forward",
 			Message: "the module has no Forward of one input and one output; use Run"})
 	}
+	if d.options.AverageBySamples && x.Dim() > 0 {
+		d.check(c.SetBatchSamples(d.handle, x.Size(0)))
+	}
 	d.prepareForward()
+	if dtype, casts := d.options.MixedPrecision.Param.Get(); casts && x.DType().IsFloat() {
+		x = x.To(dtype)
+	}
 	y := layer.Forward(x)
 	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "ddp.Forward")))
 	runtime.KeepAlive(y)
@@ -124,6 +162,104 @@ func (d *DDP) NoSync(body func() error) error {
 	}
 	defer c.SetGradSync(d.handle, true)
 	return body()
+}
+
+// SetBatchSamples tells how many samples the next batches given to [DDP.Run] have, for AverageBySamples. [DDP.Forward]
+// takes the first dimension of its input.
+func (d *DDP) SetBatchSamples(samples int) error {
+	return d.call("set_batch_samples", func() *c.Failure { return c.SetBatchSamples(d.handle, samples) })
+}
+
+// call runs a function of the wrapper's handle.
+func (d *DDP) call(op string, call func() *c.Failure) error {
+	if d.watch.Closed() {
+		return closed("ddp."+op, "DDP wrapper")
+	}
+	failure := call()
+	runtime.KeepAlive(d)
+	if failure == nil {
+		return nil
+	}
+	return errorOf(d.group.ctx, d.group.rank, failure)
+}
+
+// SetOptimizerInBackward has the optimizer, which must hold the module's parameters, step each bucket as soon as it is
+// averaged, within Backward, which frees its gradients. Its Step is not called any more. Call it before the first Forward.
+func (d *DDP) SetOptimizerInBackward(optimizer *optim.Optimizer) error {
+	defer runtime.KeepAlive(optimizer)
+	return d.call("set_optimizer_in_backward", func() *c.Failure {
+		return c.SetOptimizerInBackward(d.handle, bridge.Optimizer(optimizer))
+	})
+}
+
+// JoinOptions of [DDP.Join].
+type JoinOptions struct {
+	DivideByInitialWorldSize gotorch.Opt[bool] // false: average over ranks that still have batches; unset: true
+	ThrowOnEarlyTermination  bool              // all ranks fail with gotorch.ErrAborted when the first is out of batches
+	// One that exchanges something as it steps, such as that of [NewZeroRedundancyOptimizer]: a rank that is out of
+	// batches steps it with the others.
+	Optimizer *optim.Optimizer
+}
+
+// Join calls body, which makes this rank's steps; their number may differ between ranks. Those that are done take part in
+// what the others exchange, and in the end all have the parameters of one that was among the last. All ranks call it.
+// Source: torch.distributed.algorithms.Join.
+func (d *DDP) Join(body func() error, options ...JoinOptions) error {
+	var o JoinOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
+	defer runtime.KeepAlive(o.Optimizer)
+	if err := d.call("join", func() *c.Failure {
+		var optimizer c.Optimizer
+		if o.Optimizer != nil {
+			optimizer = bridge.Optimizer(o.Optimizer)
+		}
+		return c.BeginJoin(d.handle, o.DivideByInitialWorldSize.Or(true), o.ThrowOnEarlyTermination, optimizer)
+	}); err != nil {
+		return err
+	}
+	joined := false
+	defer func() {
+		if !joined {
+			c.CancelJoin(d.handle)
+		}
+	}()
+	if err := body(); err != nil {
+		return err
+	}
+	joined = true
+	return d.call("join", func() *c.Failure { return c.EndJoin(d.handle) })
+}
+
+// DDPStatistics tell what training has cost. Times are means over sampled iterations, 0 where not known yet.
+type DDPStatistics struct {
+	Iterations            int64 // that exchanged gradients
+	BucketBytes           []int64
+	BucketParameters      [][]string
+	BucketsRebuilt        bool // in the order in which gradients came
+	ForwardCompute        time.Duration
+	BackwardCompute       time.Duration
+	BackwardCommunication time.Duration // from the first bucket's start to the last one's end
+	Overlap               time.Duration // of the last two
+}
+
+// Statistics of training so far: of the first ten iterations and every hundredth, or as often as
+// [DDP.SetStatisticsSampleRate] says.
+func (d *DDP) Statistics() (s DDPStatistics, err error) {
+	err = d.call("statistics", func() *c.Failure {
+		raw, failure := c.GetDDPStatistics(d.handle)
+		s = DDPStatistics{raw.Iterations, raw.BucketBytes, raw.BucketParameters, raw.BucketsRebuilt,
+			time.Duration(raw.ForwardCompute), time.Duration(raw.BackwardCompute),
+			time.Duration(raw.BackwardCommunication), time.Duration(raw.Overlap)}
+		return failure
+	})
+	return s, err
+}
+
+// SetStatisticsSampleRate has times taken every so many iterations.
+func (d *DDP) SetStatisticsSampleRate(iterations int) error {
+	return d.call("statistics", func() *c.Failure { return c.SetDDPSampleRate(d.handle, iterations) })
 }
 
 // Close frees the wrapper; the module stays. A second Close does nothing.

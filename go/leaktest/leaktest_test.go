@@ -78,6 +78,11 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		ddp := must(dist.NewDDP(group, nn.NewLinear(2, 3)))
 		return ddp, func() { ddp.Close(); done() }
 	},
+	"model_averager": func(string) (any, func()) {
+		group, done := group()
+		averager := must(dist.NewPeriodicModelAverager(group, 2, 0))
+		return averager, func() { averager.Close(); done() }
+	},
 	"recordio_writer": func(folder string) (any, func()) {
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
 		return w, func() { w.Discard() }

@@ -17,9 +17,12 @@ type Native struct {
 }
 
 // options are what a native module is made with, by LibTorch's names.
-type options struct{ frame *c.Frame }
+type options struct {
+	frame  *c.Frame
+	sparse *bool // was set
+}
 
-func newOptions() options { return options{c.NewFrame()} }
+func newOptions() options { return options{c.NewFrame(), new(bool)} }
 
 func (o options) int(name string, n int) options {
 	o.frame.Name(name)
@@ -36,6 +39,9 @@ func (o options) ints(name string, list []int) options {
 func (o options) bool(name string, b bool) options {
 	o.frame.Name(name)
 	o.frame.Bool(b)
+	if name == "sparse" {
+		*o.sparse = b
+	}
 	return o
 }
 
@@ -86,6 +92,9 @@ func (o options) create(kind string) *Native {
 	buffers, err := c.Buffers(handle)
 	bridge.Must(err)
 	n.owned.parameters, n.owned.buffers = adopt(parameters), adopt(buffers)
+	if *o.sparse {
+		n.owned.sparse = n.owned.parameters
+	}
 	return n
 }
 
@@ -121,6 +130,17 @@ func New(kind string, with map[string]any) *Native {
 }
 
 func (n *Native) parts() parts { return n.owned }
+
+func (n *Native) native() *Native { return n }
+
+func init() {
+	bridge.Module = func(m any) (c.Module, string) {
+		if has, ok := m.(interface{ native() *Native }); ok {
+			return has.native().handle, has.native().kind
+		}
+		return nil, ""
+	}
+}
 
 func (n *Native) setTraining(on bool) {
 	n.Base.setTraining(on)

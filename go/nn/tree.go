@@ -15,6 +15,7 @@ import (
 type parts struct {
 	children            []Child
 	parameters, buffers []Named
+	sparse              []Named // parameters whose gradients are sparse
 }
 
 // assembled modules know their parts without a look at their fields.
@@ -179,6 +180,11 @@ func collect(m Module, of func(parts) []Named) (all []Named) {
 		}
 	})
 	return all
+}
+
+// SparseParameters are those whose gradients are sparse: of embeddings that were made so.
+func SparseParameters(m Module) []*gotorch.Tensor {
+	return tensors(collect(m, func(has parts) []Named { return has.sparse }))
 }
 
 // Parameters are all parameters in the tree, for an optimizer.

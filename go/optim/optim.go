@@ -58,9 +58,18 @@ func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
 	handle, err := c.CreateOptimizer(kind, handles, o.frame)
 	runtime.KeepAlive(parameters)
 	bridge.Must(err)
+	return adopt(kind, handle)
+}
+
+func adopt(kind string, handle c.Optimizer) *Optimizer {
 	optimizer := &Optimizer{kind, handle}
 	runtime.AddCleanup(optimizer, func(handle c.Optimizer) { c.FreeOptimizer(handle) }, handle)
 	return optimizer
+}
+
+func init() {
+	bridge.Optimizer = func(optimizer any) c.Optimizer { return optimizer.(*Optimizer).handle }
+	bridge.NewOptimizer = func(kind string, handle c.Optimizer) any { return adopt(kind, handle) }
 }
 
 func first[T any](options []T) (chosen T) {

@@ -43,6 +43,7 @@ tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameter
     native.mixed_precision.param_dtype = optional_dtype(given.param_dtype, "param_dtype");
     native.mixed_precision.reduce_dtype = optional_dtype(given.reduce_dtype, "reduce_dtype");
     native.mixed_precision.buffer_dtype = optional_dtype(given.buffer_dtype, "buffer_dtype");
+    check_count(parameter_count, "parameters");
     std::vector<bool> sparse;
     for (std::size_t i = 0; given.sparse_gradients && i < parameter_count; ++i) {
       sparse.push_back(given.sparse_gradients[i] != 0);

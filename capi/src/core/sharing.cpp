@@ -36,6 +36,7 @@ tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_pr
                                                   size_t count, int64_t warmup_steps, tdm_model_averager** out) {
   return guard("tdm_hierarchical_model_averager_create", [&] {
     not_null(out, "out");
+    check_count(count, "groups");
     if (count != 0) {
       not_null(periods, "periods");
       not_null(groups, "groups");

@@ -23,6 +23,15 @@ var (
 	Generator func(generator any) c.Generator
 	// Result is a call's result as package gotorch has it.
 	Result func(c.Value) any
+	// InScopeOf has body run in the native scope of a callback, with *gotorch.Tensors around the handles (nil where there
+	// is none), and gives handles of that scope for the tensors that body returns.
+	InScopeOf func(call c.Invocation, given []c.Made, body func(given []any) ([]any, error)) ([]c.Tensor, error)
+	// Module is the handle of an nn.Module that LibTorch implements, and its type there; none for another.
+	Module func(module any) (handle c.Module, kind string)
+	// Optimizer is the handle of an *optim.Optimizer.
+	Optimizer func(optimizer any) c.Optimizer
+	// NewOptimizer makes an *optim.Optimizer, which frees the handle when it is collected.
+	NewOptimizer func(kind string, handle c.Optimizer) any
 	// Error makes the *gotorch.Error for a failure, nil for nil.
 	Error func(*c.Failure) error
 )

@@ -24,6 +24,8 @@ type Invocation struct {
 	// Of the backward of a function: what was saved, and which results are needed.
 	Saved []Made
 	Needs []bool
+
+	Bucket *Bucket // of a communication hook
 }
 
 // PanicError is the error of a callback that panicked with something that is no error, or that Go itself had panic.
@@ -54,6 +56,7 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 		Room:   int(call.result_count),
 		Saved:  describe(call.saved, call.saved_count),
 		Needs:  flags(call.needs, call.result_count),
+		Bucket: bucketOf(call),
 	})
 	if err != nil {
 		return thrown(err)

@@ -26,6 +26,7 @@ type (
 	ProcessGroup   unsafe.Pointer
 	Work           unsafe.Pointer
 	DDP            unsafe.Pointer
+	ModelAverager  unsafe.Pointer
 	RecordIOWriter unsafe.Pointer
 	RecordIOReader unsafe.Pointer
 	Loader         unsafe.Pointer

@@ -1,15 +1,22 @@
 package c
 
+// #include <stdlib.h>
 // #include "shim.h"
 import "C"
-import "unsafe"
+import (
+	"strings"
+	"unsafe"
+)
 
 func ddp(d DDP) *C.tdm_ddp { return (*C.tdm_ddp)(unsafe.Pointer(d)) }
 
-// DDPOptions are tdm_ddp_options.
+// DDPOptions are tdm_ddp_options. Dtypes of 0 mean unchanged.
 type DDPOptions struct {
-	BucketCapMB                                                                         float64
+	BucketCapMB, FirstBucketMB                                                          float64
 	BroadcastBuffers, FindUnusedParameters, GradientAsBucketView, StaticGraph, InitSync bool
+	SkipAllReduceUnusedParams, AverageBySamples                                         bool
+	ParamDType, ReduceDType, BufferDType                                                int32
+	SparseGradients                                                                     []bool // of each parameter
 }
 
 func CreateDDP(g ProcessGroup, parameters []Tensor, names []string, buffers []Tensor, o DDPOptions) (DDP, *Failure) {
@@ -19,9 +26,24 @@ func CreateDDP(g ProcessGroup, parameters []Tensor, names []string, buffers []Te
 		bucket_cap_mb: C.double(o.BucketCapMB), broadcast_buffers: boolean(o.BroadcastBuffers),
 		find_unused_parameters:  boolean(o.FindUnusedParameters),
 		gradient_as_bucket_view: boolean(o.GradientAsBucketView), static_graph: boolean(o.StaticGraph),
-		init_sync: boolean(o.InitSync),
+		init_sync: boolean(o.InitSync), first_bucket_mb: C.double(o.FirstBucketMB),
+		skip_all_reduce_unused_params: boolean(o.SkipAllReduceUnusedParams),
+		average_by_samples:            boolean(o.AverageBySamples),
+		param_dtype:                   C.tdm_dtype(o.ParamDType), reduce_dtype: C.tdm_dtype(o.ReduceDType),
+		buffer_dtype: C.tdm_dtype(o.BufferDType),
 	}
 	options.struct_size = C.sizeof_tdm_ddp_options
+	if len(o.SparseGradients) > 0 {
+		flags := make([]byte, len(o.SparseGradients))
+		for i, sparse := range o.SparseGradients {
+			if sparse {
+				flags[i] = 1
+			}
+		}
+		block := C.CBytes(flags)
+		defer C.free(block)
+		options.sparse_gradients = (*C.uint8_t)(block)
+	}
 	var d *C.tdm_ddp
 	err := failure(C.tdm_ddp_create(group(g), handles(parameters), cNames, C.size_t(len(parameters)), handles(buffers),
 		C.size_t(len(buffers)), &options, &d))
@@ -44,4 +66,168 @@ func PrepareBackwardOne(d DDP, output Tensor) *Failure {
 
 func SetGradSync(d DDP, on bool) *Failure {
 	return failure(C.tdm_ddp_set_require_backward_grad_sync(ddp(d), boolean(on)))
+}
+
+func SetBatchSamples(d DDP, samples int) *Failure {
+	return failure(C.tdm_ddp_set_batch_samples(ddp(d), C.int64_t(samples)))
+}
+
+func SetOptimizerInBackward(d DDP, o Optimizer) *Failure {
+	return failure(C.tdm_ddp_set_optimizer_in_backward(ddp(d), optimizer(o)))
+}
+
+// BeginJoin with an optimizer that a rank without batches steps, nil for none.
+func BeginJoin(d DDP, divideByInitialWorldSize, throwOnEarlyTermination bool, o Optimizer) *Failure {
+	options := C.tdm_ddp_join_options{
+		divide_by_initial_world_size: boolean(divideByInitialWorldSize),
+		throw_on_early_termination:   boolean(throwOnEarlyTermination), optimizer: optimizer(o),
+	}
+	options.struct_size = C.sizeof_tdm_ddp_join_options
+	return failure(C.tdm_ddp_begin_join(ddp(d), &options))
+}
+
+func EndJoin(d DDP) *Failure    { return failure(C.tdm_ddp_end_join(ddp(d))) }
+func CancelJoin(d DDP) *Failure { return failure(C.tdm_ddp_cancel_join(ddp(d))) }
+
+// CommHookOptions are tdm_comm_hook_options.
+type CommHookOptions struct {
+	CompressDType                                           int32
+	ChannelSize, MatrixApproximationRank, StartPowerSGDIter int64
+	MinCompressionRate, OrthogonalizationEpsilon            float64
+	UseErrorFeedback, WarmStart, PostLocalGradientAllReduce bool
+	RandomSeed                                              uint64
+	Subgroup                                                ProcessGroup
+	StartLocalSGDIter                                       int64
+}
+
+func SetCommHook(d DDP, hook int32, o CommHookOptions) *Failure {
+	options := C.tdm_comm_hook_options{
+		compress_dtype: C.tdm_dtype(o.CompressDType), channel_size: C.int64_t(o.ChannelSize),
+		matrix_approximation_rank: C.int64_t(o.MatrixApproximationRank),
+		start_power_sgd_iter:      C.int64_t(o.StartPowerSGDIter),
+		min_compression_rate:      C.double(o.MinCompressionRate), use_error_feedback: boolean(o.UseErrorFeedback),
+		warm_start: boolean(o.WarmStart), orthogonalization_epsilon: C.double(o.OrthogonalizationEpsilon),
+		random_seed: C.uint64_t(o.RandomSeed), subgroup: group(o.Subgroup),
+		start_local_sgd_iter:          C.int64_t(o.StartLocalSGDIter),
+		post_local_gradient_allreduce: boolean(o.PostLocalGradientAllReduce),
+	}
+	options.struct_size = C.sizeof_tdm_comm_hook_options
+	return failure(C.tdm_ddp_set_comm_hook(ddp(d), C.tdm_comm_hook(hook), &options))
+}
+
+// RegisterCommHook has body called twice a bucket, see Invocation.Bucket.
+func RegisterCommHook(d DDP, body Callback) *Failure {
+	return register(body, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_ddp_register_comm_hook(ddp(d), handle)
+	})
+}
+
+// Bucket is what a communication hook is called for.
+type Bucket struct {
+	Index                 int
+	IsLast                bool
+	Finishes              bool // the work that was set is done; the result is the one result of the callback
+	Buffer                Made
+	Gradients, Parameters []Made
+	work                  **C.tdm_work
+}
+
+// SetWork hands over the collective to wait for.
+func (b *Bucket) SetWork(w Work) { *b.work = work(w) }
+
+func bucketOf(call *C.tg_call) *Bucket {
+	if call.bucket == nil {
+		return nil
+	}
+	b := &Bucket{Index: int(call.bucket.index), IsLast: call.bucket.is_last != 0, Finishes: call.work == nil,
+		Gradients:  describe(call.bucket.gradients, call.bucket.gradient_count),
+		Parameters: describe(call.bucket.parameters, call.bucket.parameter_count), work: call.work}
+	b.Buffer, _ = made(C.tg_describe(call.bucket.buffer))
+	return b
+}
+
+// DDPStatistics are tdm_ddp_statistics; times are in nanoseconds.
+type DDPStatistics struct {
+	Iterations, ForwardCompute, BackwardCompute, BackwardCommunication, Overlap int64
+	BucketsRebuilt                                                              bool
+	BucketBytes                                                                 []int64
+	BucketParameters                                                            [][]string
+}
+
+func GetDDPStatistics(d DDP) (s DDPStatistics, err *Failure) {
+	var now C.tdm_ddp_statistics
+	now.struct_size = C.sizeof_tdm_ddp_statistics
+	if err = failure(C.tdm_ddp_get_statistics(ddp(d), &now)); err != nil {
+		return s, err
+	}
+	s = DDPStatistics{Iterations: int64(now.iterations), ForwardCompute: int64(now.forward_compute),
+		BackwardCompute:       int64(now.backward_compute),
+		BackwardCommunication: int64(now.backward_communication), Overlap: int64(now.overlap),
+		BucketsRebuilt: now.buckets_rebuilt != 0}
+	for i := range now.bucket_count {
+		var bytes C.int64_t
+		var names *C.tdm_string
+		if err = failure(C.tdm_ddp_get_bucket(ddp(d), i, &bytes, &names)); err != nil {
+			return s, err
+		}
+		s.BucketBytes = append(s.BucketBytes, int64(bytes))
+		s.BucketParameters = append(s.BucketParameters, strings.Fields(C.GoString(C.tdm_string_data(names))))
+		C.tdm_string_free(names)
+	}
+	return s, nil
+}
+
+func SetDDPSampleRate(d DDP, iterations int) *Failure {
+	return failure(C.tdm_ddp_set_statistics_sample_rate(ddp(d), C.int64_t(iterations)))
+}
+
+func SynchronizeBatchNorm(m Module, g ProcessGroup) *Failure {
+	return failure(C.tdm_module_synchronize_batch_norm(module(m), group(g)))
+}
+
+func averager(a ModelAverager) *C.tdm_model_averager {
+	return (*C.tdm_model_averager)(unsafe.Pointer(a))
+}
+
+func CreatePeriodicAverager(g ProcessGroup, period, warmup int) (ModelAverager, *Failure) {
+	var a *C.tdm_model_averager
+	err := failure(C.tdm_periodic_model_averager_create(group(g), C.int64_t(period), C.int64_t(warmup), &a))
+	return ModelAverager(unsafe.Pointer(a)), err
+}
+
+func CreateHierarchicalAverager(periods []int64, groups []ProcessGroup, warmup int) (ModelAverager, *Failure) {
+	var a *C.tdm_model_averager
+	err := failure(C.tdm_hierarchical_model_averager_create((*C.int64_t)(unsafe.SliceData(periods)),
+		(**C.tdm_process_group)(unsafe.Pointer(unsafe.SliceData(groups))), C.size_t(len(periods)), C.int64_t(warmup), &a))
+	return ModelAverager(unsafe.Pointer(a)), err
+}
+
+func FreeAverager(a ModelAverager) { C.tdm_model_averager_free(averager(a)) }
+
+func AverageModel(a ModelAverager, parameters []Tensor) (averaged bool, err *Failure) {
+	var did C.int32_t
+	err = failure(C.tdm_model_averager_average(averager(a), handles(parameters), C.size_t(len(parameters)), &did))
+	return did != 0, err
+}
+
+func CreatePostLocalSGD(o Optimizer, a ModelAverager) (Optimizer, *Failure) {
+	var made *C.tdm_optimizer
+	err := failure(C.tdm_post_local_sgd_optimizer_create(optimizer(o), averager(a), &made))
+	return Optimizer(unsafe.Pointer(made)), err
+}
+
+// CreateZero makes a ZeroRedundancyOptimizer from a frame of options, and releases the frame.
+func CreateZero(g ProcessGroup, kind string, parameters []Tensor, f *Frame) (Optimizer, *Failure) {
+	defer f.Release()
+	cKind := C.CString(kind)
+	defer free(cKind)
+	values, count, pool := f.arguments()
+	var o *C.tdm_optimizer
+	err := failure(C.tg_zero_create(group(g), cKind, handles(parameters), C.size_t(len(parameters)), f.optionNames(),
+		values, count, pool, &o))
+	return Optimizer(unsafe.Pointer(o)), err
+}
+
+func ConsolidateZero(o Optimizer, to int) *Failure {
+	return failure(C.tdm_zero_redundancy_optimizer_consolidate(optimizer(o), C.int32_t(to)))
 }

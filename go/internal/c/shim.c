@@ -139,6 +139,16 @@ tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, 
   return error;
 }
 
+tdm_error* tg_zero_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters,
+                          size_t parameter_count, const int64_t* names, tdm_value* values, size_t count, char* pool,
+                          tdm_optimizer** out) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error =
+      tdm_zero_redundancy_optimizer_create(group, type, parameters, parameter_count, options, count, out);
+  free(options);
+  return error;
+}
+
 tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values, char* pool) {
   tdm_option option;
   place(values, 1, pool);

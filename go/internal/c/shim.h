@@ -46,6 +46,9 @@ TDM_API tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_
 TDM_API tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                        const int64_t* names, tdm_value* values, size_t count, char* pool,
                                        tdm_optimizer** out);
+TDM_API tdm_error* tg_zero_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters,
+                                  size_t parameter_count, const int64_t* names, tdm_value* values, size_t count,
+                                  char* pool, tdm_optimizer** out);
 TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values,
                                            char* pool);
 
@@ -96,10 +99,14 @@ typedef struct tg_call {
   tdm_tensor* const* saved;
   size_t saved_count;
   const uint8_t* needs; /* result_count flags; NULL: none */
+  /* Of a communication hook: */
+  const tdm_grad_bucket* bucket; /* NULL: none */
+  tdm_work** work;               /* where it begins; NULL where it finishes */
 } tg_call;
 
 TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
 TDM_API tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
+TDM_API tdm_error* tg_ddp_register_comm_hook(tdm_ddp* ddp, uintptr_t handle);
 TDM_API tdm_error* tg_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state,
                                        uintptr_t handle, tdm_mode** out);
 /* tdm_function_record(), whose struct would hold addresses of Go's memory. */

@@ -1,0 +1,373 @@
+package dist_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/nn"
+	"tandem.example/gotorch/optim"
+)
+
+// wrapped is a layer of one weight under DDP, whose gradient is what Forward is given.
+func wrapped(group *dist.ProcessGroup, options dist.DDPOptions) (*nn.Linear, *dist.DDP, error) {
+	layer := nn.NewLinear(4, 3, nn.LinearOptions{Bias: nn.Some(false)})
+	ddp, err := dist.NewDDP(group, layer, options)
+	return layer, ddp, err
+}
+
+// input of a rank: a row, so that all three rows of the weight's gradient are it.
+func input(rank int) *gotorch.Tensor {
+	r := float32(rank)
+	return gotorch.From([]float32{r, 1 + r, 0.5 * r, -2 * r}, 1, 4)
+}
+
+func meanInput(size int) *gotorch.Tensor {
+	sum := input(0)
+	for rank := 1; rank < size; rank++ {
+		sum = sum.Add(input(rank))
+	}
+	return sum.DivScalar(float64(size))
+}
+
+func near(got, want *gotorch.Tensor, tolerance float64) error {
+	if off := got.Sub(want).Abs().Max().Item(); off > tolerance || math.IsNaN(off) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	return nil
+}
+
+func TestCommHooks(t *testing.T) {
+	hooks := map[string]struct {
+		hook      dist.CommHook
+		tolerance float64
+	}{
+		"all-reduce":  {dist.AllReduce(), 1e-6},
+		"fp16":        {dist.FP16Compress(), 1e-2},
+		"bf16":        {dist.BF16Compress(), 5e-2},
+		"per tensor":  {dist.QuantizePerTensor(), 3e-2},
+		"per channel": {dist.QuantizePerChannel(4), 3e-2},
+		// The mean is of rank one.
+		"PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), MinCompressionRate: gotorch.Some(0.5)}), 1e-5},
+		"batched PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), Batched: true,
+			MatrixApproximationRank: gotorch.Some(4)}), 1e-5},
+		"compressed": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2)}).Compressed(gotorch.BFloat16), 5e-2},
+		"local SGD":  {dist.PostLocalSGD(nil, 100), 1e-6},
+		"own, in one go": {dist.Hook(func(b *dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
+			return nil, nil, errors.New("replaced below")
+		}), 1e-6},
+	}
+	for name, one := range hooks {
+		t.Run(name, func(t *testing.T) {
+			threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+				layer, ddp, err := wrapped(group, dist.DDPOptions{})
+				if err != nil {
+					return err
+				}
+				defer ddp.Close()
+				hook := one.hook
+				if name == "own, in one go" {
+					hook = dist.Hook(func(b *dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
+						b.Buffer.DivScalarI(float64(group.Size()))
+						return nil, nil, group.AllReduce(ctx, b.Buffer, dist.Sum)
+					})
+				}
+				if err := ddp.SetCommHook(hook); err != nil {
+					return err
+				}
+				for range 4 {
+					layer.Weight.SetGrad(nil)
+					if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+						return err
+					}
+					if err := near(layer.Weight.Grad(), meanInput(2).Expand([]int{3, 4}), one.tolerance); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// A hook of two stages, of which the second makes another tensor.
+func TestOwnCommHookWithWork(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		model := nn.NewSequential(nn.NewLinear(4, 3), nn.NewLinear(3, 2))
+		ddp, err := dist.NewDDP(group, model, dist.DDPOptions{BucketCapMB: gotorch.Some(0.0)})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		var begun, finished []int
+		hook := func(b *dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
+			begun = append(begun, b.Index)
+			if len(b.Gradients) != len(b.Parameters) {
+				return nil, nil, fmt.Errorf("%d gradients of %d parameters", len(b.Gradients), len(b.Parameters))
+			}
+			for i, gradient := range b.Gradients {
+				if !slices.Equal(gradient.Shape(), b.Parameters[i].Shape()) {
+					return nil, nil, fmt.Errorf("a gradient of %v for %v", gradient.Shape(), b.Parameters[i].Shape())
+				}
+			}
+			work, err := group.AllReduceAsync(b.Buffer, dist.Sum)
+			return work, func(b *dist.GradBucket) (*gotorch.Tensor, error) {
+				finished = append(finished, b.Index)
+				return b.Buffer.DivScalar(2), nil
+			}, err
+		}
+		if err := ddp.SetCommHook(dist.Hook(hook)); err != nil {
+			return err
+		}
+		for range 2 {
+			for _, one := range nn.Parameters(model) {
+				one.SetGrad(nil)
+			}
+			if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+				return err
+			}
+		}
+		if want := []int{0, 0, 1, 2, 3}; !slices.Equal(begun, want) || !slices.Equal(finished, want) {
+			return fmt.Errorf("begun %v, finished %v, want %v", begun, finished, want)
+		}
+		got := nn.Parameters(model)[0].Grad()
+		local := got.Clone()
+		if err := group.AllReduce(ctx, local, dist.Avg); err != nil {
+			return err
+		}
+		return near(local, got, 0)
+	})
+}
+
+func TestCommHookThatFails(t *testing.T) {
+	cause := errors.New("not today")
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
+		_, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := ddp.SetCommHook(dist.Hook(func(*dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
+			return nil, nil, cause
+		})); err != nil {
+			return err
+		}
+		err = ddp.Forward(input(1)).Sum().Backward()
+		return check(errors.Is(err, cause), "backward gave %v, want the hook's error", err)
+	})
+}
+
+func TestAverageBySamples(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{AverageBySamples: true})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		// One row on rank 0, three on rank 1: the mean over all four.
+		rows := 1 + 2*group.Rank()
+		x := input(group.Rank()).Expand([]int{rows, 4})
+		if err := ddp.Forward(x).SumDim([]int{1}).Mean().Backward(); err != nil {
+			return err
+		}
+		want := input(0).Add(input(1).MulScalar(3)).DivScalar(4).Expand([]int{3, 4})
+		return near(layer.Weight.Grad(), want, 1e-6)
+	})
+}
+
+func TestMixedPrecision(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{
+			MixedPrecision: dist.MixedPrecision{Param: gotorch.Some(gotorch.BFloat16)}})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		y := ddp.Forward(input(group.Rank()))
+		if err := check(y.DType() == gotorch.BFloat16, "computed in %v", y.DType()); err != nil {
+			return err
+		}
+		if err := y.Sum().Backward(); err != nil {
+			return err
+		}
+		if err := check(layer.Weight.DType() == gotorch.Float32 && layer.Weight.Grad().DType() == gotorch.Float32,
+			"the weight is %v, its gradient %v", layer.Weight.DType(), layer.Weight.Grad().DType()); err != nil {
+			return err
+		}
+		return near(layer.Weight.Grad(), meanInput(2).Expand([]int{3, 4}), 1e-2)
+	})
+}
+
+func TestSparseEmbeddingsAndIgnoredParameters(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		model := &struct {
+			nn.Base
+			Table, Own *nn.Embedding
+		}{Table: nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: nn.Some(true)}), Own: nn.NewEmbedding(5, 2)}
+		ddp, err := dist.NewDDP(group, model, dist.DDPOptions{Ignore: []string{"own.weight"}})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		index := gotorch.From([]int{group.Rank(), 4})
+		out := ddp.Run(func() []*gotorch.Tensor {
+			return []*gotorch.Tensor{model.Table.Forward(index), model.Own.Forward(index)}
+		})
+		if err := out[0].Sum().Add(out[1].Sum()).Backward(); err != nil {
+			return err
+		}
+		want := gotorch.From([]float32{0.5, 0.5, 0, 0, 1}, 5, 1).Expand([]int{5, 2})
+		if err := near(model.Table.Weight.Grad().ToDense(), want, 0); err != nil {
+			return err
+		}
+		return check(model.Own.Weight.Grad().Sum().Item() == 4, "the ignored gradient is %v", model.Own.Weight.Grad())
+	})
+}
+
+func TestJoinUnevenInputs(t *testing.T) {
+	threads(t, 3, func(ctx context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		zero, err := dist.NewZeroRedundancyOptimizer(group, "Adam", nn.Parameters(layer), map[string]float64{"lr": 0.1})
+		if err != nil {
+			return err
+		}
+		steps := 0
+		err = ddp.Join(func() error {
+			for ; steps < 1+2*group.Rank(); steps++ {
+				if err := zero.Minimize(ddp.Forward(input(group.Rank())).Sum()); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, dist.JoinOptions{Optimizer: zero})
+		if err != nil {
+			return err
+		}
+		equal, err := group.AllEqual(ctx, []byte(nn.Fingerprint(layer)))
+		if err := errors.Join(err, check(equal, "the ranks' parameters differ")); err != nil {
+			return err
+		}
+		if err := dist.ConsolidateState(zero, 1); err != nil {
+			return err
+		}
+		state, err := zero.State()
+		if err := errors.Join(err, check(group.Rank() != 1 || len(state) > 0, "rank 1 has no state")); err != nil {
+			return err
+		}
+		err = ddp.Join(func() error {
+			for range 1 + group.Rank() {
+				if err := ddp.Forward(input(1)).Sum().Backward(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, dist.JoinOptions{ThrowOnEarlyTermination: true})
+		return check(err != nil, "join did not end all ranks")
+	})
+}
+
+func TestOptimizerInBackward(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		before := layer.Weight.Detach().Clone()
+		sgd := optim.SGD(nn.Parameters(layer), 0.5)
+		if err := ddp.SetOptimizerInBackward(sgd); err != nil {
+			return err
+		}
+		if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+			return err
+		}
+		if err := check(layer.Weight.Grad() == nil, "the gradient is still there"); err != nil {
+			return err
+		}
+		return near(layer.Weight.Detach(), before.Sub(meanInput(2).MulScalar(0.5)), 1e-6)
+	})
+}
+
+func TestSyncBatchNorm(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		norm := nn.NewBatchNorm2d(2)
+		model := nn.NewSequential(nn.NewTanh(), nn.NewSequential(norm))
+		converted, err := dist.ConvertSyncBatchNorm(group, model)
+		if err := errors.Join(err, check(converted == 1, "%d layers were converted", converted)); err != nil {
+			return err
+		}
+		values := make([]float32, 4*2*3)
+		for i := range values {
+			values[i] = float32(math.Sin(float64(i)))
+		}
+		all := gotorch.From(values, 4, 2, 3, 1)
+		got := model.Forward(all.Slice(0, group.Rank()*2, group.Rank()*2+2))
+		alone := nn.NewSequential(nn.NewTanh(), nn.NewBatchNorm2d(2))
+		return near(got, alone.Forward(all).Slice(0, group.Rank()*2, group.Rank()*2+2), 1e-5)
+	})
+}
+
+func TestModelAveraging(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		averager, err := dist.NewPeriodicModelAverager(group, 2, 1)
+		if err != nil {
+			return err
+		}
+		defer averager.Close()
+		weight := gotorch.From([]float32{0}).SetRequiresGrad(true)
+		local, err := dist.NewPostLocalSGDOptimizer(optim.SGD([]*gotorch.Tensor{weight}, 1), averager)
+		if err != nil {
+			return err
+		}
+		for step, want := range []float64{-float64(group.Rank() + 1), -3} {
+			if err := local.Minimize(weight.MulScalar(float64(group.Rank() + 1)).Sum()); err != nil {
+				return err
+			}
+			if got := weight.Item(); got != want {
+				return fmt.Errorf("after step %d the weight is %v, want %v", step, got, want)
+			}
+		}
+		other, err := dist.NewHierarchicalModelAverager([]dist.AveragingLevel{{Period: 3, Group: group}}, 0)
+		if err != nil {
+			return err
+		}
+		defer other.Close()
+		averaged, err := other.Average([]*gotorch.Tensor{weight})
+		if err := errors.Join(err, check(averaged, "step 0 is one to average in")); err != nil {
+			return err
+		}
+		_, err = dist.NewPeriodicModelAverager(group, 0, 0)
+		return check(err != nil && strings.Contains(err.Error(), "period is 0"), "a period of 0 gave %v", err)
+	})
+}
+
+func TestDDPStatistics(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		_, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		for range 3 {
+			if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+				return err
+			}
+		}
+		s, err := ddp.Statistics()
+		if err != nil {
+			return err
+		}
+		return check(s.BucketsRebuilt && slices.Equal(s.BucketBytes, []int64{48}) && s.Iterations == 3 &&
+			s.BackwardCommunication > 0 && slices.Equal(s.BucketParameters[0], []string{"weight"}), "%+v", s)
+	})
+}
