@@ -40,8 +40,9 @@ CommHook make_hook(tdm_comm_hook hook, const std::shared_ptr<tandem::ProcessGrou
     case TDM_COMM_HOOK_BATCHED_POWER_SGD:
       return tandem::batched_power_sgd_hook(power_sgd());
     case TDM_COMM_HOOK_POST_LOCAL_SGD:
-      return tandem::post_local_sgd_hook(group, given.subgroup ? given.subgroup->group : nullptr,
-                                         {given.start_local_sgd_iter, given.post_local_gradient_allreduce != 0});
+      return tandem::post_local_sgd_hook(
+          group, given.subgroup ? not_null(given.subgroup, "options->subgroup")->group : nullptr,
+          {given.start_local_sgd_iter, given.post_local_gradient_allreduce != 0});
     case TDM_COMM_HOOK_NOOP:
       return tandem::noop_hook();
     default:
@@ -95,8 +96,9 @@ Exchange call_begin(Begin begin, Finish finish, const std::shared_ptr<Callback>&
   const auto take = [&] {
     // Its group lives until the work is done.
     std::pair<tandem::Work, std::shared_ptr<tandem::ProcessGroup>> taken;
-    if (given) taken = {given->work, given->group};
-    delete std::exchange(given, nullptr);
+    if (!given) return taken;
+    taken = {not_null(given, "work")->work, given->group};
+    delete given;
     return taken;
   };
   std::pair<tandem::Work, std::shared_ptr<tandem::ProcessGroup>> taken;
@@ -105,7 +107,7 @@ Exchange call_begin(Begin begin, Finish finish, const std::shared_ptr<Callback>&
         kCalled, [&] { return begin(callback->user_data(), BucketHandles(bucket).get(), &given); },
         [&] { taken = take(); });
   } catch (...) {
-    take();
+    delete if_live(given);
     throw;
   }
   if (!finish && !taken.second) return {{}, {}, bucket.getBuffer()};

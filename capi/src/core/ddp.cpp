@@ -50,7 +50,8 @@ tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameter
     }
     auto reducer = std::make_unique<tandem::DataParallelReducer>(
         group->group, unwrap_list(parameters, parameter_count, "parameters"),
-        to_strings(names, names ? parameter_count : 0, "names"), unwrap_list(buffers, buffer_count, "buffers"), native, std::move(sparse));
+        to_strings(names, names ? parameter_count : 0, "names"), unwrap_list(buffers, buffer_count, "buffers"), native,
+        std::move(sparse));
     auto* handle = new tdm_ddp;
     handle->group = group->group;
     handle->reducer = std::move(reducer);
@@ -105,7 +106,7 @@ tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options)
     native.divide_by_initial_world_size = given.divide_by_initial_world_size != 0;
     native.throw_on_early_termination = given.throw_on_early_termination != 0;
     if (given.optimizer) {
-      native.shadow_step = [optimizer = given.optimizer->optimizer] {
+      native.shadow_step = [optimizer = not_null(given.optimizer, "options->optimizer")->optimizer] {
         optimizer->step();
         optimizer->zero_grad();
       };

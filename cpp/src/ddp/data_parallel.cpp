@@ -122,14 +122,9 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   for (std::size_t i = 0; i < parts.trained.size(); ++i) {
     parts.watches.add(parts.trained[i], [&parts, i] { parts.refuse_double_backward(i); });
   }
-  parts.reducer = make_c10d_reducer(std::move(arguments));
-  parts.logger = std::make_shared<c10d::Logger>(parts.reducer);
-  parts.reducer->set_logger(parts.logger);
-  if (options.static_graph) {
-    parts.reducer->set_static_graph();
-    parts.first_of_static = true;
-  }
-  parts.logger->set_construction_data_and_log("module", {}, -1, options.broadcast_buffers, false, options.static_graph);
+  parts.arguments = std::make_unique<ReducerArguments>(std::move(arguments));
+  parts.first_of_static = options.static_graph;
+  parts.make_reducer();
 
   const MixedPrecision& precision = options.mixed_precision;
   if (precision.param_dtype) {
@@ -146,6 +141,16 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
 DataParallelReducer::~DataParallelReducer() {
   // Parameters may outlive this; their hooks must not.
   if (parts_->reducer) parts_->reducer->remove_autograd_hooks();
+}
+
+void DataParallelReducer::Parts::make_reducer() {
+  if (reducer) reducer->remove_autograd_hooks();
+  reducer = make_c10d_reducer(*arguments);
+  logger = std::make_shared<c10d::Logger>(reducer);
+  reducer->set_logger(logger);
+  if (options.static_graph) reducer->set_static_graph();
+  logger->set_construction_data_and_log("module", {}, -1, options.broadcast_buffers, false, options.static_graph);
+  if (hook_is_set && hook) install_hook();
 }
 
 void DataParallelReducer::Parts::broadcast(const std::vector<at::Tensor>& tensors, int root) {
@@ -173,11 +178,15 @@ void DataParallelReducer::Parts::set_hook() {
   if (!hook && reduce_dtype && !has_hook) hook = compress_wrapper(*reduce_dtype, allreduce_hook(group));
   if (optimizer) {
     hook = step_after(hook ? hook : allreduce_hook(group), optimizer, trained);
-    reducer->set_optimizer_in_backward();
   }
+  if (hook) install_hook();
+}
+
+void DataParallelReducer::Parts::install_hook() {
+  if (optimizer) reducer->set_optimizer_in_backward();
   // LibTorch does not tell the last bucket in a static graph's first iteration, and leaves out unused ones.
   const bool overlaps = !options.static_graph && !options.skip_all_reduce_unused_params;
-  if (hook) reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps));
+  reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps));
 }
 
 bool DataParallelReducer::Parts::sends_buffers(bool training) const {
@@ -216,13 +225,19 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   }
   parts.samples = samples;
   const bool grad = at::GradMode::is_enabled();
+  if (std::exchange(parts.refused, false)) {
+    // The reducer expects gradients still, also those of a backward in no_sync.
+    parts.reducer->reset_state();
+    parts.rebuilt = false;
+    parts.pass->pending = false;
+  }
+  if (grad && parts.first_of_static) {
+    if (parts.require_backward_sync && parts.accumulated_first) parts.make_reducer();
+    parts.accumulated_first = !parts.require_backward_sync;
+  }
   if (grad) parts.set_hook();
   if (grad && parts.require_backward_sync) {
     parts.logger->set_runtime_stats_and_log();
-    parts.reducer->prepare_for_forward();
-  } else if (grad && parts.options.static_graph && !parts.first_of_static) {
-    // Else the reducer would take a backward that accumulates for a part of the first one, learn that gradients come
-    // twice as often as they do, and wait for ever to exchange them.
     parts.reducer->prepare_for_forward();
   }
   parts.call_roll(training);
@@ -259,8 +274,9 @@ void DataParallelReducer::Parts::rethrow_unfinished() {
   }
 }
 
-void DataParallelReducer::Parts::refuse_double_backward(std::size_t parameter) const {
+void DataParallelReducer::Parts::refuse_double_backward(std::size_t parameter) {
   if (!armed || !at::GradMode::is_enabled()) return;
+  refused = true;
   throw Error(ErrorCode::kUnsupported,
               "DistributedDataParallel cannot average gradients that are to be differentiated again (create_graph): "
               "backward came to parameter '" +
@@ -301,8 +317,10 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   Parts& parts = *parts_;
   const bool grad = at::GradMode::is_enabled();
   if (!grad && parts.lowered && !parts.pass->pending) parts.lowered->restore();
-  parts.require_forward_sync = grad && parts.require_backward_sync;
-  if (grad) parts.armed = parts.require_backward_sync;
+  if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
+    parts.require_forward_sync = parts.require_backward_sync;
+    parts.armed = parts.require_backward_sync;
+  }
   if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
 
   for (at::Tensor& output : outputs) {
@@ -328,6 +346,7 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
       torch::autograd::impl::set_gradient_edge(searched.back(), torch::autograd::Edge(node, number));
     }
   }
+  ++parts.iterations;
   try {
     parts.reducer->prepare_for_backward(searched);
   } catch (...) {

@@ -9,6 +9,7 @@
 
 #include "ddp/accumulation_hooks.h"
 #include "ddp/mixed_precision.h"
+#include "ddp/reducer_factory.h"
 #include "ddp/roll_call.h"
 #include "tandem/ddp.h"
 
@@ -39,9 +40,15 @@ struct DataParallelReducer::Parts {
 
   bool require_backward_sync = true;
   bool require_forward_sync = true;
-  bool armed = false;  // the next backward exchanges gradients
+  bool armed = false;    // the next backward exchanges gradients
+  bool refused = false;  // that backward was, and is not made
+  std::int64_t iterations = 0;
   bool rebuilt = false;
+  // A static graph learns at its first backward how often gradients come. One that accumulates before (no_sync) would
+  // be counted in, and gradients then be waited for that never come: the reducer is made anew after it.
   bool first_of_static = false;
+  bool accumulated_first = false;
+  std::unique_ptr<ReducerArguments> arguments;
   // The first backward of a static graph reduces at its end, where all gradients are known to be there.
   std::shared_ptr<std::once_flag> delay_once;
 
@@ -58,12 +65,14 @@ struct DataParallelReducer::Parts {
   at::Device device() const { return trained.front().device(); }
   void broadcast(const std::vector<at::Tensor>& tensors, int root);
   void rebuild_buckets();
+  void make_reducer();
   void set_hook();
+  void install_hook();
   // Before the first collective of a forward.
   void call_roll(bool training);
   bool sends_buffers(bool training) const;
   at::Tensor watch_output(const at::Tensor& output);
-  void refuse_double_backward(std::size_t parameter) const;
+  void refuse_double_backward(std::size_t parameter);
   [[noreturn]] void rethrow_unfinished();
 
   // As the others do it, on a rank that is out of inputs.

@@ -11,7 +11,7 @@ DataParallelStatistics DataParallelReducer::statistics() const {
     return found == data.ints_map.end() ? 0 : found->second;
   };
   DataParallelStatistics statistics;
-  statistics.iterations = number("iteration");
+  statistics.iterations = parts.iterations;
   statistics.buckets_rebuilt = parts.rebuilt;
   statistics.forward_compute = number("avg_forward_compute_time");
   statistics.backward_compute = number("avg_backward_compute_time");

@@ -71,9 +71,8 @@ struct Normalize : torch::autograd::Function<Normalize> {
     context->save_for_backward({input, weight, mean, invstd});
     context->saved_data["count"] = count;
     context->saved_data["group"] = c10::IValue::make_capsule(c10::make_intrusive<GroupHolder>(group));
-    at::Tensor y = (input.to(mean.scalar_type()) - along_channels(mean, input)) * along_channels(invstd, input);
-    if (weight.defined()) y = y * along_channels(weight, input);
-    if (bias.defined()) y = y + along_channels(bias, input);
+    const at::Tensor centred = input.to(mean.scalar_type()) - along_channels(mean, input);
+    const at::Tensor y = centred * along_channels(invstd * weight, input) + along_channels(bias, input);
     return y.to(input.scalar_type());
   }
 
@@ -94,15 +93,14 @@ struct Normalize : torch::autograd::Function<Normalize> {
     const at::Tensor sum_dy = dy.sum(dims), sum_dy_centred = (dy * centred).sum(dims);
     variable_list results(7);
     if (context->needs_input_grad(1)) results[1] = (sum_dy_centred * invstd).to(weight.scalar_type());
-    if (context->needs_input_grad(2)) results[2] = weight.defined() ? sum_dy.to(weight.scalar_type()) : sum_dy;
+    if (context->needs_input_grad(2)) results[2] = sum_dy.to(weight.scalar_type());
     if (context->needs_input_grad(0)) {
       const at::Tensor sums = at::stack({sum_dy, sum_dy_centred});
       group.all_reduce(sums);
       const at::Tensor means = sums / count;
       const at::Tensor slope = means[1] * invstd.square();
-      at::Tensor dx = dy - along_channels(means[0], input) - centred * along_channels(slope, input);
-      dx = dx * along_channels(weight.defined() ? invstd * weight : invstd, input);
-      results[0] = dx.to(input.scalar_type());
+      const at::Tensor dx = dy - along_channels(means[0], input) - centred * along_channels(slope, input);
+      results[0] = (dx * along_channels(invstd * weight, input)).to(input.scalar_type());
     }
     return results;
   }
@@ -183,7 +181,10 @@ at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight, co
       running_var.mul_(1 - momentum).add_((statistics.squares / (count - 1)).to(running_var.scalar_type()), momentum);
     }
   }
-  return Normalize::apply(input, weight, bias, mean, invstd, count, group);
+  // A node takes no undefined tensors.
+  const at::Tensor scale = weight.defined() ? weight : at::ones_like(mean);
+  const at::Tensor shift = bias.defined() ? bias : at::zeros_like(mean);
+  return Normalize::apply(input, scale, shift, mean, invstd, count, group);
 }
 
 SyncBatchNormImpl::SyncBatchNormImpl(const torch::nn::BatchNormOptions& options, std::shared_ptr<ProcessGroup> group)

@@ -29,6 +29,12 @@ tdm_error* after_accumulation(void*, tdm_tensor*) {
 tdm_error* recompute(void*, tdm_tensor* const*, std::size_t) {
   return nullptr;
 }
+tdm_error* begin_bucket(void*, const tdm_grad_bucket*, tdm_work**) {
+  return nullptr;
+}
+tdm_error* finish_bucket(void*, const tdm_grad_bucket*, tdm_tensor**) {
+  return nullptr;
+}
 tdm_error* backward(void*, const tdm_function_backward*) {
   return nullptr;
 }
@@ -67,6 +73,10 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_process_group_new_subgroups.name",
                                               "tdm_recv.source",
                                               "tdm_ddp_create.names",
+                                              "tdm_ddp_register_comm_hook.finish",
+                                              "tdm_ddp_get_bucket.bytes",
+                                              "tdm_ddp_get_bucket.names",
+                                              "tdm_model_averager_average.averaged",
                                               "tdm_mnist_to_recordio.written"};
   // A work that is waited for, a list of options that its count says is there.
   static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
@@ -275,6 +285,8 @@ void* Arguments::memory_for(const std::string& parameter) {
 void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "destroy") return pointer_to(destroy);
   if (parameter == "recompute") return pointer_to(recompute);
+  if (parameter == "begin") return pointer_to(begin_bucket);
+  if (parameter == "finish") return pointer_to(finish_bucket);
   if (function_.name == "tdm_tensor_register_post_accumulate_grad_hook") return pointer_to(after_accumulation);
   EXPECT_EQ(parameter, "hook") << "tests/capi/misuse/arguments.cpp does not know the callback of " << function_.name;
   return pointer_to(hook);

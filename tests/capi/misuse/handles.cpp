@@ -150,6 +150,11 @@ void* Handles::make(const std::string& type) {
                             out);
     });
   }
+  if (type == "model_averager") {
+    return made<tdm_model_averager>([&](auto* out) {
+      return tdm_periodic_model_averager_create(as<tdm_process_group>(get("process_group")), 1, 0, out);
+    });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -182,6 +187,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"process_group", [](void* h) { tdm_process_group_free(as<tdm_process_group>(h)); }},
       {"work", [](void* h) { tdm_work_free(as<tdm_work>(h)); }},
       {"ddp", [](void* h) { tdm_ddp_free(as<tdm_ddp>(h)); }},
+      {"model_averager", [](void* h) { tdm_model_averager_free(as<tdm_model_averager>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }}};

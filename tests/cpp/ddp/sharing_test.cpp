@@ -119,7 +119,9 @@ TEST_P(Zero, StepsLikeTheOptimizerUnderneath) {
     std::size_t share = 0;
     for (const auto& [name, tensor] : whole) share += zero.owners()[std::stoul(name)] == group.rank();
     EXPECT_EQ(zero.state().size(), share);
-    if (size > 1) EXPECT_LT(share, whole.size());
+    if (!whole.empty()) {
+      EXPECT_EQ(share<whole.size(), size> 1);
+    }
     zero.consolidate_state(size - 1);
     if (group.rank() != size - 1) return;
     const auto consolidated = zero.state();
@@ -153,7 +155,8 @@ TEST(ZeroRedundancyOptimizer, GoesOnFromAStateOfAnotherNumberOfRanks) {
   const auto alone = optim::make_optimizer("Adam", expected, {});
   set_gradients(expected, 0);
   alone->step();
-  const auto state = alone->state();
+  auto state = alone->state();
+  for (auto& [name, tensor] : state) tensor = tensor.clone();  // the next step changes it
   std::vector<at::Tensor> values;
   for (const auto& parameter : expected) values.push_back(parameter.detach().clone());
   set_gradients(expected, 1);
