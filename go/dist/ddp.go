@@ -203,6 +203,7 @@ type JoinOptions struct {
 
 // Join calls body, which makes this rank's steps; their number may differ between ranks. Those that are done take part in
 // what the others exchange, and in the end all have the parameters of one that was among the last. All ranks call it.
+// A panic of body with a *[Error] is returned as the error.
 // Source: torch.distributed.algorithms.Join.
 func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 	var o JoinOptions
@@ -225,7 +226,11 @@ func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 			c.CancelJoin(d.handle)
 		}
 	}()
-	if err := body(); err != nil {
+	var err error
+	if problem := gotorch.Try(func() { err = body() }); problem != nil {
+		return problem
+	}
+	if err != nil {
 		return err
 	}
 	joined = true

@@ -186,7 +186,9 @@ TEST(ZeroRedundancyOptimizer, HasRanksWithoutParameters) {
     zero.step();
     EXPECT_NE(parameters[0][1].item<double>(), 1.0);
     zero.consolidate_state(2);
-    if (group.rank() == 2) EXPECT_FALSE(zero.state().empty());
+    if (group.rank() == 2) {
+      EXPECT_FALSE(zero.state().empty());
+    }
   });
 }
 
