@@ -201,8 +201,10 @@ func subgroups(ctx context.Context, group *dist.ProcessGroup) error {
 }
 
 func TestExchangesOfThreads(t *testing.T) {
-	for _, n := range []int{1, 2, 3} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { threads(t, n, exchanges) })
+	for _, backend := range backends {
+		for _, n := range []int{1, 2, 3} {
+			t.Run(fmt.Sprint(backend, n), func(t *testing.T) { threadsOver(t, backend, n, exchanges) })
+		}
 	}
 }
 
@@ -240,58 +242,66 @@ func TestDifferentiable(t *testing.T) {
 
 // The contexts of single calls.
 func TestContextOfACallAborts(t *testing.T) {
-	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
-		if err := group.Barrier(ctx); err != nil {
-			return err
-		}
-		one := gotorch.Ones([]int{1})
-		if group.Rank() == 1 {
-			err := group.AllReduce(ctx, one, dist.Sum) // the other rank's part never comes
-			return check(errors.Is(err, gotorch.ErrPeerLost), "AllReduce of the other rank: %v", err)
-		}
-		reason := errors.New("no more")
-		short, cancel := context.WithCancelCause(ctx)
-		var wait sync.WaitGroup
-		wait.Go(func() {
-			time.Sleep(50 * time.Millisecond)
-			cancel(reason)
-		})
-		_, err := group.Recv(short, one, 1, 0)
-		wait.Wait()
-		if !errors.Is(err, gotorch.ErrAborted) || !errors.Is(err, reason) {
-			return fmt.Errorf("Recv: %v", err)
-		}
-		if err := group.Barrier(ctx); !errors.Is(err, gotorch.ErrAborted) || errors.Is(err, reason) {
-			return fmt.Errorf("Barrier after it: %v", err)
-		}
-		if err := group.Barrier(short); !errors.Is(err, reason) {
-			return fmt.Errorf("Barrier with a context that has ended: %v", err)
-		}
-		return nil
+	for _, backend := range backends {
+		t.Run(backend, func(t *testing.T) { threadsOver(t, backend, 2, contextOfACallAborts) })
+	}
+}
+
+func contextOfACallAborts(ctx context.Context, group *dist.ProcessGroup) error {
+	if err := group.Barrier(ctx); err != nil {
+		return err
+	}
+	one := gotorch.Ones([]int{1})
+	if group.Rank() == 1 {
+		err := group.AllReduce(ctx, one, dist.Sum) // the other rank's part never comes
+		return check(errors.Is(err, gotorch.ErrPeerLost), "AllReduce of the other rank: %v", err)
+	}
+	reason := errors.New("no more")
+	short, cancel := context.WithCancelCause(ctx)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		time.Sleep(50 * time.Millisecond)
+		cancel(reason)
 	})
+	_, err := group.Recv(short, one, 1, 0)
+	wait.Wait()
+	if !errors.Is(err, gotorch.ErrAborted) || !errors.Is(err, reason) {
+		return fmt.Errorf("Recv: %v", err)
+	}
+	if err := group.Barrier(ctx); !errors.Is(err, gotorch.ErrAborted) || errors.Is(err, reason) {
+		return fmt.Errorf("Barrier after it: %v", err)
+	}
+	if err := group.Barrier(short); !errors.Is(err, reason) {
+		return fmt.Errorf("Barrier with a context that has ended: %v", err)
+	}
+	return nil
 }
 
 func TestDeadlineOfAWait(t *testing.T) {
-	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
-		if group.Rank() == 1 {
-			_, err := group.Recv(ctx, gotorch.Ones([]int{1}), 0, 0)
-			return check(errors.Is(err, gotorch.ErrPeerLost), "Recv: %v", err)
-		}
-		work, err := group.RecvAsync(gotorch.Ones([]int{1}), 1, 0)
-		if err != nil {
-			return err
-		}
-		defer work.Close()
-		if err := work.WaitTimeout(20 * time.Millisecond); !errors.Is(err, gotorch.ErrTimeout) || work.IsDone() {
-			return fmt.Errorf("WaitTimeout: %v", err)
-		}
-		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-		defer cancel()
-		if err := work.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, gotorch.ErrAborted) {
-			return fmt.Errorf("Wait: %v", err)
-		}
-		return check(errors.Is(work.Err(), gotorch.ErrAborted), "Err: %v", work.Err())
-	})
+	for _, backend := range backends {
+		t.Run(backend, func(t *testing.T) { threadsOver(t, backend, 2, deadlineOfAWait) })
+	}
+}
+
+func deadlineOfAWait(ctx context.Context, group *dist.ProcessGroup) error {
+	if group.Rank() == 1 {
+		_, err := group.Recv(ctx, gotorch.Ones([]int{1}), 0, 0)
+		return check(errors.Is(err, gotorch.ErrPeerLost), "Recv: %v", err)
+	}
+	work, err := group.RecvAsync(gotorch.Ones([]int{1}), 1, 0)
+	if err != nil {
+		return err
+	}
+	defer work.Close()
+	if err := work.WaitTimeout(20 * time.Millisecond); !errors.Is(err, gotorch.ErrTimeout) || work.IsDone() {
+		return fmt.Errorf("WaitTimeout: %v", err)
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if err := work.Wait(short); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, gotorch.ErrAborted) {
+		return fmt.Errorf("Wait: %v", err)
+	}
+	return check(errors.Is(work.Err(), gotorch.ErrAborted), "Err: %v", work.Err())
 }
 
 func TestFlightRecord(t *testing.T) {

@@ -20,6 +20,11 @@ import (
 // threads runs body on n ranks that are goroutines and meet in a HashStore.
 func threads(t *testing.T, n int, body func(ctx context.Context, group *dist.ProcessGroup) error) {
 	t.Helper()
+	threadsOver(t, "gloo", n, body)
+}
+
+func threadsOver(t *testing.T, backend string, n int, body func(ctx context.Context, group *dist.ProcessGroup) error) {
+	t.Helper()
 	store, err := dist.NewHashStore()
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +34,8 @@ func threads(t *testing.T, n int, body func(ctx context.Context, group *dist.Pro
 	errs := make([]error, n)
 	for rank := range n {
 		wait.Go(func() {
-			group, err := dist.Init(t.Context(), dist.Options{Store: store, Rank: gotorch.Some(rank),
-				WorldSize: gotorch.Some(n), Timeout: testTimeout, Name: t.Name()})
+			group, err := dist.Init(t.Context(), dist.Options{Backend: backend, Store: store,
+				Rank: gotorch.Some(rank), WorldSize: gotorch.Some(n), Timeout: testTimeout, Name: t.Name()})
 			if err != nil {
 				errs[rank] = err
 				return
@@ -44,6 +49,9 @@ func threads(t *testing.T, n int, body func(ctx context.Context, group *dist.Pro
 		t.Fatal(err)
 	}
 }
+
+// Of CPU tensors.
+var backends = []string{"gloo", "shm"}
 
 // collectives checks every one of them, synchronous and not.
 func collectives(ctx context.Context, group *dist.ProcessGroup) error {
@@ -113,8 +121,10 @@ func collectives(ctx context.Context, group *dist.ProcessGroup) error {
 }
 
 func TestCollectivesOfThreads(t *testing.T) {
-	for _, n := range []int{1, 2, 3} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { threads(t, n, collectives) })
+	for _, backend := range backends {
+		for _, n := range []int{1, 2, 3} {
+			t.Run(fmt.Sprint(backend, n), func(t *testing.T) { threadsOver(t, backend, n, collectives) })
+		}
 	}
 }
 

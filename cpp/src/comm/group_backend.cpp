@@ -80,7 +80,9 @@ GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tenso
   try {
     GuardedWork::Inner inner = issue_in_turn(issue);
     if (!traits_.completes) return inner.front();
-    if (!traits_.waits_for_messages) return GuardedWork::start(state_, collective, std::move(inner));
+    if (!traits_.waits_for_messages) {
+      return GuardedWork::start(state_, collective, std::move(inner), nullptr, traits_.runs_when_waited);
+    }
     return GuardedWork::start_waited(state_, collective, std::move(inner), waiters_);
   } catch (...) {
     state_->rethrow_not_started(collective);

@@ -1,4 +1,5 @@
-// Gathers, scatters, reduce-scatters, all-to-alls, messages and byte strings, over real Gloo between threads.
+// Gathers, scatters, reduce-scatters, all-to-alls, messages and byte strings between threads; messages over every backend
+// for CPU tensors, the rest over Gloo.
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -177,8 +178,13 @@ TEST_P(Exchanges, ByteStringsOfAnyLength) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Exchanges, ::testing::Values(1, 2, 3));
 
-TEST(Messages, GoBetweenTwoRanks) {
-  run_groups(2, [](ProcessGroup& group) {
+class Messages : public ::testing::TestWithParam<const char*> {
+ protected:
+  void run(int size, const std::function<void(ProcessGroup&)>& body) { run_groups(size, body, GetParam()); }
+};
+
+TEST_P(Messages, GoBetweenTwoRanks) {
+  run(2, [](ProcessGroup& group) {
     const int other = 1 - group.rank();
     at::Tensor tensor = torch::full({1000}, group.rank() + 1.0);
     if (group.rank() == 0) {
@@ -212,8 +218,8 @@ TEST(Messages, GoBetweenTwoRanks) {
   });
 }
 
-TEST(Messages, BatchesCrossEachOther) {
-  run_groups(3, [](ProcessGroup& group) {
+TEST_P(Messages, BatchesCrossEachOther) {
+  run(3, [](ProcessGroup& group) {
     const int rank = group.rank(), next = (rank + 1) % 3, previous = (rank + 2) % 3;
     at::Tensor out = torch::full({50000}, rank * 1.0), in = torch::zeros({50000});
     group.batch_isend_irecv({{Message::Kind::kSend, out, next}, {Message::Kind::kReceive, in, previous}}).wait();
@@ -221,8 +227,8 @@ TEST(Messages, BatchesCrossEachOther) {
   });
 }
 
-TEST(Messages, AWaitMayEndBeforeTheMessageComes) {
-  run_groups(2, [](ProcessGroup& group) {
+TEST_P(Messages, AWaitMayEndBeforeTheMessageComes) {
+  run(2, [](ProcessGroup& group) {
     at::Tensor tensor = torch::full({4}, group.rank() * 1.0);
     if (group.rank() == 0) {
       Work work = group.irecv(tensor, 1);
@@ -237,8 +243,8 @@ TEST(Messages, AWaitMayEndBeforeTheMessageComes) {
   });
 }
 
-TEST(Messages, AbortWakesAReceiver) {
-  run_groups(2, [](ProcessGroup& group) {
+TEST_P(Messages, AbortWakesAReceiver) {
+  run(2, [](ProcessGroup& group) {
     group.barrier();
     at::Tensor tensor = torch::zeros({4});
     if (group.rank() == 1) {
@@ -260,6 +266,9 @@ TEST(Messages, AbortWakesAReceiver) {
     EXPECT_EQ(error_of([&] { nobody_waits.wait(); }).code(), ErrorCode::kAborted);
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, Messages, ::testing::Values("gloo", "shm"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Refusals, NameWhatIsWrong) {
   run_groups(1, [](ProcessGroup& group) {

@@ -20,8 +20,8 @@ constexpr int kSize = 3;
 constexpr int kVictim = 2;
 const std::vector<std::string> kCollectives = {"all_reduce",     "broadcast",  "reduce",     "all_gather",
                                                "gather",         "scatter",    "barrier",    "reduce_scatter",
-                                               "all_to_all",     "recv",       "batch",      "bytes",
-                                               "uneven",         "coalesced",  "monitored"};
+                                               "all_to_all",     "recv",       "long_recv",  "batch",
+                                               "bytes",          "uneven",     "coalesced",  "monitored"};
 
 // --- what a rank does
 
@@ -41,7 +41,10 @@ void call(ProcessGroup& group, const std::string& name) {
   if (name == "barrier") return group.barrier();
   if (name == "reduce_scatter") return group.reduce_scatter(tensor, list);
   if (name == "all_to_all") return group.all_to_all(list, list);
-  if (name == "recv") return is_victim ? group.send(tensor, 0) : static_cast<void>(group.recv(tensor, kVictim));
+  if (name == "long_recv") tensor = torch::ones({3000000});
+  if (name == "recv" || name == "long_recv") {
+    return is_victim ? group.send(tensor, 0) : static_cast<void>(group.recv(tensor, kVictim));
+  }
   if (name == "batch") {
     std::vector<Message> messages;
     for (int peer = 0; peer < size; ++peer) {
@@ -78,6 +81,7 @@ std::shared_ptr<ProcessGroup> make(const std::string& name, int rank, int size, 
   options.rank = rank;
   options.world_size = size;
   options.timeout = timeout;
+  options.backend = std::getenv("TEST_BACKEND");
   return ProcessGroup::create(options, common_store());
 }
 
@@ -179,7 +183,8 @@ const auto kLost = [] {
 
 class Ranks {
  public:
-  explicit Ranks(const std::vector<std::string>& arguments) {
+  Ranks(const std::string& backend, const std::vector<std::string>& arguments)
+      : job_(Environment{{"TEST_BACKEND", backend}}) {
     std::vector<std::string> all = {"--role"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     for (int rank = 0; rank < kSize; ++rank) ranks_.push_back(job_.start(all, rank, kSize));
@@ -210,8 +215,11 @@ void expect_going_on(Ranks& ranks, const std::string& collective) {
   for (int rank = 0; rank < kSize - 1; ++rank) EXPECT_EQ(ranks[rank].line(), "went on with 3");
 }
 
-void kill_in(const std::string& collective) {
-  Ranks ranks({"kill", collective});
+class Faults : public ::testing::TestWithParam<const char*> {};
+class FaultsLong : public Faults {};
+
+void kill_in(const std::string& backend, const std::string& collective) {
+  Ranks ranks(backend, {"kill", collective});
   expect_survival(ranks, collective);
   expect_going_on(ranks, collective);
   EXPECT_EQ(ranks[0].wait(), 0);
@@ -219,16 +227,16 @@ void kill_in(const std::string& collective) {
   EXPECT_EQ(ranks[kVictim].wait(), -SIGKILL);
 }
 
-TEST(Faults, APeerIsKilled) {
-  for (const char* collective : {"all_reduce", "all_to_all", "recv"}) kill_in(collective);
+TEST_P(Faults, APeerIsKilled) {
+  for (const char* collective : {"all_reduce", "all_to_all", "long_recv"}) kill_in(GetParam(), collective);
 }
 
-TEST(FaultsLong, APeerIsKilledInEachCollective) {
-  for (const std::string& collective : kCollectives) kill_in(collective);
+TEST_P(FaultsLong, APeerIsKilledInEachCollective) {
+  for (const std::string& collective : kCollectives) kill_in(GetParam(), collective);
 }
 
-void stop_in(const std::vector<std::string>& collectives) {
-  Ranks ranks(with("stop", collectives));
+void stop_in(const std::string& backend, const std::vector<std::string>& collectives) {
+  Ranks ranks(backend, with("stop", collectives));
   for (const std::string& collective : collectives) {
     expect_survival(ranks, collective);
     expect_going_on(ranks, collective);
@@ -238,16 +246,16 @@ void stop_in(const std::vector<std::string>& collectives) {
   for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ranks[rank].wait(), 0);
 }
 
-TEST(Faults, APeerIsStopped) {
-  stop_in({"reduce_scatter", "recv", "bytes"});
+TEST_P(Faults, APeerIsStopped) {
+  stop_in(GetParam(), {"reduce_scatter", "recv", "bytes"});
 }
 
-TEST(FaultsLong, APeerIsStoppedInEachCollective) {
-  stop_in(kCollectives);
+TEST_P(FaultsLong, APeerIsStoppedInEachCollective) {
+  stop_in(GetParam(), kCollectives);
 }
 
-TEST(FaultsLong, APeerIsSlowInEachCollective) {
-  Ranks ranks(with("slow", kCollectives));
+TEST_P(FaultsLong, APeerIsSlowInEachCollective) {
+  Ranks ranks(GetParam(), with("slow", kCollectives));
   for (const std::string& collective : kCollectives) {
     expect_survival(ranks, collective);
     expect_going_on(ranks, collective);
@@ -256,8 +264,8 @@ TEST(FaultsLong, APeerIsSlowInEachCollective) {
   for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ranks[rank].wait(), 0);
 }
 
-void abort_in(const std::vector<std::string>& collectives) {
-  Ranks ranks(with("abort", collectives));
+void abort_in(const std::string& backend, const std::vector<std::string>& collectives) {
+  Ranks ranks(backend, with("abort", collectives));
   int most = 0;
   for (const std::string& collective : collectives) {
     SCOPED_TRACE(collective);
@@ -276,17 +284,17 @@ void abort_in(const std::vector<std::string>& collectives) {
   for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ranks[rank].wait(), 0);
 }
 
-TEST(Faults, AnAbortFreesAtOnceWhileAPeerIsStopped) {
-  abort_in({"all_reduce", "scatter", "batch", "monitored"});
+TEST_P(Faults, AnAbortFreesAtOnceWhileAPeerIsStopped) {
+  abort_in(GetParam(), {"all_reduce", "scatter", "batch", "monitored"});
 }
 
-TEST(FaultsLong, AnAbortFreesAtOnceInEachCollective) {
-  abort_in(kCollectives);
+TEST_P(FaultsLong, AnAbortFreesAtOnceInEachCollective) {
+  abort_in(GetParam(), kCollectives);
 }
 
-void fail_in_construction(const std::string& fault, int delay) {
+void fail_in_construction(const std::string& backend, const std::string& fault, int delay) {
   SCOPED_TRACE(fault + " after " + std::to_string(delay) + " ms");
-  Ranks ranks({"construct", fault, std::to_string(delay)});
+  Ranks ranks(backend, {"construct", fault, std::to_string(delay)});
   for (int rank = 0; rank < kSize - 1; ++rank) {
     EXPECT_THAT(ranks[rank].line(), AnyOf(IsError(ErrorCode::kTimeout, ::testing::_),
                                           IsError(ErrorCode::kPeerLost, ::testing::_)));
@@ -298,17 +306,21 @@ void fail_in_construction(const std::string& fault, int delay) {
   ranks[kVictim].signal(SIGKILL);
 }
 
-TEST(Faults, APeerEndsWhileTheGroupIsMade) {
-  fail_in_construction("kill", 10);
-  fail_in_construction("stop", 20);
+TEST_P(Faults, APeerEndsWhileTheGroupIsMade) {
+  fail_in_construction(GetParam(), "kill", 10);
+  fail_in_construction(GetParam(), "stop", 20);
 }
 
-TEST(FaultsLong, APeerEndsAnyTimeWhileTheGroupIsMade) {
+TEST_P(FaultsLong, APeerEndsAnyTimeWhileTheGroupIsMade) {
   for (const int delay : {0, 2, 5, 8, 12, 16, 25, 40}) {
-    fail_in_construction("kill", delay);
-    fail_in_construction("stop", delay);
+    fail_in_construction(GetParam(), "kill", delay);
+    fail_in_construction(GetParam(), "stop", delay);
   }
 }
+
+const auto kName = [](const auto& info) { return std::string(info.param); };
+INSTANTIATE_TEST_SUITE_P(Backends, Faults, ::testing::Values("gloo", "shm"), kName);
+INSTANTIATE_TEST_SUITE_P(Backends, FaultsLong, ::testing::Values("gloo", "shm"), kName);
 
 }  // namespace
 }  // namespace tandem::testing

@@ -15,10 +15,11 @@ c10::intrusive_ptr<ShmBackend> connect(const ProcessGroupOptions& options, const
   *store = prefix_store("shm", roster->store);
   std::vector<std::string> names;
   for (const Member& member : roster->members) names.push_back(member.door);
-  const auto own = Segment::create(kSegmentBytes);
-  Peers peers = connect_peers(meeting.rank, names, door, own, options.name, deadline, cancelled);
+  const auto own = Segment::create(segment_bytes(names.size()));
+  const auto peers = std::make_shared<const Peers>(
+      connect_peers(meeting.rank, names, door, own, options.name, deadline, cancelled));
   own->close_descriptor();
-  return c10::make_intrusive<ShmBackend>(state, std::move(peers), options.timeout);
+  return c10::make_intrusive<ShmBackend>(state, peers, options.timeout);
 }
 
 std::string hosts_of(const Roster& roster) {

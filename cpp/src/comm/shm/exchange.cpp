@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+
+#include "comm/shm/lost.h"
+#include "comm/shm/spin.h"
 
 namespace tandem::shm {
 namespace {
@@ -11,14 +13,6 @@ using std::chrono::milliseconds;
 
 // Between looks for ranks that died, of a waiter who sleeps.
 constexpr milliseconds kLook{100};
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // Counts wrap around.
 bool reached(std::uint32_t count, std::uint32_t wanted) {
@@ -33,9 +27,9 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
 
 }  // namespace
 
-Exchange::Exchange(std::string group, int rank, Peers peers)
-    : group_(std::move(group)), rank_(rank), size_(static_cast<int>(peers.segments.size())), peers_(std::move(peers)) {
-  for (const auto& segment : peers_.segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
+Exchange::Exchange(std::string group, int rank, std::shared_ptr<const Peers> peers)
+    : group_(std::move(group)), rank_(rank), size_(static_cast<int>(peers->segments.size())), peers_(std::move(peers)) {
+  for (const auto& segment : peers_->segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
   seen_.resize(boards_.size());
   verified_.resize(boards_.size());
 }
@@ -47,7 +41,7 @@ void Exchange::begin(const Label& label, Clock::time_point deadline) {
   board(rank_).collective.store(static_cast<std::uint32_t>(label.collective), std::memory_order_relaxed);
   board(rank_).sequence.store(label.sequence, std::memory_order_relaxed);
   for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_ && has_failed(rank)) throw_lost(rank);
+    if (rank != rank_ && has_failed(board(rank))) throw_lost(rank);
   }
 }
 
@@ -61,7 +55,7 @@ std::byte* Exchange::open_slot() {
     // Of those that nobody waits for, as of a broadcast's receivers.
     while (!reached(verified_[rank], free_when)) verify(rank, verified_[rank]);
   }
-  return peers_.segments[rank_]->data() + kPage + (step_ % kSlots) * kSlotBytes;
+  return peers_->segments[rank_]->data() + kPage + (step_ % kSlots) * kSlotBytes;
 }
 
 void Exchange::publish() {
@@ -78,7 +72,7 @@ const std::byte* Exchange::read(int rank, std::uint32_t step) {
     await(rank, step + 1);
     while (!reached(verified_[rank], step + 1)) verify(rank, verified_[rank]);
   }
-  return peers_.segments[rank]->data() + kPage + (step % kSlots) * kSlotBytes;
+  return peers_->segments[rank]->data() + kPage + (step % kSlots) * kSlotBytes;
 }
 
 void Exchange::await_all(std::uint32_t step) {
@@ -131,13 +125,9 @@ void Exchange::sleep_until_published(int rank, std::uint32_t count) {
   }
 }
 
-bool Exchange::has_failed(int rank) const {
-  return board(rank).condition.load() != static_cast<std::uint32_t>(Condition::kGood);
-}
-
 bool Exchange::someone_failed() const {
   for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_ && has_failed(rank)) return true;
+    if (rank != rank_ && has_failed(board(rank))) return true;
   }
   return false;
 }
@@ -147,21 +137,15 @@ bool Exchange::someone_failed() const {
 void Exchange::look_around(std::uint32_t count) {
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_ || has_published(rank, count)) continue;
-    if (has_failed(rank)) throw_lost(rank);
-    if (peers_.is_gone(rank) && !has_published(rank, count)) throw_lost(rank);
+    if (has_failed(board(rank))) throw_lost(rank);
+    if (peers_->is_gone(rank) && !has_published(rank, count)) throw_lost(rank);
   }
 }
 
 void Exchange::throw_lost(int rank) {
   // Whose calls did not fit may have found out first.
   while (verified_[rank] != step_ && has_published(rank, verified_[rank] + 1)) verify(rank, verified_[rank]);
-  const std::string who = "rank " + std::to_string(rank);
-  if (!has_failed(rank)) {
-    throw Error(ErrorCode::kPeerLost, who + " closed its connection, because it died or left the group");
-  }
-  char reason[sizeof board(rank).reason] = {};
-  std::memcpy(reason, board(rank).reason, sizeof reason - 1);
-  throw Error(ErrorCode::kPeerLost, who + " ended the group: " + reason);
+  throw lost(board(rank), rank);
 }
 
 void Exchange::verify(int rank, std::uint32_t step) {
@@ -200,7 +184,8 @@ void Exchange::time_out(std::uint32_t count) {
 
 void Exchange::throw_aborted() {
   std::lock_guard<std::mutex> lock(mutex_);
-  throw Error(ErrorCode::kAborted, describe(label_) + " was aborted: " + abort_reason_);
+  const char* how = abort_reason_->code() == ErrorCode::kAborted ? " was aborted: " : " failed after: ";
+  throw Error(abort_reason_->code(), describe(label_) + how + abort_reason_->what());
 }
 
 void Exchange::fail(const std::string& reason) {
@@ -210,10 +195,18 @@ void Exchange::fail(const std::string& reason) {
   if (own.condition.load() == failed) return;
   std::strncpy(own.reason, reason.c_str(), sizeof own.reason - 1);
   own.condition.store(failed);
-  for (Board* other : boards_) other->bell.ring();
+  for (Board* other : boards_) {
+    other->bell.ring();
+    other->message_bell.ring();
+  }
 }
 
-void Exchange::abort(const std::string& reason) {
+void Exchange::leave() {
+  auto good = static_cast<std::uint32_t>(Condition::kGood);
+  board(rank_).condition.compare_exchange_strong(good, static_cast<std::uint32_t>(Condition::kLeft));
+}
+
+void Exchange::abort(const Error& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (aborted_) return;

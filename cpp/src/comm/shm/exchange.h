@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ class Exchange {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Exchange(std::string group, int rank, Peers peers);
+  Exchange(std::string group, int rank, std::shared_ptr<const Peers> peers);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -52,8 +53,10 @@ class Exchange {
 
   // Tells the others that this rank takes no more steps. From any thread.
   void fail(const std::string& reason);
-  // Ends a wait, now or later, with Error (kAborted). From any thread.
-  void abort(const std::string& reason);
+  // Tells them that it takes none because the program is done with the group. From any thread.
+  void leave();
+  // Ends a wait, now or later, with an Error of this code. From any thread.
+  void abort(const Error& reason);
 
   // "all_reduce #12 of 4000 bytes (float32, SUM)".
   static std::string describe(const Label& label);
@@ -66,7 +69,6 @@ class Exchange {
   void await(int rank, std::uint32_t count);
   void sleep_until_published(int rank, std::uint32_t count);
   void verify(int rank, std::uint32_t step);
-  bool has_failed(int rank) const;
   bool someone_failed() const;
   void look_around(std::uint32_t count);
   [[noreturn]] void throw_lost(int rank);
@@ -76,7 +78,7 @@ class Exchange {
   const std::string group_;
   const int rank_;
   const int size_;
-  const Peers peers_;
+  const std::shared_ptr<const Peers> peers_;
   std::vector<Board*> boards_;
   std::chrono::nanoseconds spin_{0};
 
@@ -89,7 +91,7 @@ class Exchange {
 
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
-  std::string abort_reason_;
+  std::optional<Error> abort_reason_;
 };
 
 }  // namespace tandem::shm

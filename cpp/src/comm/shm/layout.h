@@ -80,9 +80,13 @@ struct alignas(kLine) SlotLabel {
 };
 static_assert(sizeof(SlotLabel) == kLine);
 
-enum class Condition : std::uint32_t { kGood, kFailed };
+enum class Condition : std::uint32_t {
+  kGood,
+  kFailed,  // and the group with it
+  kLeft,    // with nothing pending, so that nobody needs to end who does not need it
+};
 
-// The first page. Written by its owner alone, but for the bell's.
+// The first page. Written by its owner alone, but for the bells.
 struct Board {
   alignas(kLine) std::atomic<std::uint32_t> published{0};  // steps whose slots are filled; counts on, modulo 2^32
   std::atomic<std::uint32_t> condition{0};
@@ -91,9 +95,46 @@ struct Board {
   alignas(kLine) std::atomic<std::uint64_t> sequence{0};  // of the collective that runs, or ran last
   std::atomic<std::uint32_t> collective{0};
   SlotLabel labels[kSlots];
+  alignas(kLine) Doorbell message_bell;
 };
 static_assert(sizeof(Board) <= kPage);
 
-constexpr std::size_t kSegmentBytes = kPage + kSlots * kSlotBytes;
+// Messages from one rank to another go through a pipe of their own in the sender's memory, in parts that take turns.
+constexpr std::uint32_t kPipeParts = 8;
+constexpr std::size_t kPartBytes = std::size_t{32} << 10;
+
+enum class PartKind : std::uint32_t {
+  kShort,      // a whole message
+  kAnnounced,  // that there is a message, too long for one part: it is sent once it is wanted
+  kPiece,      // of the one that is wanted
+};
+
+struct alignas(kLine) PartLabel {
+  std::uint64_t message = 0;  // counts the messages of a pipe, from 1
+  std::uint64_t message_bytes = 0;
+  PartKind kind = PartKind::kShort;
+  std::int32_t tag = 0;
+  std::uint32_t bytes = 0;  // in this part
+};
+static_assert(sizeof(PartLabel) == kLine);
+
+struct Pipe {
+  alignas(kLine) std::atomic<std::uint32_t> filled{0};  // parts, modulo 2^32; the sender's
+  PartLabel labels[kPipeParts];
+  // The receiver's.
+  alignas(kLine) std::atomic<std::uint32_t> taken{0};  // parts, modulo 2^32
+  std::atomic<std::uint64_t> wanted{0};                // the announced message that is to be sent now, or was last
+  std::atomic<std::uint64_t> received{0};              // bytes of short messages that found who receives them
+};
+static_assert(sizeof(Pipe) <= kPage);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "an atomic with a lock cannot lie in shared memory");
+
+constexpr std::size_t kPipesBegin = kPage + kSlots * kSlotBytes;
+constexpr std::size_t kPipeBytes = kPage + kPipeParts * kPartBytes;
+
+// A rank's segment: its board, its slots, and its pipes to each rank, whose pages are taken when they are first used.
+constexpr std::size_t segment_bytes(std::size_t ranks) {
+  return kPipesBegin + ranks * kPipeBytes;
+}
 
 }  // namespace tandem::shm

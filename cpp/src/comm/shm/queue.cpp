@@ -1,21 +1,15 @@
 #include "comm/shm/queue.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
+#include "comm/shm/spin.h"
+
 namespace tandem::shm {
 namespace {
-
-using std::chrono::microseconds;
-
-int cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 // A thread whose program flushes subnormals to zero must not get other results than its peers.
 class DefaultArithmetic {
@@ -40,8 +34,7 @@ class DefaultArithmetic {
 
 Queue::Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Exchange> exchange)
     : state_(std::move(state)), exchange_(std::move(exchange)) {
-  // A rank that has a core to itself finds the others' next steps by looking; others must let them have the core.
-  if (exchange_->size() <= cores()) exchange_->set_spin(microseconds(20));
+  exchange_->set_spin(spin_time(exchange_->size()));
 }
 
 Queue::~Queue() {
@@ -94,9 +87,11 @@ void Queue::run_next(Lock& lock) {
   // Before anyone is told: who closes the group right after its last collective must not find one running.
   running_ = false;
   if (!queue_.empty() && thread_.joinable()) work_or_stop_.notify_one();
+  const std::optional<Error> broken = failure ? broken_ : std::nullopt;
   lock.unlock();
   work->end(std::move(failure));
   work.reset();
+  if (broken && failed_) failed_(*broken);
   lock.lock();
 }
 
@@ -118,12 +113,21 @@ std::exception_ptr Queue::run(Work& work) {
   } catch (const std::exception& error) {
     failure = Error(ErrorCode::kInternal, Exchange::describe(work.label_) + " failed: " + error.what());
   }
-  exchange_->fail(failure->what());
+  break_group(*failure);
+  return std::make_exception_ptr(*failure);
+}
+
+void Queue::break_group(const Error& failure) {
+  exchange_->fail(failure.what());
   // What is nobody's fault is explained, and ends the group, where the work is waited for.
-  if (failure->code() == ErrorCode::kInvalidArgument || failure->code() == ErrorCode::kInternal) state_->fail(*failure);
+  if (failure.code() == ErrorCode::kInvalidArgument || failure.code() == ErrorCode::kInternal) state_->fail(failure);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!broken_) broken_ = failure;
-  return std::make_exception_ptr(*failure);
+}
+
+void Queue::fail(const Error& failure) {
+  break_group(failure);
+  exchange_->abort(failure);
 }
 
 void Queue::abort(const std::string& reason, bool quietly) {
@@ -135,8 +139,12 @@ void Queue::abort(const std::string& reason, bool quietly) {
     queued.swap(queue_);
     broken_ = Error(ErrorCode::kAborted, reason);
   }
-  exchange_->abort(reason);
-  if (pending || !quietly) exchange_->fail(reason);
+  exchange_->abort(Error(ErrorCode::kAborted, reason));
+  if (pending || !quietly) {
+    exchange_->fail(reason);
+  } else {
+    exchange_->leave();
+  }
   for (const auto& work : queued) {
     work->end(std::make_exception_ptr(
         Error(ErrorCode::kAborted, Exchange::describe(work->label_) + " was aborted: " + reason)));

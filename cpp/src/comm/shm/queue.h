@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,11 @@ class Queue : public std::enable_shared_from_this<Queue> {
   // Runs what is queued, up to `work`, unless another thread does already.
   void help(Work& work);
 
+  // Whom to tell after a work has failed. Before the first submit().
+  void set_failed(std::function<void(const Error&)> failed) { failed_ = std::move(failed); }
+  // The group has failed elsewhere on this rank: tells the other ranks and ends all works.
+  void fail(const Error& failure);
+
   // Ends all works with Error (kAborted) and tells the other ranks. `quietly`: leaves them in peace when there are
   // none.
   void abort(const std::string& reason, bool quietly);
@@ -40,11 +46,13 @@ class Queue : public std::enable_shared_from_this<Queue> {
 
   void run_next(Lock& lock);
   std::exception_ptr run(Work& work);
+  void break_group(const Error& failure);
   void wake_thread();
   void serve();
 
   const std::shared_ptr<GroupState> state_;
   const std::unique_ptr<Exchange> exchange_;
+  std::function<void(const Error&)> failed_;
 
   std::mutex mutex_;
   std::condition_variable work_or_stop_;

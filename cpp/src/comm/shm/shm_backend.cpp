@@ -1,56 +1,28 @@
 #include "comm/shm/shm_backend.h"
 
+#include "comm/shm/checks.h"
 #include "comm/shm/collectives.h"
+#include "comm/shm/message_work.h"
+#include "comm/shm/spin.h"
 
 namespace tandem {
 namespace {
 
 using c10d::OpType;
+using shm::check_contiguous;
+using shm::check_dense;
+using shm::check_place;
 using shm::CollectiveKind;
 using shm::Element;
 using shm::Exchange;
 using shm::Kernel;
 using shm::Label;
+using shm::only;
 using shm::Operation;
 using shm::Pieces;
+using shm::refuse;
 using Deadline = Exchange::Clock::time_point;
 using Tensors = std::vector<at::Tensor>;
-
-[[noreturn]] void refuse(CollectiveKind collective, const std::string& reason) {
-  throw Error(ErrorCode::kInvalidArgument, std::string(shm::name_of(collective)) + ": " + reason);
-}
-
-void check_place(CollectiveKind collective, const at::Tensor& tensor) {
-  if (!tensor.defined()) refuse(collective, "a tensor is undefined");
-  if (!tensor.device().is_cpu()) {
-    refuse(collective, "backend shm takes tensors on the CPU, this is " + describe(tensor));
-  }
-  if (tensor.layout() != at::kStrided) {
-    refuse(collective, "backend shm takes dense tensors, this is " + describe(tensor) + " with layout " +
-                           c10::str(tensor.layout()));
-  }
-}
-
-void check_dense(CollectiveKind collective, const at::Tensor& tensor) {
-  check_place(collective, tensor);
-  if (tensor.is_non_overlapping_and_dense()) return;
-  refuse(collective, describe(tensor) + " with strides " + c10::str(tensor.strides()) +
-                         " is not dense; pass tensor.contiguous() and copy the result back");
-}
-
-void check_contiguous(CollectiveKind collective, const at::Tensor& tensor) {
-  check_place(collective, tensor);
-  if (tensor.is_contiguous()) return;
-  refuse(collective, describe(tensor) + " with strides " + c10::str(tensor.strides()) +
-                         " is not contiguous; pass tensor.contiguous() and copy the result back");
-}
-
-const at::Tensor& only(CollectiveKind collective, const Tensors& tensors) {
-  if (tensors.size() != 1) {
-    refuse(collective, "got " + std::to_string(tensors.size()) + " tensors; a rank of backend shm gives one");
-  }
-  return tensors.front();
-}
 
 Element element_of(at::ScalarType dtype) {
   switch (dtype) {
@@ -202,8 +174,21 @@ struct ShmBackend::Call {
 
 namespace {
 
-std::unique_ptr<Exchange> make_exchange(const GroupState& state, shm::Peers peers) {
-  return std::make_unique<Exchange>(state.name(), state.rank(), std::move(peers));
+using PeersPtr = std::shared_ptr<const shm::Peers>;
+
+std::shared_ptr<shm::Queue> make_queue(const std::shared_ptr<GroupState>& state, const PeersPtr& peers) {
+  return std::make_shared<shm::Queue>(state, std::make_unique<Exchange>(state->name(), state->rank(), peers));
+}
+
+// Messages that fail end the group, and the queue with it.
+std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const PeersPtr& peers,
+                                               const std::shared_ptr<shm::Queue>& queue) {
+  const std::string whereabouts = "group '" + state.name() + "' (rank " + std::to_string(state.rank()) + " of " +
+                                  std::to_string(state.size()) + ")";
+  auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
+  return std::make_shared<shm::Messenger>(std::make_unique<shm::Mailbox>(whereabouts, state.rank(), peers),
+                                          board.message_bell, shm::spin_time(state.size()),
+                                          [queue](const Error& failure) { queue->fail(failure); });
 }
 
 Label label_of(CollectiveKind collective, std::size_t bytes, int64_t root = -1) {
@@ -236,15 +221,27 @@ void check_list(CollectiveKind collective, const Tensors& tensors, const at::Ten
 
 }  // namespace
 
-ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, shm::Peers peers, std::chrono::milliseconds timeout)
+ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+                       std::chrono::milliseconds timeout)
     : c10d::Backend(state->rank(), state->size()),
       state_(state),
-      queue_(std::make_shared<shm::Queue>(state, make_exchange(*state, std::move(peers)))),
-      timeout_(timeout) {}
+      queue_(make_queue(state, peers)),
+      messenger_(make_messenger(*state, peers, queue_)),
+      timeout_(timeout) {
+  queue_->set_failed([messenger = std::weak_ptr<shm::Messenger>(messenger_)](const Error& failure) {
+    if (const auto held = messenger.lock()) held->fail(failure);
+  });
+}
 
 ShmBackend::~ShmBackend() {
-  queue_->abort("the group was destroyed", /*quietly=*/true);
+  end("the group was destroyed", /*quietly=*/true);
+  messenger_->stop();
   queue_->stop();
+}
+
+void ShmBackend::end(const std::string& reason, bool quietly) {
+  const bool messages = messenger_->fail(Error(ErrorCode::kAborted, reason));
+  queue_->abort(reason, quietly && !messages);
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
@@ -563,6 +560,37 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::barrier(const c10d::BarrierOptions& o
        options.asyncOp,
        {},
        {}});
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::start_message(OpType type, const char* call, const char* title,
+                                                         Tensors& tensors, int peer, int tag) {
+  const at::Tensor& tensor = only(call, tensors);
+  check_contiguous(call, tensor);
+  const bool is_any = type == OpType::RECVANYSOURCE;
+  if (!is_any && (peer < 0 || peer >= getSize() || peer == getRank())) {
+    refuse(call, "rank " + std::to_string(peer) +
+                     (peer == getRank() ? " is this rank itself"
+                                        : " is no other rank of a group of " + std::to_string(getSize())));
+  }
+  if (tag < 0) refuse(call, "the tag is " + std::to_string(tag) + "; it must be 0 or more");
+  shm::Message message;
+  message.is_send = type == OpType::SEND;
+  message.peer = is_any ? shm::Message::kAnyRank : peer;
+  message.tag = tag;
+  message.deadline = shm::Message::Clock::now() + timeout_.load();
+  return shm::MessageWork::start(messenger_, getRank(), type, title, tensor, std::move(message));
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::send(Tensors& tensors, int to, int tag) {
+  return start_message(OpType::SEND, "send", "shm:send", tensors, to, tag);
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::recv(Tensors& tensors, int from, int tag) {
+  return start_message(OpType::RECV, "recv", "shm:recv", tensors, from, tag);
+}
+
+c10::intrusive_ptr<c10d::Work> ShmBackend::recvAnysource(Tensors& tensors, int tag) {
+  return start_message(OpType::RECVANYSOURCE, "recv", "shm:recvAnySource", tensors, -1, tag);
 }
 
 }  // namespace tandem

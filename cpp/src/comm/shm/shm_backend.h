@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/group_state.h"
+#include "comm/shm/messenger.h"
 #include "comm/shm/queue.h"
 
 namespace tandem {
@@ -18,7 +19,8 @@ namespace tandem {
 // GroupBackend, which stands before it, to name the call. Thread-safe.
 class ShmBackend final : public c10d::Backend {
  public:
-  ShmBackend(std::shared_ptr<GroupState> state, shm::Peers peers, std::chrono::milliseconds timeout);
+  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+             std::chrono::milliseconds timeout);
   ~ShmBackend() override;
 
   const std::string getBackendName() const override { return "shm"; }
@@ -57,18 +59,24 @@ class ShmBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> alltoall(std::vector<at::Tensor>& outputs, std::vector<at::Tensor>& inputs,
                                           const c10d::AllToAllOptions& options) override;
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& tensors, int to, int tag) override;
+  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
+  c10::intrusive_ptr<c10d::Work> recvAnysource(std::vector<at::Tensor>& tensors, int tag) override;
 
   void abort() override { end("the group was aborted", /*quietly=*/false); }
   void shutdown() override { end("the group was shut down", /*quietly=*/true); }
   // Ends what is pending with Error (kAborted). `quietly`: leaves the other ranks in peace when nothing is.
-  void end(const std::string& reason, bool quietly) { queue_->abort(reason, quietly); }
+  void end(const std::string& reason, bool quietly);
 
  private:
   struct Call;
   c10::intrusive_ptr<c10d::Work> issue(Call call);
+  c10::intrusive_ptr<c10d::Work> start_message(c10d::OpType type, const char* call, const char* title,
+                                               std::vector<at::Tensor>& tensors, int peer, int tag);
 
   const std::shared_ptr<GroupState> state_;
   const std::shared_ptr<shm::Queue> queue_;
+  const std::shared_ptr<shm::Messenger> messenger_;
   std::atomic<std::chrono::milliseconds> timeout_;
 };
 

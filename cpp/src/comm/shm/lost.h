@@ -1,0 +1,19 @@
+// What a rank says on its board, or does not say, when it can no longer be reached.
+#pragma once
+
+#include "comm/shm/layout.h"
+#include "tandem/error.h"
+
+namespace tandem::shm {
+
+inline bool has_failed(const Board& board) {
+  return board.condition.load() == static_cast<std::uint32_t>(Condition::kFailed);
+}
+inline bool has_left(const Board& board) {
+  return board.condition.load() == static_cast<std::uint32_t>(Condition::kLeft);
+}
+
+// An Error (kPeerLost) for who needs that rank: it failed and said why, it left, or it closed its connection.
+Error lost(const Board& board, int rank);
+
+}  // namespace tandem::shm

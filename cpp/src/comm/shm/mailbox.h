@@ -1,0 +1,140 @@
+// Messages of one rank that are under way: what it sends and wants to receive, and what has come.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/shm/layout.h"
+#include "comm/shm/peers.h"
+#include "tandem/error.h"
+
+namespace tandem::shm {
+
+struct Message {
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kAnyRank = -1;
+
+  bool is_send = false;
+  int peer = kAnyRank;  // of a send: to whom
+  int tag = 0;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  Clock::time_point deadline;
+  // Called once, with who sent or received.
+  std::function<void(std::exception_ptr failure, int peer)> done;
+};
+
+// Moves messages through the pipes between this rank and the others; never waits. Between two ranks messages of one tag
+// are matched in the order in which they were sent and the receives posted.
+//
+// A short message goes into the pipe at once, and whoever sent it is done; what nobody receives yet the receiver keeps
+// aside, up to kMostAside bytes for each sender. A long one, or a short one beyond that, is only announced: its bytes
+// follow once a receive wants them, straight to where that wants them. So no order of sends and receives that MPI calls
+// safe gets stuck, and no memory but that is taken.
+//
+// One thread at a time.
+class Mailbox {
+ public:
+  using Clock = Message::Clock;
+  static constexpr std::size_t kMostAside = std::size_t{4} << 20;
+
+  // `whereabouts` is for errors: "group 'default' (rank 0 of 2)".
+  Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers> peers);
+
+  void post(Message message);
+  // Moves what can be moved. Whether anything could.
+  bool move();
+  // Whether a rank has ended the group: time to look().
+  bool sees_failure() const;
+  // Ends a message that can no longer arrive (kPeerLost) or was not done in time (kTimeout), if there is one.
+  void look(Clock::time_point now);
+  // Ends all messages with an error of this code.
+  void fail_all(const Error& failure);
+
+  struct Ended {
+    Message message;
+    std::exception_ptr failure;
+    int peer = -1;
+
+    void tell() const { message.done(failure, peer); }
+  };
+  // What has ended since, for the caller to tell.
+  std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
+  // Why the first of them failed, if one did: those above, or a peer sends what does not fit (kInvalidArgument).
+  std::optional<Error> take_failure() { return std::exchange(failure_, std::nullopt); }
+
+  // The first of all messages'.
+  Clock::time_point next_deadline();
+
+ private:
+  struct Job {
+    Message message;
+    std::uint64_t number = 0;  // in its pipe, where it is announced
+    std::size_t moved = 0;
+  };
+  using Jobs = std::list<Job>;
+  // What came without a receive for it.
+  struct Aside {
+    int from = 0;
+    PartLabel label;
+    std::vector<std::byte> bytes;  // of a short one
+  };
+  struct Peer {
+    // To this peer.
+    Jobs unsent;
+    Jobs announced;
+    std::uint64_t sent = 0;         // messages
+    std::uint64_t short_bytes = 0;  // of short messages, sent
+    // From this peer. The first one is on its way.
+    Jobs wanted;
+  };
+
+  bool send_to(int rank);
+  bool receive_from(int rank);
+  void put(int rank, Job& job, PartKind kind, std::size_t bytes);
+  void arrive(int rank, const PartLabel& label, const std::byte* data);
+  void take_piece(int rank, const PartLabel& label, const std::byte* data);
+  // Hands what came to the receive that it is for.
+  void deliver(int rank, const PartLabel& label, const std::byte* data, Jobs::iterator receive);
+  void want_next(int rank);
+  void end(Jobs& jobs, Jobs::iterator job, int peer, std::exception_ptr failure = nullptr);
+  void fail(Jobs& jobs, Jobs::iterator job, const Error& failure, int peer);
+
+  template <typename Visit>
+  void for_each_list(Visit&& visit);
+  std::optional<Error> trouble_of(const Message& message, Clock::time_point now) const;
+  std::string describe(const Message& message) const;
+
+  Board& board(int rank) const { return *reinterpret_cast<Board*>(peers_->segments[rank]->data()); }
+  std::byte* pipe_memory(int from, int to) const {
+    return peers_->segments[from]->data() + kPipesBegin + static_cast<std::size_t>(to) * kPipeBytes;
+  }
+  Pipe& pipe(int from, int to) const { return *reinterpret_cast<Pipe*>(pipe_memory(from, to)); }
+  std::byte* part(int from, int to, std::uint32_t count) const {
+    return pipe_memory(from, to) + kPage + (count % kPipeParts) * kPartBytes;
+  }
+
+  const std::string whereabouts_;
+  const int rank_;
+  const int size_;
+  const std::shared_ptr<const Peers> peers_;
+  std::vector<Peer> with_;   // each rank
+  Jobs receives_;            // that nothing has come for, in order
+  std::deque<Aside> aside_;  // in order of arrival
+  std::vector<Ended> ended_;
+  std::optional<Error> failure_;
+  // Of each rank, when it was last looked at.
+  enum class Sight { kThere, kGone, kFailed };
+  std::vector<Sight> sight_;
+};
+
+}  // namespace tandem::shm

@@ -1,0 +1,194 @@
+#include "comm/shm/messenger.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "comm/shm/spin.h"
+
+namespace tandem::shm {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Between looks for ranks that died.
+constexpr milliseconds kLook{100};
+
+}  // namespace
+
+Messenger::Messenger(std::unique_ptr<Mailbox> mailbox, Doorbell& bell, std::chrono::nanoseconds spin,
+                     std::function<void(const Error&)> failed)
+    : bell_(bell), spin_(spin), failed_(std::move(failed)), mailbox_(std::move(mailbox)), next_look_(Clock::now()) {}
+
+Messenger::~Messenger() {
+  stop();
+}
+
+void Messenger::post(Message message) {
+  Lock lock(mutex_);
+  if (broken_) {
+    const auto failure = std::make_exception_ptr(*broken_);
+    lock.unlock();
+    return message.done(failure, message.peer);
+  }
+  ++pending_;
+  posted_.push_back(std::move(message));
+  if (driving_) return nudge();
+  drive_once(lock);
+  if (pending_ > 0 && !driving_) wake_thread();
+}
+
+void Messenger::help(const std::function<bool()>& is_done) {
+  Lock lock(mutex_);
+  while (!is_done()) {
+    if (!driving_) {
+      drive(lock, /*spins=*/true, is_done);
+      continue;
+    }
+    ++helpers_;
+    nudge();  // the messenger's own thread makes way
+    for_helpers_.wait(lock, [&] { return !driving_ || is_done(); });
+    --helpers_;
+  }
+  if (pending_ > 0 && !driving_) wake_thread();
+}
+
+// With the lock, which it gives up meanwhile. Ends early when another thread takes over.
+template <typename Enough>
+void Messenger::drive(Lock& lock, bool spins, Enough&& enough) {
+  driving_ = true;
+  while (!enough()) {
+    news_ = false;
+    std::vector<Message> posted = std::exchange(posted_, {});
+    std::optional<Error> broken = broken_;
+    lock.unlock();
+    const bool moved = step(std::move(posted), &broken);
+    std::vector<Mailbox::Ended> ended = mailbox_->take_ended();
+    lock.lock();
+    if (!broken_) broken_ = broken;
+    pending_ -= ended.size();
+    if (!ended.empty()) {
+      if (!tell(lock, std::move(ended))) return;
+    } else if (!moved && !enough()) {
+      lock.unlock();
+      rest(spins);
+      lock.lock();
+    }
+  }
+  driving_ = false;
+  for_helpers_.notify_all();
+}
+
+void Messenger::drive_once(Lock& lock) {
+  bool done = false;
+  drive(lock, /*spins=*/false, [&] { return std::exchange(done, true); });
+}
+
+bool Messenger::step(std::vector<Message> posted, std::optional<Error>* broken) {
+  for (Message& message : posted) {
+    next_look_ = std::min(next_look_, message.deadline);
+    mailbox_->post(std::move(message));
+  }
+  bool moved = false;
+  if (!*broken) {
+    moved = mailbox_->move();
+    const auto now = Clock::now();
+    if (now >= next_look_ || (!moved && mailbox_->sees_failure())) {
+      mailbox_->look(now);
+      next_look_ = std::min(now + kLook, mailbox_->next_deadline());
+    }
+    *broken = mailbox_->take_failure();
+    if (*broken) failed_(**broken);
+  }
+  if (*broken) mailbox_->fail_all(**broken);
+  return moved;
+}
+
+void Messenger::rest(bool spins) {
+  if (spins && spin_.count() > 0) {
+    const auto until = Clock::now() + spin_;
+    do {
+      for (int i = 0; i < 16; ++i) {
+        if (news_.load(std::memory_order_relaxed) || mailbox_->move()) return;
+        relax();
+      }
+    } while (Clock::now() < until);
+  }
+  const std::uint32_t key = bell_.prepare();
+  const auto left = next_look_ - Clock::now();
+  if (news_ || mailbox_->move() || left.count() <= 0) return bell_.leave();
+  bell_.sleep(key, left);
+}
+
+// With the lock, which it gives up meanwhile, and the mailbox with it: whoever is told may wait for another message.
+// False: another thread has taken the mailbox.
+bool Messenger::tell(Lock& lock, std::vector<Mailbox::Ended> ended) {
+  driving_ = false;
+  lock.unlock();
+  for (const auto& one : ended) one.tell();
+  ended.clear();  // what goes with them must not go under the lock
+  lock.lock();
+  for_helpers_.notify_all();
+  return !std::exchange(driving_, true);
+}
+
+bool Messenger::fail(const Error& reason) {
+  Lock lock(mutex_);
+  const bool any = pending_ > 0;
+  if (!broken_) broken_ = reason;
+  if (driving_) nudge();
+  while (pending_ > 0 && !driving_) drive_once(lock);
+  return any;
+}
+
+// With the lock.
+void Messenger::nudge() {
+  news_ = true;
+  bell_.ring();
+}
+
+// With the lock.
+void Messenger::wake_thread() {
+  if (thread_.joinable() || stopping_) {
+    for_thread_.notify_one();
+    return;
+  }
+  // Signals are for the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([self = shared_from_this()] { self->serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "tandem-shm-msg");
+}
+
+void Messenger::serve() {
+  Lock lock(mutex_);
+  for (;;) {
+    for_thread_.wait(lock, [this] { return stopping_ || (pending_ > 0 && !driving_ && helpers_ == 0); });
+    if (stopping_) return;
+    drive(lock, /*spins=*/false, [this] { return stopping_ || pending_ == 0 || helpers_ > 0; });
+  }
+}
+
+void Messenger::stop() {
+  std::thread thread;
+  {
+    Lock lock(mutex_);
+    stopping_ = true;
+    for_thread_.notify_all();
+    nudge();
+    thread = std::move(thread_);
+  }
+  if (thread.joinable() && thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();  // the last user of the group was a callback on this thread, which is about to end
+  } else if (thread.joinable()) {
+    thread.join();
+  }
+  // What it did not get to, for those messages keep this alive.
+  Lock lock(mutex_);
+  while (pending_ > 0 && !driving_) drive_once(lock);
+}
+
+}  // namespace tandem::shm
