@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "comm/shared_tensors.h"
 #include "ddp/hook_runner.h"
 #include "ddp/parameters.h"
 #include "ddp/parts.h"
@@ -145,6 +146,7 @@ DataParallelReducer::~DataParallelReducer() {
 
 void DataParallelReducer::Parts::make_reducer() {
   if (reducer) reducer->remove_autograd_hooks();
+  const SharedTensors buckets(*group);
   reducer = make_c10d_reducer(*arguments);
   logger = std::make_shared<c10d::Logger>(reducer);
   reducer->set_logger(logger);
@@ -163,6 +165,7 @@ void DataParallelReducer::Parts::broadcast(const std::vector<at::Tensor>& tensor
 
 void DataParallelReducer::Parts::rebuild_buckets() {
   if (rebuilt || !reducer->should_rebuild_buckets()) return;
+  const SharedTensors buckets(*group);
   try {
     rebuilt = reducer->rebuild_buckets();
   } catch (...) {

@@ -46,7 +46,7 @@ void Exchange::begin(const Label& label, Clock::time_point deadline) {
 }
 
 std::byte* Exchange::open_slot() {
-  if (aborted_.load(std::memory_order_relaxed)) throw_aborted();
+  heed_abort();
   // The slot was published kSlots steps ago and may be read until its readers publish two steps later.
   const std::uint32_t free_when = step_ - kSlots + 3;
   for (int rank = 0; rank < size_; ++rank) {

@@ -50,6 +50,13 @@ class Exchange {
   // What that rank said with the slot. After read().
   const Label& label(int rank, std::uint32_t step) const { return board(rank).labels[step % kSlots].label; }
   void await_all(std::uint32_t step);
+  // The whole segment of a rank.
+  std::byte* memory(int rank) const { return peers_->segments[rank]->data(); }
+  std::size_t memory_bytes() const { return peers_->segments[rank_]->bytes(); }
+  // Throws when abort() was called.
+  void heed_abort() {
+    if (aborted_.load(std::memory_order_relaxed)) throw_aborted();
+  }
 
   // Tells the others that this rank takes no more steps. From any thread.
   void fail(const std::string& reason);

@@ -65,7 +65,7 @@ struct Label {
   Operation operation = Operation::kNone;
   std::int32_t root = -1;
   std::uint64_t bytes = 0;   // the same on every rank
-  std::uint64_t extent = 0;  // of this rank alone
+  std::uint64_t extent = 0;  // of this rank alone; of an all-reduce: where in the segment its tensor lies, or 0
   double factor = 1;         // of this rank alone
 };
 
@@ -132,9 +132,18 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "an atomic with a
 constexpr std::size_t kPipesBegin = kPage + kSlots * kSlotBytes;
 constexpr std::size_t kPipeBytes = kPage + kPipeParts * kPartBytes;
 
-// A rank's segment: its board, its slots, and its pipes to each rank, whose pages are taken when they are first used.
+// For tensors that the others read and write in place. Only addresses, until something lies there.
+constexpr std::size_t kHeapBytes = std::size_t{8} << 30;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+constexpr std::size_t heap_begin(std::size_t ranks) {
+  return (kPipesBegin + ranks * kPipeBytes + kHugePage - 1) / kHugePage * kHugePage;
+}
+
+// A rank's segment: its board, its slots, its pipes to each rank, and its heap. Pages are taken when they are first
+// used.
 constexpr std::size_t segment_bytes(std::size_t ranks) {
-  return kPipesBegin + ranks * kPipeBytes;
+  return heap_begin(ranks) + kHeapBytes;
 }
 
 }  // namespace tandem::shm

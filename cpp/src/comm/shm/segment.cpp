@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "comm/shm/layout.h"
 #include "tandem/error.h"
 
 namespace tandem::shm {
@@ -53,8 +55,24 @@ Mapped& mapped() {
   return *instance;
 }
 
+// At an address that huge pages may begin at.
 std::byte* map(int fd, std::size_t bytes) {
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* reserved = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data = MAP_FAILED;
+  if (reserved != MAP_FAILED) {
+    auto* const begin = static_cast<std::byte*>(reserved);
+    const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
+    data = mmap(begin + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    const int error = errno;
+    const std::size_t end = (before + bytes + kPage - 1) / kPage * kPage;
+    if (data == MAP_FAILED) {
+      munmap(begin, bytes + kHugePage);
+    } else {
+      if (before > 0) munmap(begin, before);
+      if (end < bytes + kHugePage) munmap(begin + end, bytes + kHugePage - end);
+    }
+    errno = error;
+  }
   if (data == MAP_FAILED) {
     throw Error(ErrorCode::kOutOfMemory,
                 "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno));

@@ -225,6 +225,7 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
                        std::chrono::milliseconds timeout)
     : c10d::Backend(state->rank(), state->size()),
       state_(state),
+      heap_(std::make_shared<shm::Heap>(peers->segments[state->rank()], shm::heap_begin(peers->segments.size()))),
       queue_(make_queue(state, peers)),
       messenger_(make_messenger(*state, peers, queue_)),
       timeout_(timeout) {
@@ -258,6 +259,7 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce(Tensors& tensors, const c10
   const at::Tensor& tensor = only(CollectiveKind::kAllReduce, tensors);
   check_dense(CollectiveKind::kAllReduce, tensor);
   Label label = label_of(CollectiveKind::kAllReduce, tensor.nbytes());
+  label.extent = heap_->place_of(static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes());
   const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
   return issue({OpType::ALLREDUCE,
                 "shm:all_reduce",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/group_state.h"
+#include "comm/shm/heap.h"
 #include "comm/shm/messenger.h"
 #include "comm/shm/queue.h"
 
@@ -68,6 +69,8 @@ class ShmBackend final : public c10d::Backend {
   // Ends what is pending with Error (kAborted). `quietly`: leaves the other ranks in peace when nothing is.
   void end(const std::string& reason, bool quietly);
 
+  const std::shared_ptr<shm::Heap>& heap() const { return heap_; }
+
  private:
   struct Call;
   c10::intrusive_ptr<c10d::Work> issue(Call call);
@@ -75,6 +78,7 @@ class ShmBackend final : public c10d::Backend {
                                                std::vector<at::Tensor>& tensors, int peer, int tag);
 
   const std::shared_ptr<GroupState> state_;
+  const std::shared_ptr<shm::Heap> heap_;
   const std::shared_ptr<shm::Queue> queue_;
   const std::shared_ptr<shm::Messenger> messenger_;
   std::atomic<std::chrono::milliseconds> timeout_;
