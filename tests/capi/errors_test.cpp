@@ -49,6 +49,51 @@ TEST_F(Errors, SayWhatHasAKernel) {
             "QuantizedCPU.");
 }
 
+TEST_F(Errors, LeaveOutWhatIsForLibTorchsAuthors) {
+  EXPECT_EQ(message(run("aten::_nested_view_from_buffer", "", {of(square), of(square), of(square), of(square)}),
+                    TDM_ERROR_INTERNAL),
+            "aten::_nested_view_from_buffer: a check inside LibTorch failed (buffer.dim() == 1): The input buffer must "
+            "be flat");
+  const std::vector<std::int64_t> vast = {std::int64_t{1} << 45};
+  EXPECT_THAT(message(run("aten::ones", "", {ints(vast)}), TDM_ERROR_OUT_OF_MEMORY),
+              StartsWith("aten::ones: DefaultCPUAllocator: can't allocate memory: you tried to allocate"));
+  EXPECT_EQ(
+      message(run("aten::_add_batch_dim", "", {of(square), of(std::int64_t{1} << 40), of(1)}), TDM_ERROR_OUT_OF_RANGE),
+      "aten::_add_batch_dim: an argument counts further than there are elements");
+  const std::vector<std::int64_t> least = {INT64_MIN};
+  EXPECT_EQ(message(run("aten::ones", "", {ints(least)}), TDM_ERROR_INVALID_ARGUMENT),
+            "aten::ones: argument 'size' (SymInt[]) cannot hold -9223372036854775808");
+}
+
+TEST_F(Errors, NameWhatNoValueCanBe) {
+  const char* const names = "argument 'dim' (str) takes names of dimensions";
+  EXPECT_THAT(message(run("aten::softmax", "Dimname", {of(square), of("x")}), TDM_ERROR_UNSUPPORTED), HasSubstr(names));
+  EXPECT_THAT(message(run("aten::softmax", "Dimname", {of(square), tagged(TDM_VALUE_DEFAULT)}), TDM_ERROR_UNSUPPORTED),
+              HasSubstr(names));
+  EXPECT_THAT(message(run("aten::softmax", "Dimname", {of(square)}), TDM_ERROR_UNSUPPORTED), HasSubstr(names));
+}
+
+TEST_F(Errors, OfModulesNameWhatTheirForwardTakes) {
+  const Module attention = module("MultiheadAttention", {option("embed_dim", of(4)), option("num_heads", of(2))});
+  const Tensor query = call("aten::ones", "", {ints({3, 1, 4})}), keys = call("aten::ones", "", {ints({5, 2, 4})});
+  const auto forward = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+    const tdm_value arguments[] = {of(q), of(k), of(v)};
+    tdm_value results[2];
+    std::size_t count = 2;
+    return tdm_module_forward(attention.get(), arguments, 3, results, &count);
+  };
+  EXPECT_EQ(message(forward(square, query, query), TDM_ERROR_INVALID_ARGUMENT),
+            "MultiheadAttention: the query must be [length, batch, 4], not [2, 2]");
+  EXPECT_EQ(message(forward(query, keys, keys), TDM_ERROR_INVALID_ARGUMENT),
+            "MultiheadAttention: the key must be [length, 1, kdim], not [5, 2, 4]");
+  EXPECT_EQ(message(forward(query, query, keys), TDM_ERROR_INVALID_ARGUMENT),
+            "MultiheadAttention: the value must be of the key's shape [3, 1, 4], not [5, 2, 4]");
+  tdm_module* made = nullptr;
+  const tdm_option kernel = option("kernel_size", of(std::int64_t{1} << 40));
+  EXPECT_REFUSED(tdm_module_create("MaxPool1d", &kernel, 1, &made), TDM_ERROR_INVALID_ARGUMENT,
+                 "MaxPool1d: option 'kernel_size' is 1099511627776; a pool's is less than 2^31");
+}
+
 TEST_F(Errors, ShowTheStackWhenAsked) {
   const auto add = [&] { return text(run("aten::add", "Tensor", {of(square), of(three)})); };
   EXPECT_THAT(add(), Not(HasSubstr("frame #")));

@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <new>
+#include <stdexcept>
 #include <tuple>
 
 #include "core/callback.h"
@@ -22,6 +23,8 @@ tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {
     return TDM_ERROR_OUT_OF_MEMORY;
   }
   if (contains(message, "value cannot be converted to type")) return TDM_ERROR_INVALID_ARGUMENT;
+  // oneDNN, for shapes and dtypes that it does not compute.
+  if (contains(message, "could not create a primitive")) return TDM_ERROR_UNSUPPORTED;
   return otherwise;
 }
 
@@ -54,6 +57,10 @@ tdm_error* current_error(const char* operation, const char* context) {
     return of_libtorch(TDM_ERROR_INVALID_ARGUMENT, error);
   } catch (const std::bad_alloc&) {
     return make(TDM_ERROR_OUT_OF_MEMORY, "out of memory");
+  } catch (const std::length_error& error) {
+    return make(TDM_ERROR_INVALID_ARGUMENT, readable(error, "an argument asks for more elements than there can be"));
+  } catch (const std::out_of_range& error) {
+    return make(TDM_ERROR_OUT_OF_RANGE, readable(error, "an argument counts further than there are elements"));
   } catch (const std::exception& error) {
     // Some of LibTorch's checks throw plain std::runtime_error.
     return make(code_of(error.what(), TDM_ERROR_INTERNAL), readable(error));

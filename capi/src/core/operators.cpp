@@ -110,17 +110,27 @@ Converter compile(const c10::OperatorName& op, const c10::Argument& argument, st
   return converter;
 }
 
+std::string described(const Converter& converter) {
+  return "argument '" + converter.name + "' (" + converter.type + ")";
+}
+
+// Whether no value can be what the operator takes.
+bool is_unsayable(const Converter& converter) {
+  return converter.takes == Takes::kName || converter.takes == Takes::kNothing;
+}
+
+[[noreturn]] void refuse_type(const Converter& converter) {
+  throw Error(ErrorCode::kUnsupported,
+              described(converter) + (converter.takes == Takes::kName
+                                          ? " takes names of dimensions, which Tandem does not support; use the "
+                                            "overload that takes numbers"
+                                          : " has a type that no tag of tdm_value can say"));
+}
+
 [[noreturn]] void refuse(const Converter& converter, const tdm_value& value) {
-  const std::string what = "argument '" + converter.name + "' (" + converter.type + ")";
-  if (converter.takes == Takes::kName) {
-    throw Error(ErrorCode::kUnsupported, what +
-                                             " takes names of dimensions, which Tandem does not support; use the "
-                                             "overload that takes numbers");
-  }
-  if (converter.takes == Takes::kNothing) {
-    throw Error(ErrorCode::kUnsupported, what + " has a type that no tag of tdm_value can say");
-  }
-  invalid(what + " cannot be " + describe(value) + " (argument " + std::to_string(converter.position) + ")");
+  if (is_unsayable(converter)) refuse_type(converter);
+  invalid(described(converter) + " cannot be " + describe(value) + " (argument " + std::to_string(converter.position) +
+          ")");
 }
 
 [[gnu::noinline]] at::IValue optional_tensor_list(const Converter& converter, const tdm_value& value) {
@@ -179,8 +189,6 @@ bool fits(Takes takes, tdm_value_tag tag) {
       return tag == TDM_VALUE_GENERATOR;
     case Takes::kTensorList:
       return tag == TDM_VALUE_TENSOR_LIST;
-    case Takes::kIntList:
-      return tag == TDM_VALUE_INT_LIST;
     case Takes::kDoubleList:
       return tag == TDM_VALUE_DOUBLE_LIST;
     case Takes::kBoolList:
@@ -194,13 +202,27 @@ bool fits(Takes takes, tdm_value_tag tag) {
   }
 }
 
+// LibTorch keeps sizes in 63 bits, and of others it would say only that they are no concrete integers.
+std::int64_t size_of(const Converter& converter, std::int64_t number) {
+  if (!c10::SymInt::check_range(number)) invalid(described(converter) + " cannot hold " + std::to_string(number));
+  return number;
+}
+
+[[gnu::noinline]] at::IValue sizes_of(const Converter& converter, const tdm_value& value) {
+  at::IValue list = to_ivalue(value, converter.name);
+  const auto* numbers = static_cast<const std::int64_t*>(value.as.list.data);
+  for (std::size_t i = 0; i < value.as.list.size; ++i) size_of(converter, numbers[i]);
+  return list;
+}
+
 [[gnu::noinline]] at::IValue convert_rare(const Converter& converter, const tdm_value& value) {
   const auto tag = value.tag;
   if (fits(converter.takes, tag)) return to_ivalue(value, converter.name);
   if (tag == TDM_VALUE_NONE && converter.optional) return {};
   if (tag == TDM_VALUE_DEFAULT) {
     if (converter.has_default) return converter.default_value;
-    invalid("argument '" + converter.name + "' (" + converter.type + ") has no default and must be given");
+    if (is_unsayable(converter)) refuse_type(converter);
+    invalid(described(converter) + " has no default and must be given");
   }
   switch (converter.takes) {
     case Takes::kComplex:
@@ -211,8 +233,10 @@ bool fits(Takes takes, tdm_value_tag tag) {
       if (tag == TDM_VALUE_INT) return static_cast<double>(value.as.integer);
       break;
     case Takes::kIntList:
+      if (tag == TDM_VALUE_INT_LIST) return sizes_of(converter, value);
       if (tag == TDM_VALUE_INT && converter.broadcast > 0) {
-        return std::vector<std::int64_t>(static_cast<std::size_t>(converter.broadcast), value.as.integer);
+        return std::vector<std::int64_t>(static_cast<std::size_t>(converter.broadcast),
+                                         size_of(converter, value.as.integer));
       }
       break;
     case Takes::kDoubleList:
@@ -323,7 +347,8 @@ void call_boxed(const tdm_op& op, const tdm_value* arguments, std::size_t argume
   for (std::size_t i = argument_count; i < op.arguments.size(); ++i) {
     const Converter& converter = op.arguments[i];
     if (!converter.has_default) {
-      invalid("argument '" + converter.name + "' (" + converter.type + ") is missing: " + op.schema);
+      if (is_unsayable(converter)) refuse_type(converter);
+      invalid(described(converter) + " is missing: " + op.schema);
     }
     stack.push_back(converter.default_value);
   }

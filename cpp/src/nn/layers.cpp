@@ -124,12 +124,24 @@ Made gated_cell(const std::string& type, Options& o) {
   return wrap<Holder>(type, o, 1, s);
 }
 
+// LibTorch's pools count in 32 bits, and the one of one dimension does not check.
+template <std::size_t D>
+void check_pool(const Options& o, const char* name, const torch::ExpandingArray<D>& numbers) {
+  for (const int64_t number : *numbers) {
+    if (number > INT32_MAX) o.refuse(name, "is " + std::to_string(number) + "; a pool's is less than 2^31");
+  }
+}
+
 // PyTorch's stride is the kernel's size where it is not given.
 template <typename Holder, std::size_t D>
 Made max_pool(const std::string& type, Options& o) {
   tn::MaxPoolOptions<D> s{o.need<torch::ExpandingArray<D>>("kernel_size")};
   o.read("stride", s.stride()).read("padding", s.padding()).read("dilation", s.dilation());
   o.read("ceil_mode", s.ceil_mode());
+  check_pool(o, "kernel_size", s.kernel_size());
+  check_pool(o, "stride", s.stride());
+  check_pool(o, "padding", s.padding());
+  check_pool(o, "dilation", s.dilation());
   return wrap<Holder>(type, o, 1, s);
 }
 
@@ -182,11 +194,37 @@ Made pixel_shuffle(const std::string& type, Options& o) {
   return wrap<tn::PixelShuffle>(type, o, 1, tn::PixelShuffleOptions(o.need_count("upscale_factor")));
 }
 
+// LibTorch's takes the number of dimensions for granted.
+class AttentionImpl : public tn::MultiheadAttentionImpl {
+ public:
+  using MultiheadAttentionImpl::MultiheadAttentionImpl;
+
+  std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                                             const at::Tensor& key_padding_mask, bool need_weights,
+                                             const at::Tensor& attn_mask, bool average_attn_weights) {
+    if (query.dim() != 3 || query.size(2) != options.embed_dim()) {
+      refuse("query must be [length, batch, " + std::to_string(options.embed_dim()) + "]", query);
+    }
+    if (key.dim() != 3 || key.size(1) != query.size(1)) {
+      refuse("key must be [length, " + std::to_string(query.size(1)) + ", kdim]", key);
+    }
+    if (value.sizes() != key.sizes()) refuse("value must be of the key's shape " + c10::str(key.sizes()), value);
+    return MultiheadAttentionImpl::forward(query, key, value, key_padding_mask, need_weights, attn_mask,
+                                           average_attn_weights);
+  }
+
+ private:
+  [[noreturn]] static void refuse(const std::string& what, const at::Tensor& given) {
+    throw Error(ErrorCode::kInvalidArgument, "MultiheadAttention: the " + what + ", not " + c10::str(given.sizes()));
+  }
+};
+TORCH_MODULE(Attention);
+
 Made multihead_attention(const std::string& type, Options& o) {
   tn::MultiheadAttentionOptions s{o.need_count("embed_dim"), o.need_count("num_heads")};
   o.read("dropout", s.dropout()).read("bias", s.bias()).read("add_bias_kv", s.add_bias_kv());
   o.read("add_zero_attn", s.add_zero_attn()).read("kdim", s.kdim()).read("vdim", s.vdim());
-  return wrap<tn::MultiheadAttention>(type, o, 3, s);
+  return wrap<Attention>(type, o, 3, s);
 }
 
 const Registered kTable[] = {
