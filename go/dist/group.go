@@ -16,7 +16,7 @@ import (
 // Options of [Init]. What is unset comes from the environment that a launcher makes: RANK, WORLD_SIZE, MASTER_ADDR,
 // MASTER_PORT.
 type Options struct {
-	Backend    string           // "gloo", "nccl", "shm" (one host), "auto", or "none", which exchanges nothing; unset: by the device
+	Backend    string           // "gloo", "nccl", "shm" (one host), "auto", "none" (exchanges nothing), or a map: "cpu:shm,cuda:nccl"; unset: by the device
 	InitMethod string           // "env://", "tcp://host:port" or "file:///path"; unset: "env://"
 	Store      *Store           // instead of InitMethod
 	Rank       gotorch.Opt[int] // of this process
@@ -167,7 +167,7 @@ func (g *ProcessGroup) Rank() int { return g.rank }
 // Size is the number of processes.
 func (g *ProcessGroup) Size() int { return g.size }
 
-// Backend is "gloo", "nccl", "shm" or "none".
+// Backend is "gloo", "nccl", "shm" or "none", or one for each device as [Options] has them.
 func (g *ProcessGroup) Backend() string { return g.backend }
 
 // Name is that of [Options], "default" unless given, or a sub-group's.

@@ -128,6 +128,28 @@ func TestCollectivesOfThreads(t *testing.T) {
 	}
 }
 
+func TestABackendForEachDevice(t *testing.T) {
+	threadsOver(t, "cpu:auto", 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		if group.Backend() != "cpu:shm" {
+			return fmt.Errorf("Backend: %q", group.Backend())
+		}
+		return collectives(ctx, group)
+	})
+	gpus, err := gotorch.CUDADeviceCount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gpus > 0 {
+		t.Skip("this machine has a GPU")
+	}
+	_, err = dist.Init(t.Context(), dist.Options{Backend: "cpu:shm,cuda:nccl", Rank: gotorch.Some(0),
+		WorldSize: gotorch.Some(1), Device: gotorch.Device{Kind: gotorch.CUDADevice},
+		InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")})
+	if !errors.Is(err, gotorch.ErrUnsupported) || !strings.Contains(err.Error(), "nccl") {
+		t.Fatal(err)
+	}
+}
+
 func collectivesChild(ctx context.Context) error {
 	var o dist.Options
 	if path := environment("MEET"); path != "" {
@@ -160,6 +182,13 @@ func TestMisuse(t *testing.T) {
 	if _, err := dist.Init(t.Context(), dist.Options{Backend: "carrier pigeon", Rank: gotorch.Some(0),
 		WorldSize: gotorch.Some(1), InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
 		t.Fatal(err)
+	}
+	for backend, part := range map[string]string{"cpu:shm,tpu:gloo": "no device 'tpu'", "cpu:shm,cpu:gloo": "cpu twice",
+		"cpu:nccl": "nccl takes tensors on GPUs", "cpu:smoke": "no backend 'smoke'"} {
+		if _, err := dist.Init(t.Context(), dist.Options{Backend: backend, Rank: gotorch.Some(0), WorldSize: gotorch.Some(1),
+			InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), part) {
+			t.Fatal(backend, err)
+		}
 	}
 	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
 		var ours *dist.Error

@@ -726,7 +726,8 @@ TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 /* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
 typedef struct tdm_process_group_options {
   size_t struct_size;
-  const char* backend;      /* "gloo", "nccl", "shm", "auto" or "none": docs/process-groups.md; NULL: gloo */
+  const char* backend;      /* "gloo", "nccl", "shm", "auto" or "none", or one for each device, as in
+                               "cpu:shm,cuda:nccl": docs/process-groups.md; NULL: gloo */
   const char* init_method;  /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
   int32_t rank;
   int32_t world_size;

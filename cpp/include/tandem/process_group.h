@@ -19,13 +19,16 @@
 
 namespace tandem {
 
+struct Channel;
+
 struct ProcessGroupOptions {
-  std::string backend = "gloo";                // "gloo", "nccl", "shm", "auto" or "none": docs/process-groups.md
+  std::string backend = "gloo";                // "gloo", "nccl", "shm", "auto" or "none", or one for each device, as in
+                                               // "cpu:shm,cuda:nccl": docs/process-groups.md
   std::string init_method = "env://";          // or "tcp://host:port", "file:///path"; ignored when a store is given
   int rank = -1;                               // -1: the environment's RANK
   int world_size = -1;                         // -1: the environment's WORLD_SIZE
   std::chrono::milliseconds timeout{1800000};  // of meeting the other ranks, and of each collective
-  c10::Device device = c10::kCPU;              // of this rank, for nccl
+  c10::Device device = c10::kCPU;              // of this rank: cuda:LOCAL_RANK for nccl
   std::string interface_name;    // of Gloo; "": GLOO_SOCKET_IFNAME, else loopback when all ranks are on this
                                  // host, else the address that reaches the store, or the host's
   std::string name = "default";  // ranks that give the same name meet
@@ -234,8 +237,9 @@ class TANDEM_API ProcessGroup {
   struct Parts;
   friend class GroupMaker;
   explicit ProcessGroup(std::unique_ptr<Parts> parts);
-  // Throws when `tensor` is none that the backend takes.
-  void check_device(const at::Tensor& tensor, const char* collective) const;
+  // Whose backend takes tensors of this device; throws when there is none, or not one for all.
+  Channel& channel_for(const at::Tensor& tensor, const char* collective) const;
+  Channel& channel_for(const std::vector<at::Tensor>& tensors, const char* collective) const;
   void check_rank_of(int rank, const char* what, const char* collective) const;
   at::Device device() const;
 

@@ -50,7 +50,7 @@ void check_lengths(const Lengths& lengths, const char* collective) {
 }  // namespace
 
 at::Device ProcessGroup::device() const {
-  return parts_->kind == Kind::kNccl ? parts_->options.device : at::Device(at::kCPU);
+  return parts_->main().serves(at::kCPU) ? at::Device(at::kCPU) : parts_->options.device;
 }
 
 std::string ProcessGroup::broadcast_bytes(const std::string& bytes, int root) {

@@ -88,11 +88,24 @@ void check_splits(const std::vector<std::int64_t>& splits, const at::Tensor& ten
 
 }  // namespace
 
-void ProcessGroup::check_device(const at::Tensor& tensor, const char* collective) const {
-  parts_->state->check_usable(collective);
-  if (parts_->kind == Kind::kNccl && !tensor.is_cuda()) {
-    refuse(collective, "backend nccl takes tensors on a GPU, this is " + describe(tensor));
+Channel& ProcessGroup::channel_for(const at::Tensor& tensor, const char* collective) const {
+  Channel& main = parts_->main();
+  main.state->check_usable(collective);
+  if (!tensor.defined()) return main;  // to be refused
+  for (const auto& channel : parts_->channels) {
+    if (channel->serves(tensor.device().type())) return *channel;
   }
+  refuse(collective, "backend " + backend() + " takes no tensors on " +
+                         c10::DeviceTypeName(tensor.device().type(), true) + ", this is " + describe(tensor));
+}
+
+Channel& ProcessGroup::channel_for(const std::vector<at::Tensor>& tensors, const char* collective) const {
+  Channel& channel = tensors.empty() ? parts_->main() : channel_for(tensors.front(), collective);
+  for (const at::Tensor& tensor : tensors) {
+    if (&channel_for(tensor, collective) == &channel) continue;
+    refuse(collective, "of backends " + backend() + " one call takes the tensors of one");
+  }
+  return channel;
 }
 
 void ProcessGroup::check_rank_of(int rank, const char* what, const char* collective) const {
@@ -102,37 +115,37 @@ void ProcessGroup::check_rank_of(int rank, const char* what, const char* collect
 }
 
 Work ProcessGroup::broadcast_async(const at::Tensor& tensor, int root) {
+  Channel& channel = channel_for(tensor, "broadcast");
   check_dense(tensor, "broadcast");
   check_rank_of(root, "root", "broadcast");
-  check_device(tensor, "broadcast");
   if (tensor.numel() == 0) return Work(nothing_to_do(), {tensor});
-  Tensors tensors = {to_move(tensor, parts_->few_types())};
+  Tensors tensors = {to_move(tensor, channel.few_types())};
   c10d::BroadcastOptions options;
   options.rootRank = root;
-  return Work(parts_->backend->broadcast(tensors, options), {tensor});
+  return Work(channel.backend->broadcast(tensors, options), {tensor});
 }
 
 Work ProcessGroup::all_reduce_async(const at::Tensor& tensor, ReduceOp op) {
-  const Reduction reduction = to_reduce(tensor, op, "all_reduce", parts_->few_types());
-  check_device(tensor, "all_reduce");
+  Channel& channel = channel_for(tensor, "all_reduce");
+  const Reduction reduction = to_reduce(tensor, op, "all_reduce", channel.few_types());
   if (tensor.numel() == 0) return Work(nothing_to_do(), {tensor});
   Tensors tensors = {reduction.tensor};
   c10d::AllreduceOptions options;
   options.reduceOp = reduction.op;
-  return Work(parts_->backend->allreduce(tensors, options), {tensor});
+  return Work(channel.backend->allreduce(tensors, options), {tensor});
 }
 
 Work ProcessGroup::all_reduce_premul_sum_async(const at::Tensor& tensor, double factor) {
+  Channel& channel = channel_for(tensor, "all_reduce_premul_sum");
   check_dense(tensor, "all_reduce_premul_sum");
   if (!tensor.is_floating_point() && !tensor.is_complex()) {
     refuse("all_reduce_premul_sum", describe(tensor) + " is no tensor of floats");
   }
-  check_device(tensor, "all_reduce_premul_sum");
-  if (parts_->kind == Kind::kNccl && !tensor.is_complex() && tensor.numel() != 0) {
+  if (channel.kind == BackendKind::kNccl && !tensor.is_complex() && tensor.numel() != 0) {
     Tensors tensors = {tensor.detach()};
     c10d::AllreduceOptions options;
     options.reduceOp = c10d::makeNCCLPreMulSum(factor);
-    return Work(parts_->backend->allreduce(tensors, options), {tensor});
+    return Work(channel.backend->allreduce(tensors, options), {tensor});
   }
   {
     at::NoGradGuard no_grad;
@@ -143,63 +156,63 @@ Work ProcessGroup::all_reduce_premul_sum_async(const at::Tensor& tensor, double 
 
 Work ProcessGroup::all_reduce_coalesced_async(const Tensors& tensors, ReduceOp op) {
   constexpr const char* kName = "all_reduce_coalesced";
+  Channel& channel = channel_for(tensors, kName);
   std::vector<Reduction> reductions;
   for (const at::Tensor& tensor : tensors) {
-    Reduction reduction = to_reduce(tensor, op, kName, parts_->few_types());
-    check_device(tensor, kName);
-    if (parts_->kind == Kind::kNccl) check_same_dtype(tensor, tensors.front(), "a tensor", kName);
+    Reduction reduction = to_reduce(tensor, op, kName, channel.few_types());
+    if (channel.kind == BackendKind::kNccl) check_same_dtype(tensor, tensors.front(), "a tensor", kName);
     if (tensor.numel() != 0) reductions.push_back(std::move(reduction));
   }
   if (reductions.empty()) return Work(nothing_to_do(), tensors);
-  if (parts_->kind != Kind::kNccl) return Work(parts_->backend->allreduce_many(reductions), tensors);
+  if (channel.kind != BackendKind::kNccl) return Work(channel.backend->allreduce_many(reductions), tensors);
   Tensors native;
   c10d::AllreduceCoalescedOptions options;
   options.reduceOp = reductions.front().op;
   for (const Reduction& reduction : reductions) native.push_back(reduction.tensor);
-  return Work(parts_->backend->allreduce_coalesced(native, options), tensors);
+  return Work(channel.backend->allreduce_coalesced(native, options), tensors);
 }
 
 Work ProcessGroup::reduce_async(const at::Tensor& tensor, int root, ReduceOp op) {
-  const Reduction reduction = to_reduce(tensor, op, "reduce", parts_->few_types());
+  Channel& channel = channel_for(tensor, "reduce");
+  const Reduction reduction = to_reduce(tensor, op, "reduce", channel.few_types());
   check_rank_of(root, "root", "reduce");
-  check_device(tensor, "reduce");
   if (tensor.numel() == 0) return Work(nothing_to_do(), {tensor});
   Tensors tensors = {reduction.tensor};
   c10d::ReduceOptions options;
   options.reduceOp = reduction.op;
   options.rootRank = root;
-  return Work(parts_->backend->reduce(tensors, options), {tensor});
+  return Work(channel.backend->reduce(tensors, options), {tensor});
 }
 
 Work ProcessGroup::all_gather_async(const Tensors& outputs, const at::Tensor& input) {
+  Channel& channel = channel_for(input, "all_gather");
   check_list(outputs, input, rank(), size(), "output", "all_gather", /*alike=*/false);
-  check_device(input, "all_gather");
   if (are_all_empty(outputs)) return Work(nothing_to_do(), outputs);
-  Tensors inputs = to_move_all({input}, parts_->few_types());
-  std::vector<Tensors> lists = {to_move_all(outputs, parts_->few_types())};
-  if (have_same_sizes(outputs)) return Work(parts_->backend->allgather(lists, inputs, {}), outputs);
-  return Work(parts_->backend->allgather_uneven(lists[0], inputs[0]), outputs);
+  Tensors inputs = to_move_all({input}, channel.few_types());
+  std::vector<Tensors> lists = {to_move_all(outputs, channel.few_types())};
+  if (have_same_sizes(outputs)) return Work(channel.backend->allgather(lists, inputs, {}), outputs);
+  return Work(channel.backend->allgather_uneven(lists[0], inputs[0]), outputs);
 }
 
 Work ProcessGroup::all_gather_into_tensor_async(const at::Tensor& output, const at::Tensor& input) {
   constexpr const char* kName = "all_gather_into_tensor";
+  Channel& channel = channel_for(input, kName);
   check_contiguous(output, "the output", kName);
   check_same_dtype(input, output, "the input", kName);
-  check_device(input, kName);
   if (output.numel() != input.numel() * size()) {
     refuse(kName, "the output is " + describe(output) + "; for an input of " + describe(input) + " it must have " +
                       std::to_string(input.numel() * size()) + " elements");
   }
   if (input.numel() == 0) return Work(nothing_to_do(), {output});
-  at::Tensor to = to_move(output, parts_->few_types()).view({-1});
-  at::Tensor from = to_move(input.contiguous(), parts_->few_types()).view({-1});
-  return Work(parts_->backend->_allgather_base(to, from, {}), {output});
+  at::Tensor to = to_move(output, channel.few_types()).view({-1});
+  at::Tensor from = to_move(input.contiguous(), channel.few_types()).view({-1});
+  return Work(channel.backend->_allgather_base(to, from, {}), {output});
 }
 
 Work ProcessGroup::gather_async(const Tensors& outputs, const at::Tensor& input, int root) {
+  Channel& channel = channel_for(input, "gather");
   if (!input.defined()) refuse("gather", "the input is undefined");
   check_rank_of(root, "root", "gather");
-  check_device(input, "gather");
   if (rank() == root) {
     check_list(outputs, input, rank(), size(), "output", "gather", /*alike=*/true);
   } else if (!outputs.empty()) {
@@ -207,18 +220,18 @@ Work ProcessGroup::gather_async(const Tensors& outputs, const at::Tensor& input,
                          ", which alone gets them");
   }
   if (input.numel() == 0) return Work(nothing_to_do(), outputs);
-  Tensors inputs = to_move_all({input}, parts_->few_types());
+  Tensors inputs = to_move_all({input}, channel.few_types());
   std::vector<Tensors> lists;
-  if (rank() == root) lists.push_back(to_move_all(outputs, parts_->few_types()));
+  if (rank() == root) lists.push_back(to_move_all(outputs, channel.few_types()));
   c10d::GatherOptions options;
   options.rootRank = root;
-  return Work(parts_->backend->gather(lists, inputs, options), outputs);
+  return Work(channel.backend->gather(lists, inputs, options), outputs);
 }
 
 Work ProcessGroup::scatter_async(const at::Tensor& output, const Tensors& inputs, int root) {
+  Channel& channel = channel_for(output, "scatter");
   check_contiguous(output, "the output", "scatter");
   check_rank_of(root, "root", "scatter");
-  check_device(output, "scatter");
   Tensors given;
   if (rank() == root) {
     for (const at::Tensor& input : inputs) given.push_back(input.defined() ? input.contiguous() : input);
@@ -228,34 +241,34 @@ Work ProcessGroup::scatter_async(const at::Tensor& output, const Tensors& inputs
                           ", which alone gives them");
   }
   if (output.numel() == 0) return Work(nothing_to_do(), {output});
-  Tensors outputs = {to_move(output, parts_->few_types())};
+  Tensors outputs = {to_move(output, channel.few_types())};
   std::vector<Tensors> lists;
-  if (rank() == root) lists.push_back(to_move_all(given, parts_->few_types()));
+  if (rank() == root) lists.push_back(to_move_all(given, channel.few_types()));
   c10d::ScatterOptions options;
   options.rootRank = root;
-  return Work(parts_->backend->scatter(outputs, lists, options), {output});
+  return Work(channel.backend->scatter(outputs, lists, options), {output});
 }
 
 Work ProcessGroup::reduce_scatter_async(const at::Tensor& output, const Tensors& inputs, ReduceOp op) {
+  Channel& channel = channel_for(output, "reduce_scatter");
   check_dense(output, "reduce_scatter");
   Tensors given;
   for (const at::Tensor& input : inputs) given.push_back(input.defined() ? input.contiguous() : input);
   check_list(given, output, rank(), size(), "input", "reduce_scatter", /*alike=*/false);
   check_contiguous(output, "the output", "reduce_scatter");
-  check_device(output, "reduce_scatter");
   c10d::ReduceScatterOptions options;
   options.reduceOp = to_reduce_locally(output, op, "reduce_scatter");
   if (are_all_empty(given)) return Work(nothing_to_do(), {output});
   Tensors outputs = {output.detach()};
   std::vector<Tensors> lists = {given};
-  return Work(parts_->backend->reduce_scatter(outputs, lists, options), {output});
+  return Work(channel.backend->reduce_scatter(outputs, lists, options), {output});
 }
 
 Work ProcessGroup::reduce_scatter_tensor_async(const at::Tensor& output, const at::Tensor& input, ReduceOp op) {
   constexpr const char* kName = "reduce_scatter_tensor";
+  Channel& channel = channel_for(input, kName);
   check_contiguous(output, "the output", kName);
   check_same_dtype(input, output, "the input", kName);
-  check_device(input, kName);
   if (input.numel() != output.numel() * size()) {
     refuse(kName, "the input is " + describe(input) + "; for an output of " + describe(output) + " it must have " +
                       std::to_string(output.numel() * size()) + " elements");
@@ -265,7 +278,7 @@ Work ProcessGroup::reduce_scatter_tensor_async(const at::Tensor& output, const a
   if (output.numel() == 0) return Work(nothing_to_do(), {output});
   at::Tensor to = output.detach().view({-1});
   at::Tensor from = input.detach().contiguous().view({-1});
-  return Work(parts_->backend->_reduce_scatter_base(to, from, options), {output});
+  return Work(channel.backend->_reduce_scatter_base(to, from, options), {output});
 }
 
 Work ProcessGroup::all_to_all_async(const Tensors& outputs, const Tensors& inputs) {
@@ -288,18 +301,18 @@ Work ProcessGroup::all_to_all_async(const Tensors& outputs, const Tensors& input
     refuse("all_to_all", "this rank's output for itself is " + describe(outputs[rank()]) + ", its input " +
                              describe(inputs[rank()]) + "; they must have the same number of elements");
   }
-  check_device(inputs[0], "all_to_all");
-  Tensors to = to_move_all(outputs, parts_->few_types()), from = to_move_all(inputs, parts_->few_types());
-  return Work(parts_->backend->alltoall(to, from, {}), outputs);
+  Channel& channel = channel_for(inputs[0], "all_to_all");
+  Tensors to = to_move_all(outputs, channel.few_types()), from = to_move_all(inputs, channel.few_types());
+  return Work(channel.backend->alltoall(to, from, {}), outputs);
 }
 
 Work ProcessGroup::all_to_all_single_async(const at::Tensor& output, const at::Tensor& input,
                                            const std::vector<std::int64_t>& output_splits,
                                            const std::vector<std::int64_t>& input_splits) {
   constexpr const char* kName = "all_to_all_single";
+  Channel& channel = channel_for(input, kName);
   check_contiguous(output, "the output", kName);
   check_same_dtype(input, output, "the input", kName);
-  check_device(input, kName);
   if (output.dim() == 0 || input.dim() == 0) refuse(kName, "a tensor without dimensions has no rows to divide");
   const std::int64_t row = row_size(input);
   if (row_size(output) != row) {
@@ -321,8 +334,8 @@ Work ProcessGroup::all_to_all_single_async(const at::Tensor& output, const at::T
   }
   if (row == 0 || (even && input.numel() == 0)) return Work(nothing_to_do(), {output});
 
-  at::Tensor to = to_move(output, parts_->few_types()).view({-1});
-  at::Tensor from = to_move(input.contiguous(), parts_->few_types()).view({-1});
+  at::Tensor to = to_move(output, channel.few_types()).view({-1});
+  at::Tensor from = to_move(input.contiguous(), channel.few_types()).view({-1});
   const std::int64_t scale = row * static_cast<std::int64_t>(output.element_size() / to.element_size());
   const auto counts = [&](const std::vector<std::int64_t>& splits, const at::Tensor& tensor) {
     std::vector<std::int64_t> result;
@@ -332,20 +345,20 @@ Work ProcessGroup::all_to_all_single_async(const at::Tensor& output, const at::T
     return result;
   };
   std::vector<std::int64_t> received = counts(output_splits, output), sent = counts(input_splits, input);
-  return Work(parts_->backend->alltoall_base(to, from, received, sent, {}), {output});
+  return Work(channel.backend->alltoall_base(to, from, received, sent, {}), {output});
 }
 
 Work ProcessGroup::barrier_async() {
-  return Work(parts_->backend->barrier({}));
+  return Work(parts_->main().backend->barrier({}));
 }
 
 void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout) {
-  parts_->state->check_usable("monitored_barrier");
-  if (parts_->kind == Kind::kNone) return;
+  parts_->main().state->check_usable("monitored_barrier");
+  if (parts_->main().kind == BackendKind::kNone) return;
   if (timeout.count() <= 0) timeout = parts_->options.timeout;
   std::lock_guard<std::mutex> lock(parts_->barrier_mutex);
   try {
-    parts_->barrier_notes->exchange("", timeout, [this] { parts_->state->check_usable("monitored_barrier"); });
+    parts_->barrier_notes->exchange("", timeout, [this] { parts_->main().state->check_usable("monitored_barrier"); });
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kAborted) throw;
     throw Error(error.code(), "monitored_barrier on group '" + name() + "' (rank " + std::to_string(rank()) + " of " +
@@ -358,14 +371,14 @@ Work ProcessGroup::isend(const at::Tensor& tensor, int to, int tag) {
 }
 
 Work ProcessGroup::irecv(const at::Tensor& tensor, int from, int tag) {
+  Channel& channel = channel_for(tensor, "recv");
   if (from != kAnyRank) return batch_isend_irecv({{Message::Kind::kReceive, tensor, from, tag}});
   check_contiguous(tensor, "the tensor", "recv");
-  check_device(tensor, "recv");
-  if (parts_->kind == Kind::kNccl) refuse("recv", "backend nccl cannot receive from any rank; name the sender");
+  if (channel.kind == BackendKind::kNccl) refuse("recv", "backend nccl cannot receive from any rank; name the sender");
   if (tag < 0) refuse("recv", "the tag is " + std::to_string(tag) + "; it must be 0 or more");
   if (tensor.numel() == 0) refuse("recv", "a receive from any rank needs elements, this is " + describe(tensor));
   Tensors one = {tensor.detach()};
-  return Work(parts_->backend->recvAnysource(one, tag), {tensor});
+  return Work(channel.backend->recvAnysource(one, tag), {tensor});
 }
 
 int ProcessGroup::recv(const at::Tensor& tensor, int from, int tag) {
@@ -378,28 +391,29 @@ Work ProcessGroup::batch_isend_irecv(const std::vector<Message>& messages) {
   const char* name = messages.size() != 1                                  ? "batch_isend_irecv"
                      : messages.front().kind == Message::Kind::kSend ? "send"
                                                                            : "recv";
+  Tensors tensors;
+  for (const Message& message : messages) tensors.push_back(message.tensor);
+  Channel& channel = channel_for(tensors, name);
   std::vector<GroupBackend::Message> native;
   Tensors received;
   for (const Message& message : messages) {
     const bool sends = message.kind == Message::Kind::kSend;
     check_contiguous(message.tensor, "the tensor", name);
     check_rank_of(message.peer, sends ? "receiver" : "sender", name);
-    check_device(message.tensor, name);
     if (message.peer == rank()) refuse(name, "rank " + std::to_string(message.peer) + " is this rank itself");
     if (message.tag < 0) refuse(name, "the tag is " + std::to_string(message.tag) + "; it must be 0 or more");
-    if (parts_->kind == Kind::kGloo && !message.tensor.is_cpu()) {
+    if (channel.kind == BackendKind::kGloo && !message.tensor.is_cpu()) {
       refuse(name, "backend gloo sends tensors on the CPU, this is " + describe(message.tensor));
     }
     if (!sends) received.push_back(message.tensor);
     if (message.tensor.numel() == 0) continue;
     native.push_back({message.tensor.detach(), message.peer, sends, message.tag});
   }
-  parts_->state->check_usable(name);
   if (native.empty()) return Work(nothing_to_do(), received);
-  if (native.size() > 1) return Work(parts_->backend->exchange(native), received);
+  if (native.size() > 1) return Work(channel.backend->exchange(native), received);
   Tensors one = {native[0].tensor};
-  return Work(native[0].is_send ? parts_->backend->send(one, native[0].peer, native[0].tag)
-                                : parts_->backend->recv(one, native[0].peer, native[0].tag),
+  return Work(native[0].is_send ? channel.backend->send(one, native[0].peer, native[0].tag)
+                                : channel.backend->recv(one, native[0].peer, native[0].tag),
               received);
 }
 

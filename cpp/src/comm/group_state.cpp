@@ -81,16 +81,18 @@ void GroupState::let_go() {
   if (in_flight_.empty() && being_told_ == 0) idle_.notify_all();
 }
 
-void GroupState::fail(const Error& failure) {
+bool GroupState::fail(const Error& failure) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (broken_) return;
+    if (broken_) return false;
     broken_.emplace(failure);
   }
   if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
     FlightRecorder::instance().write(rank_);
   }
   end_connections();
+  if (ended_) ended_(failure);
+  return true;
 }
 
 void GroupState::abort(const std::string& reason, bool quietly) {
@@ -105,6 +107,7 @@ void GroupState::abort(const std::string& reason, bool quietly) {
     work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
   }
   end_connections();
+  if (ended_) ended_(Error(ErrorCode::kAborted, reason));
 }
 
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {

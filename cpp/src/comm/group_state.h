@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // On which endpoints each rank listens. Set once, before the first collective.
   void set_listeners(std::vector<std::vector<net::Endpoint>> listeners) { listeners_ = std::move(listeners); }
 
+  // Whom to tell why the group can no longer be used. Set once, before the first collective.
+  void set_ended(std::function<void(const Error&)> ended) { ended_ = std::move(ended); }
+
   // Throws when the group was aborted or has failed: "collective" is refused.
   void check_usable(const std::string& collective);
 
@@ -50,8 +54,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // "all_reduce #3 of float[4] on group 'default' (rank 0 of 2), begun 1.5 s ago".
   std::string describe(const Collective& collective) const;
 
-  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it.
-  void fail(const Error& failure);
+  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it. False: it could
+  // not before.
+  bool fail(const Error& failure);
   // Completes every collective in flight with Error (kAborted) and ends the group's connections. `quietly`: leaves the
   // connections to their owner when nothing is in flight.
   void abort(const std::string& reason, bool quietly = false);
@@ -76,6 +81,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const int size_;
   std::atomic<std::chrono::milliseconds> timeout_;
   std::vector<std::vector<net::Endpoint>> listeners_;
+  std::function<void(const Error&)> ended_;
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

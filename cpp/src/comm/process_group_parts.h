@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/group_backend.h"
-#include "comm/group_state.h"
+#include "comm/channel.h"
 #include "comm/notes.h"
 #include "comm/rendezvous.h"
 #include "tandem/process_group.h"
@@ -16,25 +15,20 @@
 
 namespace tandem {
 
-enum class Kind { kGloo, kNccl, kNone, kShm, kAuto };  // kAuto: until the ranks have met
-
 struct ProcessGroup::Parts {
-  Kind kind = Kind::kGloo;
   std::string backend_name;     // what "auto" has become
   ProcessGroupOptions options;  // as given
-  Meeting meeting;  // where sub-groups meet, too
+  Meeting meeting;              // where sub-groups meet, too
   std::vector<int> global_ranks;
   std::atomic<std::uint64_t> subgroups{0};  // how many were asked for
-  std::shared_ptr<GroupState> state;
-  Store store;  // outlives the backend, which uses it to the end
   std::mutex barrier_mutex;
   std::unique_ptr<Notes> barrier_notes;
-  c10::intrusive_ptr<GroupBackend> backend;
+  std::vector<std::shared_ptr<Channel>> channels;  // no device has two; at least one
   c10::intrusive_ptr<c10d::ProcessGroup> native;
   std::unique_ptr<ShutdownHook> hook;
 
-  // The backend takes only the dtypes that it computes with.
-  bool few_types() const { return kind == Kind::kGloo; }
+  // Of what has no tensor: the CPU's, where there is one.
+  Channel& main() const { return *channels.front(); }
 };
 
 // Makes groups out of a place where their ranks meet.

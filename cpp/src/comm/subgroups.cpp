@@ -27,7 +27,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::new_group(const std::vector<int>& ra
 
 std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<int>>& groups,
                                                   const std::string& name) {
-  parts_->state->check_usable("split");
+  parts_->main().state->check_usable("split");
   std::set<int> seen;
   std::size_t mine = groups.size();
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -47,7 +47,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<
                  (groups.size() > 1 ? "." + std::to_string(mine) : "");
   Meeting meeting = parts_->meeting;
   // Names may come again, and groups of the same name may have other members.
-  meeting.store = prefix_store("subgroup/" + std::to_string(number), parts_->store);
+  meeting.store = prefix_store("subgroup/" + std::to_string(number), parts_->main().store);
   meeting.rank = static_cast<int>(std::find(members.begin(), members.end(), rank()) - members.begin());
   meeting.world_size = static_cast<int>(members.size());
   meeting.hosts_store = false;  // rank 0 of a sub-group may be anyone

@@ -255,6 +255,10 @@ TEST(CapiProcessGroup, RefusesBadArguments) {
   const Failure unknown = take(tdm_process_group_create(&options, nullptr, &none));
   EXPECT_EQ(unknown.code, TDM_ERROR_UNSUPPORTED);
   EXPECT_THAT(unknown.message, HasSubstr("'smoke signals'"));
+  options.backend = "cpu:shm,cpu:gloo";
+  const Failure twice = take(tdm_process_group_create(&options, nullptr, &none));
+  EXPECT_EQ(twice.code, TDM_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(twice.message, HasSubstr("'cpu:shm,cpu:gloo': it names cpu twice"));
   EXPECT_EQ(none, nullptr);
   tdm_process_group_free(nullptr);
   tdm_work_free(nullptr);

@@ -2,12 +2,17 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <map>
+
 #include "cpp/comm/threads.h"
+#include "tandem/runtime.h"
 
 namespace tandem::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+using Tensors = std::vector<at::Tensor>;
 
 class Collectives : public ::testing::TestWithParam<int> {};
 
@@ -149,6 +154,73 @@ TEST(Backends, NcclWithoutGpuIsAnErrorAndNoSilentGloo) {
   const Error error = error_of([&] { ProcessGroup::create(options); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   EXPECT_THAT(error.what(), HasSubstr("nccl"));
+}
+
+TEST(Backends, AMapGivesTheCpuItsOwn) {
+  const std::map<std::string, std::string> maps = {
+      {"cpu:gloo", "cpu:gloo"}, {"cpu:shm", "cpu:shm"}, {"cpu:auto", "cpu:shm"}};
+  for (const auto& [names, became] : maps) {
+    run_groups(
+        2,
+        [&](ProcessGroup& group) {
+          EXPECT_EQ(group.backend(), became);
+          at::Tensor tensor = torch::full({3}, group.rank() + 1.0);
+          group.all_reduce(tensor);
+          EXPECT_EQ(tensor[2].item<double>(), 3);
+          group.barrier();
+          EXPECT_EQ(group.all_gather_bytes("x").size(), 2u);
+          const auto inner = group.new_group({1, 0});
+          EXPECT_EQ(inner->backend(), became);
+          inner->broadcast(tensor, 0);
+          Tensors native = {tensor};
+          group.native()->allreduce(native)->wait();
+          EXPECT_EQ(tensor[2].item<double>(), 6);
+          // Bytes without a place, where no backend is.
+          const Error error = error_of([&] { group.all_reduce(torch::ones({2}, torch::kMeta)); });
+          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+          EXPECT_THAT(error.what(), HasSubstr("backend " + became + " takes no tensors on meta"));
+          group.barrier();  // the group still works
+        },
+        names);
+  }
+}
+
+TEST(Backends, AMapWithAGpuNeedsOne) {
+  if (has_cuda()) GTEST_SKIP() << "this machine has a GPU";
+  for (const std::string names : {"cpu:shm,cuda:nccl", "cpu:gloo,cuda:gloo", "cuda:nccl", "cpu:auto,cuda:auto"}) {
+    ProcessGroupOptions options = options_for(0, 1, names);
+    options.device = c10::Device(c10::kCUDA, 0);
+    const Error error = error_of([&] { ProcessGroup::create(options, hash_store()); });
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << names;
+    EXPECT_THAT(error.what(), HasSubstr(names.find("gloo") == std::string::npos ? "nccl" : names));
+  }
+}
+
+TEST(Backends, AMapSendsEachTensorWhereItIs) {
+  if (!has_cuda()) GTEST_SKIP() << "needs a GPU";
+  ProcessGroupOptions options = options_for(0, 1, "cuda:nccl,cpu:shm");
+  options.device = c10::Device(c10::kCUDA, 0);
+  const auto group = ProcessGroup::create(options, hash_store());
+  EXPECT_EQ(group->backend(), "cpu:shm,cuda:nccl");
+  at::Tensor on_gpu = torch::ones({4}, options.device), on_cpu = torch::ones({4});
+  group->all_reduce(on_gpu);
+  group->all_reduce(on_cpu);
+  group->barrier();
+  EXPECT_EQ(on_gpu.sum().item<double>() + on_cpu.sum().item<double>(), 8);
+  EXPECT_THAT(error_of([&] { group->all_reduce_coalesced({on_gpu, on_cpu}); }).what(), HasSubstr("the tensors of one"));
+  group->abort();
+  EXPECT_EQ(error_of([&] { group->all_reduce(on_cpu); }).code(), ErrorCode::kAborted);
+  EXPECT_EQ(error_of([&] { group->all_reduce(on_gpu); }).code(), ErrorCode::kAborted);
+}
+
+TEST(Backends, RanksWithDifferentMapsAreNamed) {
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const Error error =
+        error_of([&] { ProcessGroup::create(options_for(rank, 2, rank == 0 ? "cpu:shm" : "cpu:gloo"), store); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 was given 'cpu:gloo', rank 0 'cpu:shm'"));
+  });
 }
 
 TEST(Groups, CanBeMadeAgainAndAgainThroughOneStore) {

@@ -245,6 +245,11 @@ void ShmBackend::end(const std::string& reason, bool quietly) {
   queue_->abort(reason, quietly && !messages);
 }
 
+void ShmBackend::fail(const Error& failure) {
+  queue_->fail(failure);
+  messenger_->fail(failure);
+}
+
 c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
   call.label.sequence = state_->collectives() - 1;  // of the one that GroupBackend has just begun
   if (call.timeout == c10d::kUnsetTimeout) call.timeout = timeout_;

@@ -68,6 +68,8 @@ class ShmBackend final : public c10d::Backend {
   void shutdown() override { end("the group was shut down", /*quietly=*/true); }
   // Ends what is pending with Error (kAborted). `quietly`: leaves the other ranks in peace when nothing is.
   void end(const std::string& reason, bool quietly);
+  // The group failed elsewhere on this rank: ends what is pending with an Error of this code, and tells the others.
+  void fail(const Error& failure);
 
   const std::shared_ptr<shm::Heap>& heap() const { return heap_; }
 

@@ -93,7 +93,7 @@ class Store {
 
 // How a group is made. Unset numbers (-1) come from the environment for "env://".
 struct ProcessGroupOptions {
-  std::string backend = "gloo";        // "gloo", "nccl", "shm", "auto" or "none"
+  std::string backend = "gloo";        // "gloo", "nccl", "shm", "auto" or "none", or "cpu:shm,cuda:nccl"
   std::string init_method = "env://";  // "tcp://host:port", "file:///path"; ignored when a store is given
   int32_t rank = -1;
   int32_t world_size = -1;

@@ -35,7 +35,7 @@ public final class ProcessGroup implements AutoCloseable {
     private String name = "";
     private Store store;
 
-    /** "gloo", "nccl", "shm" (shared memory of one host), "auto", or "none", which exchanges nothing. */
+    /** "gloo", "nccl", "shm" (shared memory of one host), "auto", or "none", which exchanges nothing; or one for each device, as in "cpu:shm,cuda:nccl". */
     public Options backend(String value) {
       backend = value;
       return this;

@@ -1,0 +1,52 @@
+// A group's backend for the tensors of one kind of device, or of several.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/backend_map.h"
+#include "comm/group_backend.h"
+#include "comm/group_state.h"
+#include "comm/rendezvous.h"
+#include "tandem/process_group.h"
+#include "tandem/runtime.h"
+
+namespace tandem {
+
+inline c10::DeviceType to_device_type(DeviceKind device) {
+  return device == DeviceKind::kCpu ? c10::kCPU : c10::kCUDA;
+}
+
+// Gives up meeting the others when the program shuts down meanwhile.
+struct Cancellation {
+  std::atomic<bool> cancelled{false};
+  ShutdownHook hook{"a process group that is being made", [this] { cancelled = true; }};
+};
+
+struct Channel {
+  BackendKind kind = BackendKind::kGloo;  // never kAuto
+  std::vector<DeviceKind> devices;
+  std::shared_ptr<GroupState> state;
+  Store store;  // of this channel alone, where there are other ranks; outlives the backend, which uses it to the end
+  c10::intrusive_ptr<GroupBackend> backend;
+  c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
+
+  // Meets the other ranks, whose options name the same backends, and connects to them. Blocks.
+  static std::shared_ptr<Channel> open(const BackendEntry& entry, const ProcessGroupOptions& options,
+                                       const Meeting& meeting);
+
+  bool serves(c10::DeviceType device) const;
+  // The backend takes only the dtypes that it computes with.
+  bool few_types() const { return kind == BackendKind::kGloo; }
+
+  // Aborts what is pending, but leaves peers in peace when nothing is.
+  void end(const std::string& reason);
+  // The group failed elsewhere: ends what is pending, and tells the peers.
+  void fail(const Error& failure);
+};
+
+}  // namespace tandem
