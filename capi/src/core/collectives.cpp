@@ -10,13 +10,20 @@ using namespace tandem::capi;
 
 namespace {
 
-// To the caller, who waits, or waits here.
-void hand_over(tdm_process_group* group, tandem::Work work, tdm_work** out) {
+// Starts a collective for the caller, who waits for it, or waits here.
+template <typename Start>
+void run(tdm_process_group* group, tdm_work** out, Start&& start) {
   if (!out) {
+    tandem::Work work;
+    {
+      const tandem::WaitsAtOnce at_once;
+      work = start();
+    }
     work.wait();
     tandem::startup_is_over();
     return;
   }
+  tandem::Work work = start();
   auto* handle = new tdm_work;
   handle->work = std::move(work);
   handle->group = group->group;
@@ -47,19 +54,20 @@ void check_count(std::size_t count, std::size_t expected, const char* argument) 
 }  // namespace
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  return guard("tdm_broadcast",
-               [&] { hand_over(group, unwrap_group(group).broadcast_async(unwrap(tensor, "tensor"), root), work); });
+  return guard("tdm_broadcast", [&] {
+    run(group, work, [&] { return unwrap_group(group).broadcast_async(unwrap(tensor, "tensor"), root); });
+  });
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_all_reduce", [&] {
-    hand_over(group, unwrap_group(group).all_reduce_async(unwrap(tensor, "tensor"), to_reduce_op(op)), work);
+    run(group, work, [&] { return unwrap_group(group).all_reduce_async(unwrap(tensor, "tensor"), to_reduce_op(op)); });
   });
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
   return guard("tdm_all_reduce_premul_sum", [&] {
-    hand_over(group, unwrap_group(group).all_reduce_premul_sum_async(unwrap(tensor, "tensor"), factor), work);
+    run(group, work, [&] { return unwrap_group(group).all_reduce_premul_sum_async(unwrap(tensor, "tensor"), factor); });
   });
 }
 
@@ -67,14 +75,16 @@ tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const*
                                     tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_all_reduce_coalesced", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.all_reduce_coalesced_async(unwrap_list(tensors, tensor_count, "tensors"), to_reduce_op(op)),
-              work);
+    run(group, work, [&] {
+      return native.all_reduce_coalesced_async(unwrap_list(tensors, tensor_count, "tensors"), to_reduce_op(op));
+    });
   });
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_reduce", [&] {
-    hand_over(group, unwrap_group(group).reduce_async(unwrap(tensor, "tensor"), root, to_reduce_op(op)), work);
+    run(group, work,
+        [&] { return unwrap_group(group).reduce_async(unwrap(tensor, "tensor"), root, to_reduce_op(op)); });
   });
 }
 
@@ -82,8 +92,8 @@ tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, 
                           const tdm_tensor* input, tdm_work** work) {
   return guard("tdm_all_gather", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.all_gather_async(unwrap_list(outputs, output_count, "outputs"), unwrap(input, "input")),
-              work);
+    run(group, work,
+        [&] { return native.all_gather_async(unwrap_list(outputs, output_count, "outputs"), unwrap(input, "input")); });
   });
 }
 
@@ -91,7 +101,8 @@ tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* outp
                                       tdm_work** work) {
   return guard("tdm_all_gather_into_tensor", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.all_gather_into_tensor_async(unwrap(output, "output"), unwrap(input, "input")), work);
+    run(group, work,
+        [&] { return native.all_gather_into_tensor_async(unwrap(output, "output"), unwrap(input, "input")); });
   });
 }
 
@@ -99,8 +110,9 @@ tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size
                       const tdm_tensor* input, int32_t root, tdm_work** work) {
   return guard("tdm_gather", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.gather_async(unwrap_list(outputs, output_count, "outputs"), unwrap(input, "input"), root),
-              work);
+    run(group, work, [&] {
+      return native.gather_async(unwrap_list(outputs, output_count, "outputs"), unwrap(input, "input"), root);
+    });
   });
 }
 
@@ -108,8 +120,9 @@ tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor*
                        int32_t root, tdm_work** work) {
   return guard("tdm_scatter", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group, native.scatter_async(unwrap(output, "output"), unwrap_list(inputs, input_count, "inputs"), root),
-              work);
+    run(group, work, [&] {
+      return native.scatter_async(unwrap(output, "output"), unwrap_list(inputs, input_count, "inputs"), root);
+    });
   });
 }
 
@@ -117,10 +130,10 @@ tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_
                               size_t input_count, tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_reduce_scatter", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group,
-              native.reduce_scatter_async(unwrap(output, "output"), unwrap_list(inputs, input_count, "inputs"),
-                                          to_reduce_op(op)),
-              work);
+    run(group, work, [&] {
+      return native.reduce_scatter_async(unwrap(output, "output"), unwrap_list(inputs, input_count, "inputs"),
+                                         to_reduce_op(op));
+    });
   });
 }
 
@@ -128,9 +141,9 @@ tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* outpu
                                      tdm_reduce_op op, tdm_work** work) {
   return guard("tdm_reduce_scatter_tensor", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group,
-              native.reduce_scatter_tensor_async(unwrap(output, "output"), unwrap(input, "input"), to_reduce_op(op)),
-              work);
+    run(group, work, [&] {
+      return native.reduce_scatter_tensor_async(unwrap(output, "output"), unwrap(input, "input"), to_reduce_op(op));
+    });
   });
 }
 
@@ -138,10 +151,10 @@ tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, 
                           tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
   return guard("tdm_all_to_all", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group,
-              native.all_to_all_async(unwrap_list(outputs, output_count, "outputs"),
-                                      unwrap_list(inputs, input_count, "inputs")),
-              work);
+    run(group, work, [&] {
+      return native.all_to_all_async(unwrap_list(outputs, output_count, "outputs"),
+                                     unwrap_list(inputs, input_count, "inputs"));
+    });
   });
 }
 
@@ -150,16 +163,16 @@ tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, c
                                  size_t input_split_count, tdm_work** work) {
   return guard("tdm_all_to_all_single", [&] {
     auto& native = unwrap_group(group);
-    hand_over(group,
-              native.all_to_all_single_async(unwrap(output, "output"), unwrap(input, "input"),
-                                             to_splits(output_splits, output_split_count, "output_splits"),
-                                             to_splits(input_splits, input_split_count, "input_splits")),
-              work);
+    run(group, work, [&] {
+      return native.all_to_all_single_async(unwrap(output, "output"), unwrap(input, "input"),
+                                            to_splits(output_splits, output_split_count, "output_splits"),
+                                            to_splits(input_splits, input_split_count, "input_splits"));
+    });
   });
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  return guard("tdm_barrier", [&] { hand_over(group, unwrap_group(group).barrier_async(), work); });
+  return guard("tdm_barrier", [&] { run(group, work, [&] { return unwrap_group(group).barrier_async(); }); });
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
@@ -172,7 +185,7 @@ tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
   return guard("tdm_send",
-               [&] { hand_over(group, unwrap_group(group).isend(unwrap(tensor, "tensor"), to, tag), work); });
+               [&] { run(group, work, [&] { return unwrap_group(group).isend(unwrap(tensor, "tensor"), to, tag); }); });
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source,
@@ -181,7 +194,7 @@ tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, 
     auto& native = unwrap_group(group);
     const at::Tensor& target = unwrap(tensor, "tensor");
     if (work) {
-      hand_over(group, native.irecv(target, from, tag), work);
+      run(group, work, [&] { return native.irecv(target, from, tag); });
       return;
     }
     const int sender = native.recv(target, from, tag);
@@ -201,7 +214,7 @@ tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* mess
       list.push_back({one.is_send ? tandem::Message::Kind::kSend : tandem::Message::Kind::kReceive,
                       unwrap(one.tensor, ("messages[" + std::to_string(i) + "].tensor").c_str()), one.peer, one.tag});
     }
-    hand_over(group, native.batch_isend_irecv(list), work);
+    run(group, work, [&] { return native.batch_isend_irecv(list); });
   });
 }
 

@@ -62,6 +62,22 @@ class TANDEM_API Work {
   std::vector<at::Tensor> result_;
 };
 
+// Around the start of a collective or message for which its thread waits right afterwards. Where whoever waits can run it
+// (backend shm), no other thread is then woken for it, which takes longer than a small one. The blocking calls of
+// ProcessGroup have one.
+class TANDEM_API WaitsAtOnce {
+ public:
+  WaitsAtOnce();
+  ~WaitsAtOnce();
+  WaitsAtOnce(const WaitsAtOnce&) = delete;
+  WaitsAtOnce& operator=(const WaitsAtOnce&) = delete;
+  // Whether this thread has one.
+  static bool now();
+
+ private:
+  const bool before_;
+};
+
 // A send or a receive of a batch.
 struct Message {
   enum class Kind { kSend, kReceive };
@@ -151,44 +167,44 @@ class TANDEM_API ProcessGroup {
                                const std::vector<std::int64_t>& input_splits = {});
   Work barrier_async();
 
-  void broadcast(const at::Tensor& tensor, int root) { broadcast_async(tensor, root).wait(); }
-  void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum) { all_reduce_async(tensor, op).wait(); }
+  void broadcast(const at::Tensor& tensor, int root) { now([&] { return broadcast_async(tensor, root); }); }
+  void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum) { now([&] { return all_reduce_async(tensor, op); }); }
   void all_reduce_premul_sum(const at::Tensor& tensor, double factor) {
-    all_reduce_premul_sum_async(tensor, factor).wait();
+    now([&] { return all_reduce_premul_sum_async(tensor, factor); });
   }
   void all_reduce_coalesced(const std::vector<at::Tensor>& tensors, ReduceOp op = ReduceOp::kSum) {
-    all_reduce_coalesced_async(tensors, op).wait();
+    now([&] { return all_reduce_coalesced_async(tensors, op); });
   }
   void reduce(const at::Tensor& tensor, int root, ReduceOp op = ReduceOp::kSum) {
-    reduce_async(tensor, root, op).wait();
+    now([&] { return reduce_async(tensor, root, op); });
   }
   void all_gather(const std::vector<at::Tensor>& outputs, const at::Tensor& input) {
-    all_gather_async(outputs, input).wait();
+    now([&] { return all_gather_async(outputs, input); });
   }
   void all_gather_into_tensor(const at::Tensor& output, const at::Tensor& input) {
-    all_gather_into_tensor_async(output, input).wait();
+    now([&] { return all_gather_into_tensor_async(output, input); });
   }
   void gather(const std::vector<at::Tensor>& outputs, const at::Tensor& input, int root) {
-    gather_async(outputs, input, root).wait();
+    now([&] { return gather_async(outputs, input, root); });
   }
   void scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, int root) {
-    scatter_async(output, inputs, root).wait();
+    now([&] { return scatter_async(output, inputs, root); });
   }
   void reduce_scatter(const at::Tensor& output, const std::vector<at::Tensor>& inputs, ReduceOp op = ReduceOp::kSum) {
-    reduce_scatter_async(output, inputs, op).wait();
+    now([&] { return reduce_scatter_async(output, inputs, op); });
   }
   void reduce_scatter_tensor(const at::Tensor& output, const at::Tensor& input, ReduceOp op = ReduceOp::kSum) {
-    reduce_scatter_tensor_async(output, input, op).wait();
+    now([&] { return reduce_scatter_tensor_async(output, input, op); });
   }
   void all_to_all(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& inputs) {
-    all_to_all_async(outputs, inputs).wait();
+    now([&] { return all_to_all_async(outputs, inputs); });
   }
   void all_to_all_single(const at::Tensor& output, const at::Tensor& input,
                          const std::vector<std::int64_t>& output_splits = {},
                          const std::vector<std::int64_t>& input_splits = {}) {
-    all_to_all_single_async(output, input, output_splits, input_splits).wait();
+    now([&] { return all_to_all_single_async(output, input, output_splits, input_splits); });
   }
-  void barrier() { barrier_async().wait(); }
+  void barrier() { now([&] { return barrier_async(); }); }
   // A barrier over the store, slower than barrier(), whose kTimeout names every rank that has not come, on each rank
   // that has, also on those that come later. The group lives on. Zero: the group's timeout.
   void monitored_barrier(std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
@@ -202,7 +218,7 @@ class TANDEM_API ProcessGroup {
   // for or asks may not make progress.
   Work isend(const at::Tensor& tensor, int to, int tag = 0);
   Work irecv(const at::Tensor& tensor, int from = kAnyRank, int tag = 0);
-  void send(const at::Tensor& tensor, int to, int tag = 0) { isend(tensor, to, tag).wait(); }
+  void send(const at::Tensor& tensor, int to, int tag = 0) { now([&] { return isend(tensor, to, tag); }); }
   // Gives the rank that sent.
   int recv(const at::Tensor& tensor, int from = kAnyRank, int tag = 0);
   // All at once, in whatever order; one work for all. Ranks may exchange with each other without waiting in circles.
@@ -237,6 +253,15 @@ class TANDEM_API ProcessGroup {
   struct Parts;
   friend class GroupMaker;
   explicit ProcessGroup(std::unique_ptr<Parts> parts);
+  template <typename Start>
+  static void now(Start&& start) {
+    Work work;
+    {
+      const WaitsAtOnce at_once;
+      work = start();
+    }
+    work.wait();
+  }
   // Whose backend takes tensors of this device; throws when there is none, or not one for all.
   Channel& channel_for(const at::Tensor& tensor, const char* collective) const;
   Channel& channel_for(const std::vector<at::Tensor>& tensors, const char* collective) const;

@@ -382,8 +382,8 @@ Work ProcessGroup::irecv(const at::Tensor& tensor, int from, int tag) {
 }
 
 int ProcessGroup::recv(const at::Tensor& tensor, int from, int tag) {
-  Work work = irecv(tensor, from, tag);
-  work.wait();
+  Work work;
+  now([&] { return work = irecv(tensor, from, tag); });
   return from == kAnyRank ? work.source_rank() : from;
 }
 

@@ -6,6 +6,21 @@
 namespace tandem {
 namespace {
 
+thread_local bool waits_at_once = false;
+
+}  // namespace
+
+WaitsAtOnce::WaitsAtOnce() : before_(std::exchange(waits_at_once, true)) {}
+
+WaitsAtOnce::~WaitsAtOnce() {
+  waits_at_once = before_;
+}
+
+bool WaitsAtOnce::now() {
+  return waits_at_once;
+}
+namespace {
+
 // As what a backend without guard (NCCL) throws.
 [[noreturn]] void rethrow(const c10::DistError& error) {
   const std::string text = error.what_without_backtrace();

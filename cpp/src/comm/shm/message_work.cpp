@@ -2,6 +2,8 @@
 
 #include <ATen/core/ivalue.h>
 
+#include "tandem/process_group.h"
+
 namespace tandem::shm {
 
 using c10::ivalue::Future;
@@ -19,7 +21,7 @@ c10::intrusive_ptr<MessageWork> MessageWork::start(std::shared_ptr<Messenger> me
   message.data = static_cast<std::byte*>(tensor.mutable_data_ptr());
   message.bytes = tensor.nbytes();
   message.done = [work](std::exception_ptr failure, int peer) { work->end(std::move(failure), peer); };
-  messenger->post(std::move(message));
+  messenger->post(std::move(message), WaitsAtOnce::now());
   return work;
 }
 

@@ -25,7 +25,7 @@ Messenger::~Messenger() {
   stop();
 }
 
-void Messenger::post(Message message) {
+void Messenger::post(Message message, bool soon) {
   Lock lock(mutex_);
   if (broken_) {
     const auto failure = std::make_exception_ptr(*broken_);
@@ -35,6 +35,7 @@ void Messenger::post(Message message) {
   ++pending_;
   posted_.push_back(std::move(message));
   if (driving_) return nudge();
+  if (soon) return;
   drive_once(lock);
   if (pending_ > 0 && !driving_) wake_thread();
 }

@@ -29,7 +29,8 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
 
-  void post(Message message);
+  // `soon`: whoever posts will help() at once, so that nobody else is woken.
+  void post(Message message, bool soon);
   // Moves messages, or has another thread do it, until `is_done`, which becomes true when a message's end is told.
   void help(const std::function<bool()>& is_done);
 

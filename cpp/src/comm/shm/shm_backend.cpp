@@ -4,6 +4,7 @@
 #include "comm/shm/collectives.h"
 #include "comm/shm/message_work.h"
 #include "comm/shm/spin.h"
+#include "tandem/process_group.h"
 
 namespace tandem {
 namespace {
@@ -255,7 +256,7 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
   if (call.timeout == c10d::kUnsetTimeout) call.timeout = timeout_;
   auto work = c10::make_intrusive<shm::Work>(queue_, getRank(), call.type, call.title, call.label, std::move(call.body),
                                              call.timeout, std::move(call.result), std::move(call.held));
-  queue_->submit(work, /*soon=*/!call.async);
+  queue_->submit(work, /*soon=*/!call.async || WaitsAtOnce::now());
   if (!call.async) queue_->help(*work);
   return work;
 }
