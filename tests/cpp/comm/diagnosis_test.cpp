@@ -14,6 +14,7 @@ namespace tandem::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class Variable {
@@ -78,6 +79,64 @@ TEST(Detail, NamesTheRanksThatDoNotCome) {
     EXPECT_EQ(error_of([&] { group->barrier(); }).code(), ErrorCode::kTimeout);
   });
 }
+
+// Without DETAIL. Gloo's ranks wait for each other until the timeout; those of shm see at once what the others call.
+class Desync : public ::testing::TestWithParam<const char*> {
+ protected:
+  // `body` is what ranks call after a barrier. Each must get an error that says where it stood, in time.
+  void expect_named(const std::function<void(ProcessGroup&)>& body, const std::vector<std::string>& calls) {
+    const Store store = hash_store();
+    run_ranks(3, [&](int rank) {
+      ProcessGroupOptions options = options_for(rank, 3, GetParam());
+      options.name = "trainers";
+      options.timeout = std::chrono::seconds(1);
+      const auto group = ProcessGroup::create(options, store);
+      group->barrier();
+      const auto begun = std::chrono::steady_clock::now();
+      const Error error = error_of([&] { body(*group); });
+      EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));  // 1 s where nothing else runs
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(calls[rank]), HasSubstr("group 'trainers'"),
+                                      HasSubstr("(rank " + std::to_string(rank) + " of 3)"),
+                                      ContainsRegex("begun [0-9]+\\.[0-9]+ s ago"), ContainsRegex("rank [0-2]")));
+      // The group has ended on every rank.
+      EXPECT_THAT(error_of([&] { group->barrier(); }).what(), HasSubstr("can no longer be used"));
+    });
+  }
+};
+
+TEST_P(Desync, OfOneRankThatCallsAnotherCollective) {
+  expect_named(
+      [](ProcessGroup& group) {
+        at::Tensor tensor = torch::ones({30});
+        if (group.rank() != 2) return group.all_reduce(tensor);
+        group.all_gather({torch::ones({30}), torch::ones({30}), torch::ones({30})}, tensor);
+      },
+      {"all_reduce #1", "all_reduce #1", "all_gather #1"});
+}
+
+TEST_P(Desync, OfOneRankThatIsACollectiveAhead) {
+  expect_named(
+      [](ProcessGroup& group) {
+        at::Tensor tensor = torch::ones({30});
+        if (group.rank() == 2) group.reduce(tensor, 2);
+        group.all_reduce(tensor);
+        group.all_reduce(tensor);
+      },
+      {"#1", "#1", "#1"});
+}
+
+TEST_P(Desync, OfOneRankThatDoesNotCome) {
+  expect_named(
+      [](ProcessGroup& group) {
+        at::Tensor tensor = torch::ones({30});
+        if (group.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        group.all_reduce(tensor);
+      },
+      {"all_reduce #1", "all_reduce #1", "all_reduce #1"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Desync, ::testing::Values("gloo", "shm"),
+                         [](const auto& info) { return std::string(info.param); });
 
 std::string read(const std::string& path) {
   std::ostringstream text;

@@ -1,6 +1,7 @@
 #include "comm/shm/exchange.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "comm/shm/lost.h"
@@ -156,9 +157,11 @@ void Exchange::verify(int rank, std::uint32_t step) {
                     theirs.element == ours.element && theirs.operation == ours.operation && theirs.root == ours.root &&
                     theirs.bytes == ours.bytes;
   if (same) return;
+  char age[32];
+  std::snprintf(age, sizeof age, "%.3f s", std::chrono::duration<double>(Clock::now() - begun_).count());
   throw Error(ErrorCode::kInvalidArgument,
-              "ranks of " + whereabouts() + " call different collectives: this rank " + describe(ours) + ", rank " +
-                  std::to_string(rank) + " " + describe(theirs) +
+              "ranks of " + whereabouts() + " call different collectives: this rank " + describe(ours) + ", begun " + age +
+                  " ago, rank " + std::to_string(rank) + " " + describe(theirs) +
                   "; all ranks must call the same ones in the same order, with tensors of the same shape and dtype");
 }
 
