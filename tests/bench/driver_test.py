@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import measure, op_overhead, places, report
+from driver import allreduce, measure, op_overhead, places, report
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -77,7 +77,7 @@ class Run(unittest.TestCase):
             measure.run(program("import time; time.sleep(600)"), ranks=1, timeout=1)
 
 
-class OpOverhead(unittest.TestCase):
+class WithStandIns(unittest.TestCase):
     """With stand-ins for the programs of each side."""
 
     def setUp(self):
@@ -90,16 +90,22 @@ class OpOverhead(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def stand_in(self, program, us, values):
+    def stand_in(self, program, *reports):
+        """A program that writes the report of each rank."""
         path = os.path.join(self.folder, "bin", program)
         with open(path, "w") as file:
-            file.write(f"#!/bin/sh\necho '{json.dumps({'us': us, 'values': values})}' > $BENCH_OUT/rank-0.json\n")
+            file.write("#!/bin/sh\n")
+            for rank, values in enumerate(reports):
+                file.write(f"echo '{json.dumps(values)}' > $BENCH_OUT/rank-{rank}.json\n")
         os.chmod(path, 0o755)
+        return path
 
+
+class OpOverhead(WithStandIns):
     def stand_ins(self, values_of_cpp):
-        self.stand_in("bench-op-overhead", 0.75, [1, 2])
-        self.stand_in("python", 1.5, [1, 2])
-        self.stand_in("bench-op-overhead-cpp", 0.5, values_of_cpp)
+        self.stand_in("bench-op-overhead", {"us": 0.75, "values": [1, 2]})
+        self.stand_in("python", {"us": 1.5, "values": [1, 2]})
+        self.stand_in("bench-op-overhead-cpp", {"us": 0.5, "values": values_of_cpp})
 
     def test_each_peer_has_an_entry(self):
         self.stand_ins([1, 2])
@@ -122,6 +128,45 @@ class OpOverhead(unittest.TestCase):
     def test_training_has_no_peer_in_cpp(self):
         with mock.patch.object(op_overhead.subprocess, "run"):
             self.assertEqual(list(op_overhead.Case("lstm-cell-loop", self.folder).sides()), ["ours", "python"])
+
+
+class AllReduce(WithStandIns):
+    def reports(self, ranks, us, value=3):
+        sizes = [str(size) for size in allreduce.SIZES.values()]
+        return [{"us": {size: us + rank for size in sizes}, "values": {size: [value] for size in sizes}}
+                for rank in range(ranks)]
+
+    def stand_ins(self, ranks, openmpi=None):
+        self.stand_in("tandem", *self.reports(ranks, 1))
+        self.stand_in("python", *self.reports(ranks, 39))
+        if openmpi:
+            self.stand_in("bench-allreduce-mpi", {})
+            patch = mock.patch.dict(os.environ, PATH=os.path.join(self.folder, "bin") + ":" + os.environ["PATH"])
+            patch.start()
+            self.addCleanup(patch.stop)
+            self.stand_in("mpirun", *openmpi)
+
+    def test_each_size_has_an_entry_of_the_slower_rank_and_a_missing_peer_is_said(self):
+        self.stand_ins(2)
+        said = []
+        entries = allreduce.benchmark(5, said.append, ["1KB-2", "25MB-2"])
+        self.assertEqual([(e["case"], e["ours"], e["peer"], e["peer_name"], e["ratio"], e["ranks"]) for e in entries],
+                         [("1KB-2", 2, 40, "gloo", 0.05, 2), ("25MB-2", 2, 40, "gloo", 0.05, 2)])
+        self.assertRegex(said[0], "NOT MEASURED: openmpi, which is not installed")
+
+    def test_open_mpi_is_a_peer_where_it_is_installed(self):
+        self.stand_ins(4, openmpi=self.reports(4, 1))
+        entries = allreduce.benchmark(5, lambda text: None, ["64B-4"])
+        self.assertEqual([(e["case"], e["peer_name"], e["ratio"]) for e in entries],
+                         [("64B-4", "gloo", 4 / 42), ("64B-4", "openmpi", 1)])
+
+    def test_a_rank_with_another_result_is_named(self):
+        self.stand_ins(2, openmpi=[*self.reports(1, 1), *self.reports(1, 1, value=4)])
+        with self.assertRaisesRegex(measure.BenchError, "1024 bytes on 2 ranks: rank 1 of openmpi has .4., rank 0 of ours"):
+            allreduce.benchmark(5, lambda text: None, ["1KB-2"])
+
+    def test_sizes_are_multiples_of_a_number(self):
+        self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@ import argparse
 import os
 import sys
 
-from . import ddp_step, interop, measure, op_overhead, places, report, startup
+from . import allreduce, ddp_step, interop, measure, op_overhead, places, report, startup
 
-BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark}
+BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
+              "allreduce": allreduce.benchmark}
 
 
 def main():
@@ -13,7 +14,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop")
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each side, at least 5")
     parser.add_argument("--only", action="append", metavar="CASE",
-                        help="of ddp-step and op-overhead: this case alone; may be given several times")
+                        help="of ddp-step, op-overhead and allreduce: this case alone; may be given several times")
     args = parser.parse_args()
     names = args.names or list(BENCHMARKS)
     for name in names:

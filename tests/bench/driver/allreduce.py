@@ -1,0 +1,80 @@
+"""`allreduce`: how long an all-reduce takes, by size and by ranks: Tandem's shared memory, Gloo, Open MPI."""
+import os
+import shutil
+
+from . import measure, places, report
+
+SIZES = {"64B": 64, "256B": 256, "1KB": 1 << 10, "4KB": 4 << 10, "16KB": 16 << 10, "64KB": 64 << 10,
+         "256KB": 256 << 10, "1MB": 1 << 20, "4MB": 4 << 20, "25MB": 25 << 20, "64MB": 64 << 20, "256MB": 256 << 20}
+RANKS = (2, 4)
+SECONDS = 0.2  # that each size is timed in each run
+MPI_PROGRAM = "bench-allreduce-mpi"
+
+
+def ours(ranks, seconds, sizes):
+    return places.tandem_run(ranks, places.program("bench-allreduce"), "--backend", "shm", "--seconds", str(seconds),
+                             "--sizes", ",".join(sizes))
+
+
+def gloo(ranks, seconds, sizes):
+    return places.torchrun(ranks, places.peer("allreduce.py"), "--seconds", str(seconds), "--sizes", ",".join(sizes))
+
+
+def openmpi(ranks, seconds, sizes):
+    """Through shared memory alone; more ranks than cores give each other the core, which Open MPI does by itself."""
+    return ["mpirun", "-n", str(ranks), "--oversubscribe", "--mca", "btl", "self,vader",
+            places.program(MPI_PROGRAM), str(seconds), *sizes]
+
+
+def sides(progress):
+    found = {"ours": ours, "gloo": gloo}
+    if os.path.exists(places.program(MPI_PROGRAM)) and shutil.which("mpirun"):
+        found["openmpi"] = openmpi
+    else:
+        progress(" NOT MEASURED: openmpi, which is not installed (Debian's openmpi-bin and libopenmpi-dev)")
+    return found
+
+
+def run(side, ranks, seconds, sizes):
+    # mpirun refuses to run as root unless told twice.
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return measure.run(side(ranks, seconds, sizes), ranks=ranks, environment=environment)[0]
+
+
+def check(found, ranks, sizes):
+    """Raises measure.BenchError unless every rank of every side has the same results."""
+    expected = None
+    for name, side in found.items():
+        for rank, reported in enumerate(run(side, ranks, 0, sizes)):
+            expected = expected or reported["values"]
+            for size in sizes:
+                theirs = reported["values"].get(size)
+                if theirs != expected[size]:
+                    raise measure.BenchError(f"{size} bytes on {ranks} ranks: rank {rank} of {name} has {theirs}, rank 0 "
+                                             f"of ours {expected[size]}")
+
+
+def times(side, ranks, sizes):
+    """Of each size, of the slower rank, in microseconds."""
+    reports = run(side, ranks, SECONDS, sizes)
+    return {size: max(reported["us"][size] for reported in reports) for size in sizes}
+
+
+def benchmark(rounds, progress, only=None):
+    entries = []
+    found = sides(progress)
+    for ranks in RANKS:
+        names = [name for name in SIZES if not only or f"{name}-{ranks}" in only]
+        if not names:
+            continue
+        progress(f" {ranks} ranks")
+        sizes = [str(SIZES[name]) for name in names]
+        check(found, ranks, sizes)
+        results = measure.alternate({name: lambda side=side: times(side, ranks, sizes) for name, side in found.items()},
+                                    rounds, progress)
+        for name, size in zip(names, sizes):
+            of = {side: [run[size] for run in runs] for side, runs in results.items()}
+            for peer in list(found)[1:]:
+                entries.append(report.entry(f"{name}-{ranks}", of["ours"], of[peer], peer_name=peer,
+                                            unit="us/all-reduce", ranks=ranks, threads=1))
+    return entries
