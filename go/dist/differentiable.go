@@ -10,7 +10,9 @@ import (
 // results are new tensors. All ranks call them in the same order and run Backward through the same of them: inputs
 // require gradients on all ranks or on none, and every result is part of what Backward starts from. Reductions take
 // [Sum] and [Avg]. Being part of a forward pass they panic with *[Error], which gotorch.Try returns; the context given
-// to [Init] aborts them. Source: torch.distributed.nn.functional.
+// to [Init] aborts them. Autograd goes back through a graph in the order of its making, as far as one thread made it: a
+// forward pass with several of them stays on one, as that of [Main] does and what runs in gotorch.Scope. Source:
+// torch.distributed.nn.functional.
 type Differentiable struct{ group *ProcessGroup }
 
 // Differentiable collectives of this group.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ func threadsOver(t *testing.T, backend string, n int, body func(ctx context.Cont
 	errs := make([]error, n)
 	for rank := range n {
 		wait.Go(func() {
+			runtime.LockOSThread() // as dist.Main: backward passes of all ranks exchange in one order
 			group, err := dist.Init(t.Context(), dist.Options{Backend: backend, Store: store,
 				Rank: gotorch.Some(rank), WorldSize: gotorch.Some(n), Timeout: testTimeout, Name: t.Name()})
 			if err != nil {
