@@ -28,22 +28,29 @@ std::string interface_names() {
   return names;
 }
 
-// Gloo writes messages to sockets on the thread that sends or receives, and raises SIGPIPE there where the peer is gone.
+// Gloo writes messages to sockets on the thread that sends or receives. Where the peer is gone it raises SIGPIPE there,
+// and may then wait for a peer that will never answer.
 class GlooWithoutSigpipe final : public c10d::ProcessGroupGloo {
  public:
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
 
   c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& tensors, int rank, int tag) override {
-    const net::SigpipeBlocked blocked;
-    return ProcessGroupGloo::send(tensors, rank, tag);
+    return guarded([&] { return ProcessGroupGloo::send(tensors, rank, tag); });
   }
   c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int rank, int tag) override {
-    const net::SigpipeBlocked blocked;
-    return ProcessGroupGloo::recv(tensors, rank, tag);
+    return guarded([&] { return ProcessGroupGloo::recv(tensors, rank, tag); });
   }
   c10::intrusive_ptr<c10d::Work> recvAnysource(std::vector<at::Tensor>& tensors, int tag) override {
+    return guarded([&] { return ProcessGroupGloo::recvAnysource(tensors, tag); });
+  }
+
+ private:
+  template <typename Issue>
+  static c10::intrusive_ptr<c10d::Work> guarded(Issue&& issue) {
     const net::SigpipeBlocked blocked;
-    return ProcessGroupGloo::recvAnysource(tensors, tag);
+    auto work = issue();
+    if (blocked.was_raised()) throw Error(ErrorCode::kPeerLost, "Connection closed by peer (Broken pipe)");
+    return work;
   }
 };
 

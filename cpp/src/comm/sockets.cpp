@@ -260,11 +260,15 @@ sigset_t only_sigpipe() {
   return set;
 }
 
+bool is_pending() {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+}
+
 }  // namespace
 
 SigpipeBlocked::SigpipeBlocked() {
-  sigset_t pending;
-  was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+  was_pending_ = is_pending();
   const sigset_t pipe = only_sigpipe();
   pthread_sigmask(SIG_BLOCK, &pipe, &before_);
 }
@@ -277,6 +281,10 @@ SigpipeBlocked::~SigpipeBlocked() {
     }
   }
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool SigpipeBlocked::was_raised() const {
+  return !was_pending_ && is_pending();
 }
 
 std::string host_identity() {

@@ -59,6 +59,8 @@ class SigpipeBlocked {
  public:
   SigpipeBlocked();
   ~SigpipeBlocked();
+  // Whether the signal was raised meanwhile: something was written to a peer that is gone.
+  bool was_raised() const;
   SigpipeBlocked(const SigpipeBlocked&) = delete;
   SigpipeBlocked& operator=(const SigpipeBlocked&) = delete;
 

@@ -36,8 +36,9 @@ bool is_blocked() {
 TEST(SigpipeBlocked, TurnsTheSignalIntoAnError) {
   {
     const SigpipeBlocked blocked;
+    EXPECT_FALSE(blocked.was_raised());
     EXPECT_EQ(error_of_write(), EPIPE);
-    EXPECT_TRUE(is_pending());
+    EXPECT_TRUE(blocked.was_raised());
   }
   EXPECT_FALSE(is_pending());
   EXPECT_FALSE(is_blocked());
@@ -49,7 +50,10 @@ TEST(SigpipeBlocked, LeavesWhatTheProgramBlocked) {
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
   EXPECT_EQ(error_of_write(), EPIPE);
-  { const SigpipeBlocked blocked; }
+  {
+    const SigpipeBlocked blocked;
+    EXPECT_FALSE(blocked.was_raised());
+  }
   EXPECT_TRUE(is_pending());
   EXPECT_TRUE(is_blocked());
   int signal = 0;
