@@ -125,16 +125,26 @@ void GuardedWork::interrupt(const Error& reason) {
   state_->let_go();
 }
 
+// Gloo tells whoever receives that the peer is gone, but not each send that is under way, which would wait to the end of
+// the timeout: receives come first, and once one part has failed the others are not waited for.
 void GuardedWork::wait_for_inner() {
-  for (const auto& one : inner_) {
-    std::exception_ptr failure;
-    try {
-      // False is what Gloo says after an abort, which then has ended this work already.
-      if (!one->wait(state_->timeout())) failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
-    } catch (...) {
-      failure = std::current_exception();
+  bool failed = false;
+  for (const bool sends : {false, true}) {
+    for (const auto& one : inner_) {
+      if ((one->retrieveOpType() == c10d::OpType::SEND) != sends) continue;
+      if (sends && failed) one->abort();
+      std::exception_ptr failure;
+      try {
+        // False is what Gloo says after an abort, which then has ended this work already.
+        if (!one->wait(state_->timeout())) {
+          failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
+        }
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      failed = failed || failure;
+      inner_done(failure);
     }
-    inner_done(failure);
   }
 }
 
