@@ -77,6 +77,8 @@ std::byte* map(int fd, std::size_t bytes) {
     throw Error(ErrorCode::kOutOfMemory,
                 "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno));
   }
+  // A core dump would have all its addresses, of which few are used.
+  madvise(data, bytes, MADV_DONTDUMP);
   return static_cast<std::byte*>(data);
 }
 
