@@ -1,10 +1,8 @@
 #include "comm/shm/messenger.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 
+#include "comm/shm/own_thread.h"
 #include "comm/shm/spin.h"
 
 namespace tandem::shm {
@@ -155,13 +153,7 @@ void Messenger::wake_thread() {
     for_thread_.notify_one();
     return;
   }
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([self = shared_from_this()] { self->serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "tandem-shm-msg");
+  thread_ = start_own_thread("tandem-shm-msg", [self = shared_from_this()] { self->serve(); });
 }
 
 void Messenger::serve() {

@@ -1,11 +1,10 @@
 #include "comm/shm/queue.h"
 
-#include <pthread.h>
-#include <signal.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
+#include "comm/shm/own_thread.h"
 #include "comm/shm/spin.h"
 
 namespace tandem::shm {
@@ -53,13 +52,7 @@ void Queue::wake_thread() {
     work_or_stop_.notify_one();
     return;
   }
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([self = shared_from_this()] { self->serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "tandem-shm");
+  thread_ = start_own_thread("tandem-shm", [self = shared_from_this()] { self->serve(); });
 }
 
 void Queue::serve() {

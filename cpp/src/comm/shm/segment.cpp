@@ -75,7 +75,8 @@ std::byte* map(int fd, std::size_t bytes) {
   }
   if (data == MAP_FAILED) {
     throw Error(ErrorCode::kOutOfMemory,
-                "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno));
+                "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno) +
+                    "; allow more addresses (ulimit -v), or use backend gloo");
   }
   // A core dump would have all its addresses, of which few are used.
   madvise(data, bytes, MADV_DONTDUMP);
