@@ -144,7 +144,9 @@ Work ProcessGroup::all_reduce_premul_sum_async(const at::Tensor& tensor, double 
   if (channel.kind == BackendKind::kNccl && !tensor.is_complex() && tensor.numel() != 0) {
     Tensors tensors = {tensor.detach()};
     c10d::AllreduceOptions options;
-    options.reduceOp = c10d::makeNCCLPreMulSum(factor);
+    // LibTorch's function for it has another name in each release, and its constructor drops the factor.
+    options.reduceOp.op_ = c10d::ReduceOp::PREMUL_SUM;
+    options.reduceOp.supplement_ = c10::make_intrusive<c10d::NCCLPreMulSumSupplement>(factor);
     return Work(channel.backend->allreduce(tensors, options), {tensor});
   }
   {

@@ -9,6 +9,13 @@
 
 #include "cpp/comm/threads.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+// Freed memory that the sanitizer holds back, 256 MiB unless told, would look like a leak.
+extern "C" const char* __asan_default_options() {
+  return "quarantine_size_mb=1";
+}
+#endif
+
 namespace tandem::testing {
 namespace {
 

@@ -89,7 +89,7 @@ Operation operation_of(const c10d::ReduceOp& op) {
 double factor_of(const c10d::ReduceOp& op) {
   if (op != c10d::ReduceOp::PREMUL_SUM) return 1;
   const auto* given = dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
-  if (!given) throw Error(ErrorCode::kInvalidArgument, "PREMUL_SUM has no factor; make it with makeNCCLPreMulSum");
+  if (!given) throw Error(ErrorCode::kInvalidArgument, "PREMUL_SUM has no factor; give its supplement one");
   return given->tensor_factor.defined() ? given->tensor_factor.item<double>() : given->double_factor;
 }
 

@@ -11,11 +11,22 @@
 #include "cpp/comm/threads.h"
 #include "tandem/ddp.h"
 
+// The newest LibTorch deprecates some of c10d's names for others that the pinned one does not have.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace tandem::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+
+// LibTorch's function for it has another name in each release.
+c10d::ReduceOp premul_sum(double factor) {
+  c10d::ReduceOp op;
+  op.op_ = c10d::ReduceOp::PREMUL_SUM;
+  op.supplement_ = c10::make_intrusive<c10d::NCCLPreMulSumSupplement>(factor);
+  return op;
+}
 
 using Tensors = std::vector<at::Tensor>;
 
@@ -284,7 +295,7 @@ TEST(ShmValues, ComplexNumbersAndFactors) {
     for (const std::int64_t count : {3, 100000}) {
       tensors = {torch::full({count}, group.getRank() + 1.0, torch::kBFloat16)};
       c10d::AllreduceOptions options;
-      options.reduceOp = c10d::makeNCCLPreMulSum(group.getRank() == 0 ? 10.0 : 0.5);  // each rank its own
+      options.reduceOp = premul_sum(group.getRank() == 0 ? 10.0 : 0.5);  // each rank its own
       group.allreduce(tensors, options)->wait();
       EXPECT_TRUE(tensors[0].eq(11).all().item<bool>());
     }
@@ -353,7 +364,7 @@ TEST(ShmValues, RefusesWhatItCannotDo) {
         refused([&] { reduce(torch::zeros({2}), c10d::ReduceOp::BAND); }, "BAND");
         refused([&] { reduce(torch::zeros({2}, torch::kBool), c10d::ReduceOp::AVG); }, "AVG");
         refused([&] { reduce(torch::zeros({2}, torch::kComplexFloat), c10d::ReduceOp::PRODUCT); }, "PRODUCT");
-        refused([&] { reduce(torch::zeros({2}, torch::kInt), c10d::makeNCCLPreMulSum(2.0)); }, "PREMUL_SUM");
+        refused([&] { reduce(torch::zeros({2}, torch::kInt), premul_sum(2.0)); }, "PREMUL_SUM");
         refused([&] { reduce(torch::zeros({4, 4}).select(1, 0), c10d::ReduceOp::SUM); }, "not dense");
         Tensors inputs = {torch::zeros({2})};
         std::vector<Tensors> lists = {{torch::zeros({3})}};
