@@ -1,17 +1,36 @@
 #include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include <string_view>
 
 #include "ddp/parts.h"
 #include "tandem/error.h"
 
 namespace tandem {
 
+std::vector<c10d::GradBucket> DataParallelReducer::Parts::buckets() const {
+  try {
+    return reducer->get_grad_buckets(/*return_zero_tensors=*/false);
+  } catch (const c10::Error& error) {
+    const std::string_view message = error.what_without_backtrace();
+    if (message.find("has not been allocated yet") == std::string_view::npos) throw;
+    return {};
+  }
+}
+
 void DataParallelReducer::Parts::shadow_backward(bool static_first) {
+  std::vector<c10d::GradBucket> buckets = this->buckets();
+  if (buckets.empty()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "this rank is out of inputs before its first backward, and has sparse gradients: LibTorch " TORCH_VERSION
+        " does not say what to exchange then; give every rank a batch, or make the embeddings' gradients dense");
+  }
   const auto match_used_map = [&] {
     std::vector<at::Tensor> unused = {at::zeros_like(reducer->get_local_used_map_on_device())};
     group->native()->allreduce(unused)->wait();
   };
   if (static_first) match_used_map();
-  std::vector<c10d::GradBucket> buckets = reducer->get_grad_buckets(/*return_zero_tensors=*/false);
   std::vector<c10::intrusive_ptr<c10::ivalue::Future>> futures;
   for (c10d::GradBucket& bucket : buckets) {
     at::Tensor zeros;

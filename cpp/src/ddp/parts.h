@@ -65,6 +65,9 @@ struct DataParallelReducer::Parts {
   at::Device device() const { return trained.front().device(); }
   void broadcast(const std::vector<at::Tensor>& tensors, int root);
   void rebuild_buckets();
+  // The reducer's; none where it does not show them: from LibTorch 2.15 on with sparse gradients, until this rank's first
+  // backward.
+  std::vector<c10d::GradBucket> buckets() const;
   void make_reducer();
   void set_hook();
   void install_hook();

@@ -17,7 +17,7 @@ DataParallelStatistics DataParallelReducer::statistics() const {
   statistics.backward_compute = number("avg_backward_compute_time");
   statistics.backward_communication = number("avg_backward_comm_time");
   statistics.overlap = number("avg_backward_compute_comm_overlap_time");
-  for (const c10d::GradBucket& bucket : parts.reducer->get_grad_buckets(/*return_zero_tensors=*/false)) {
+  for (const c10d::GradBucket& bucket : parts.buckets()) {
     std::int64_t bytes = 0;
     std::vector<std::string> names;
     for (const at::Tensor& parameter : bucket.getParameters()) {
