@@ -36,8 +36,9 @@ enum class Kind : int {
   kEvent,
   kGradScaler,
   kModelAverager,
+  kSummaryWriter,
 };
-inline constexpr int kKindCount = 21;
+inline constexpr int kKindCount = 22;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -10,7 +10,7 @@ import tempfile
 
 # room of cpp/src → the rooms it may use (docs/design.md, "Rooms")
 ROOMS = {
-    "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "comm": {"memory"}, "nccl": {"comm"},
+    "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "comm": {"memory"}, "nccl": {"comm"},
     "ddp": {"comm", "nn", "optim"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data"},
 }

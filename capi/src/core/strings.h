@@ -22,13 +22,17 @@ inline std::vector<std::string> to_strings(const char* const* strings, std::size
 }
 
 // For what is written where others read it.
-inline void check_utf8(const std::vector<std::string>& strings, const char* argument) {
+inline void check_utf8(const char* text, const std::string& argument) {
+  while (*text) {
+    const int length = tandem_utf8_length(text);
+    if (length == 0) invalid("argument '" + argument + "' is no UTF-8");
+    text += length;
+  }
+}
+
+inline void check_utf8(const std::vector<std::string>& strings, const std::string& argument) {
   for (std::size_t i = 0; i < strings.size(); ++i) {
-    for (const char* at = strings[i].c_str(); *at;) {
-      const int length = tandem_utf8_length(at);
-      if (length == 0) invalid(std::string("argument '") + argument + "'[" + std::to_string(i) + "] is no UTF-8");
-      at += length;
-    }
+    check_utf8(strings[i].c_str(), argument + "[" + std::to_string(i) + "]");
   }
 }
 

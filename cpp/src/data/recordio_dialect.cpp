@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "crc32c.h"
+
 namespace tandem::recordio {
 namespace {
 
@@ -37,8 +39,7 @@ std::string guess_other_format(Bytes file) {
   }
   if (begins_with(file, {0x0a, 0x23, 0xd7, 0xce})) return "it looks like a RecordIO file of dmlc or MXNet";
   if (file.size() >= 12) {  // TFRecord: a length and its masked CRC-32C
-    const std::uint32_t crc = crc32c(file.first(8));
-    if (load_u32(file.data() + 8) == ((crc >> 15) | (crc << 17)) + 0xa282ead8u) return "it looks like a TFRecord file";
+    if (load_u32(file.data() + 8) == masked_crc32c(file.first(8))) return "it looks like a TFRecord file";
   }
   return "";
 }

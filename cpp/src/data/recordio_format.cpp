@@ -1,10 +1,11 @@
 #include "data/recordio_format.h"
 
-#include <isa-l/crc.h>
 #include <libdeflate.h>
 #include <snappy.h>
 
 #include <algorithm>
+
+#include "crc32c.h"
 
 namespace tandem::recordio {
 namespace {
@@ -16,11 +17,6 @@ constexpr std::uint8_t kPlainFrame = 0x01;
 
 // No deflate stream expands by more; it bounds what a damaged length can make us allocate.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
-
-std::uint32_t masked_crc32c(Bytes data) {
-  const std::uint32_t crc = crc32c(data);
-  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
-}
 
 Buffer allocate(std::uint64_t size) {
   return {std::unique_ptr<std::uint8_t[]>(new std::uint8_t[static_cast<std::size_t>(size)]),
@@ -78,16 +74,6 @@ void for_each_data_frame(Bytes stored, const Use& use) {
 
 std::uint32_t crc32(Bytes data) {
   return libdeflate_crc32(0, data.data(), data.size());
-}
-
-std::uint32_t crc32c(Bytes data) {
-  std::uint32_t crc = ~0u;
-  while (!data.empty()) {  // the library takes int lengths and, for historical reasons, pointers to non-const
-    const auto part = data.first(std::min<std::size_t>(data.size(), 1u << 30));
-    crc = crc32_iscsi(const_cast<unsigned char*>(part.data()), static_cast<int>(part.size()), crc);
-    data = data.subspan(part.size());
-  }
-  return ~crc;
 }
 
 std::vector<std::uint8_t> snappy_compress(Bytes payload) {

@@ -37,9 +37,8 @@ inline void append_u32(std::vector<std::uint8_t>& bytes, std::uint32_t value) {
   store_u32(bytes.data() + bytes.size() - sizeof value, value);
 }
 
-// CRC-32 (IEEE), as in zip; CRC-32C (Castagnoli), as in Snappy's frames.
+// CRC-32 (IEEE), as in zip.
 std::uint32_t crc32(Bytes data);
-std::uint32_t crc32c(Bytes data);
 
 // A block of memory that is not zeroed first.
 struct Buffer {

@@ -30,6 +30,7 @@ type (
 	RecordIOWriter unsafe.Pointer
 	RecordIOReader unsafe.Pointer
 	Loader         unsafe.Pointer
+	SummaryWriter  unsafe.Pointer
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and

@@ -252,6 +252,15 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_loader_batch_count",
     "tdm_loader_start_epoch",
     "tdm_loader_next",
+    "tdm_summary_writer_create",
+    "tdm_summary_writer_path",
+    "tdm_summary_writer_add_scalar",
+    "tdm_summary_writer_add_histogram",
+    "tdm_summary_writer_add_image",
+    "tdm_summary_writer_add_text",
+    "tdm_summary_writer_flush",
+    "tdm_summary_writer_close",
+    "tdm_summary_writer_free",
 };
 
 int tandem_go_bind(void* library) {
@@ -1486,4 +1495,49 @@ tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t fir
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
   if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
   return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[244])(loader, batch, field_count, has_batch);
+}
+
+tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[245])(folder, suffix, out);
+}
+
+const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
+  if (!slots[246]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[246])(writer);
+}
+
+tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[247])(writer, tag, value, step, wall_time);
+}
+
+tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[248])(writer, tag, values, step, wall_time);
+}
+
+tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[249])(writer, tag, image, layout, step, wall_time);
+}
+
+tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[250])(writer, tag, text, step, wall_time);
+}
+
+tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[251])(writer);
+}
+
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[252])(writer);
+}
+
+void tdm_summary_writer_free(tdm_summary_writer* writer) {
+  if (!slots[253]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[253])(writer);
 }

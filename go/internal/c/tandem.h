@@ -59,6 +59,7 @@ typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
 typedef struct tdm_loader tdm_loader;
+typedef struct tdm_summary_writer tdm_summary_writer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -138,7 +139,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "model_averager", "error"), for leak tests. -1 for an unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "error"), for leak tests. -1 for an
+ * unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -1180,6 +1182,45 @@ TDM_API tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int
 /* The next batch: `batch` has room for field_count handles, each freed with tdm_tensor_free(). *has_batch = 0 at the
  * end of the epoch, and the handles are untouched. Blocks. */
 TDM_API tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch);
+
+/* -------------------------------------------------------------------------------------------------- summary writer */
+
+/* Writes what a run measures to a file that TensorBoard shows: makes the folder if need be, and in it
+ * events.out.tfevents.TIME.HOST.PROCESS.NUMBER and `suffix`, which may be NULL. Each event is in the file when its call
+ * returns. Thread-safe. Errors: TDM_ERROR_IO naming folder or file.
+ * Source: torch.utils.tensorboard.SummaryWriter. */
+TDM_API tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out);
+/* The file; lives as long as the writer. */
+TDM_API const char* tdm_summary_writer_path(const tdm_summary_writer* writer);
+/* `wall_time` here and below: seconds since 1970; 0: now. */
+TDM_API tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value,
+                                                 int64_t step, double wall_time);
+/* Counts of all elements, by size; those that are not finite are left out.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for a complex tensor, and where no element is finite. */
+TDM_API tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag,
+                                                    const tdm_tensor* values, int64_t step, double wall_time);
+
+/* How an image's dimensions lie in its tensor; frozen numbers. */
+typedef int32_t tdm_image_layout;
+enum {
+  TDM_IMAGE_CHW = 0, /* channels, height, width */
+  TDM_IMAGE_HWC = 1,
+  TDM_IMAGE_HW = 2,
+  TDM_IMAGE_NCHW = 3, /* a batch: one picture, eight images a row */
+  TDM_IMAGE_NHWC = 4,
+};
+/* As PNG. 1 (grey), 3 (RGB) or 4 (RGBA) channels; uint8 from 0 to 255, or floating point from 0 to 1, cut off outside.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT naming tag, shape and what it needs. */
+TDM_API tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image,
+                                                tdm_image_layout layout, int64_t step, double wall_time);
+/* Markdown. */
+TDM_API tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text,
+                                               int64_t step, double wall_time);
+/* Has the system write all events to the disk. */
+TDM_API tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer);
+/* Flushes; later events are TDM_ERROR_CLOSED. A second time does nothing. */
+TDM_API tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer);
+TDM_API void tdm_summary_writer_free(tdm_summary_writer* writer);
 
 #ifdef __cplusplus
 }

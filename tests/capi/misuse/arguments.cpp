@@ -77,7 +77,8 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_ddp_get_bucket.bytes",
                                               "tdm_ddp_get_bucket.names",
                                               "tdm_model_averager_average.averaged",
-                                              "tdm_mnist_to_recordio.written"};
+                                              "tdm_mnist_to_recordio.written",
+                                              "tdm_summary_writer_create.suffix"};
   // A work that is waited for, a list of options that its count says is there.
   static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
                                                   "tdm_module_create.options", "tdm_optimizer_create.options"};

@@ -155,6 +155,9 @@ void* Handles::make(const std::string& type) {
       return tdm_periodic_model_averager_create(as<tdm_process_group>(get("process_group")), 1, 0, out);
     });
   }
+  if (type == "summary_writer") {
+    return made<tdm_summary_writer>([](auto* out) { return tdm_summary_writer_create("summaries", nullptr, out); });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -190,7 +193,8 @@ void Handles::free(const std::string& type, void* handle) {
       {"model_averager", [](void* h) { tdm_model_averager_free(as<tdm_model_averager>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
-      {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }}};
+      {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
+      {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
   if (found == how.end()) {
     ADD_FAILURE() << "tests/capi/misuse/handles.cpp does not know how a handle of type " << type << " is freed";

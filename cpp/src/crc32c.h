@@ -1,0 +1,14 @@
+// CRC-32C (Castagnoli), by the processor's instruction where it has one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tandem {
+
+std::uint32_t crc32c(std::span<const std::uint8_t> data);
+
+// As TFRecord and Snappy's frames store it, so that a checksum of bytes that hold checksums is as good as any other.
+std::uint32_t masked_crc32c(std::span<const std::uint8_t> data);
+
+}  // namespace tandem
