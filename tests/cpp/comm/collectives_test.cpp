@@ -196,23 +196,6 @@ TEST(Backends, AMapWithAGpuNeedsOne) {
   }
 }
 
-TEST(Backends, AMapSendsEachTensorWhereItIs) {
-  if (!has_cuda()) GTEST_SKIP() << "needs a GPU";
-  ProcessGroupOptions options = options_for(0, 1, "cuda:nccl,cpu:shm");
-  options.device = c10::Device(c10::kCUDA, 0);
-  const auto group = ProcessGroup::create(options, hash_store());
-  EXPECT_EQ(group->backend(), "cpu:shm,cuda:nccl");
-  at::Tensor on_gpu = torch::ones({4}, options.device), on_cpu = torch::ones({4});
-  group->all_reduce(on_gpu);
-  group->all_reduce(on_cpu);
-  group->barrier();
-  EXPECT_EQ(on_gpu.sum().item<double>() + on_cpu.sum().item<double>(), 8);
-  EXPECT_THAT(error_of([&] { group->all_reduce_coalesced({on_gpu, on_cpu}); }).what(), HasSubstr("the tensors of one"));
-  group->abort();
-  EXPECT_EQ(error_of([&] { group->all_reduce(on_cpu); }).code(), ErrorCode::kAborted);
-  EXPECT_EQ(error_of([&] { group->all_reduce(on_gpu); }).code(), ErrorCode::kAborted);
-}
-
 TEST(Backends, RanksWithDifferentMapsAreNamed) {
   const Store store = hash_store();
   run_ranks(2, [&](int rank) {
