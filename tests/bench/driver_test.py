@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import allreduce, measure, op_overhead, places, report
+from driver import allreduce, figures, measure, op_overhead, places, report
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -167,6 +167,19 @@ class AllReduce(WithStandIns):
 
     def test_sizes_are_multiples_of_a_number(self):
         self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))
+
+
+class Figures(unittest.TestCase):
+    def test_an_unknown_figure_is_named_before_anything_is_measured(self):
+        with self.assertRaisesRegex(measure.BenchError, "'pie'; there are allreduce, breakdown, bucket-size"):
+            figures.draw_all(self.fail, ["pie"])
+
+    def test_losses_are_means_of_the_batches_before(self):
+        self.assertEqual(figures.smoothed([4, 2, 6, 0], width=2), [4, 3, 4, 3])
+
+    def test_a_tool_that_fails_is_shown_with_its_output(self):
+        with self.assertRaisesRegex(measure.BenchError, "(?s): 4\n.*no such folder"):
+            measure.run_tool(*program("import sys; print('no such folder'); sys.exit(4)"))
 
 
 if __name__ == "__main__":

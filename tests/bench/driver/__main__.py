@@ -3,7 +3,7 @@ import argparse
 import os
 import sys
 
-from . import allreduce, ddp_step, interop, measure, op_overhead, places, report, startup
+from . import allreduce, ddp_step, figures, interop, measure, op_overhead, places, report, startup
 
 BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
               "allreduce": allreduce.benchmark}
@@ -11,15 +11,16 @@ BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-
 
 def main():
     parser = argparse.ArgumentParser(prog="script/bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop, figures")
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each side, at least 5")
     parser.add_argument("--only", action="append", metavar="CASE",
-                        help="of ddp-step, op-overhead and allreduce: this case alone; may be given several times")
+                        help="of ddp-step, op-overhead and allreduce: this case alone, of figures: this one; may be given "
+                             "several times")
     args = parser.parse_args()
     names = args.names or list(BENCHMARKS)
     for name in names:
-        if name not in BENCHMARKS and name != "interop":
-            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, and interop")
+        if name not in BENCHMARKS and name not in ("interop", "figures"):
+            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, interop and figures")
     if args.rounds < 5:
         parser.error("--rounds: a median needs at least 5 runs")
 
@@ -29,6 +30,9 @@ def main():
         try:
             if name == "interop":
                 interop.check()
+                continue
+            if name == "figures":
+                figures.draw_all(lambda text: print(text, flush=True), args.only)
                 continue
             entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
         except measure.BenchError as error:

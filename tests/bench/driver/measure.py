@@ -48,6 +48,13 @@ def run(command, *, ranks, timeout=300, environment=()):
         return reports, started_at
 
 
+def run_tool(*command, timeout=120):
+    """Runs a program that reports nothing."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0:
+        raise BenchError(f"{' '.join(map(str, command))}: {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+
+
 def alternate(sides, rounds, progress=print):
     """Runs each of `sides` ({name: function that returns a measurement}) once a round, and returns {name: [...]}.
 

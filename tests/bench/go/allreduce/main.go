@@ -62,7 +62,7 @@ func check(ctx context.Context, group *dist.ProcessGroup, count int) ([]float64,
 	for i := range pattern {
 		pattern[i] = float32((i+group.Rank())%11 + 1)
 	}
-	t := gotorch.From(pattern).Repeat(count/11 + 1).Narrow(0, 0, count).Contiguous()
+	t := gotorch.From(pattern).Repeat(count/11+1).Narrow(0, 0, count).Contiguous()
 	if err := group.AllReduce(ctx, t, dist.Sum); err != nil {
 		return nil, err
 	}

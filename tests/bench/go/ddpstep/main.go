@@ -25,6 +25,8 @@ var (
 	exchange  = flag.String("exchange", "gloo", "shm or gloo, or none: each rank trains alone")
 	warmup    = flag.Int("warmup", 5, "steps before the clock starts")
 	steps     = flag.Int("steps", 20, "steps that are timed")
+	bucketMB  = flag.Float64("bucket-cap-mb", 25, "MiB of gradients that travel together; 0: each alone")
+	measured  = flag.Bool("statistics", false, "report DistributedDataParallel's times, of every step")
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
 )
 
@@ -54,7 +56,11 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer group.Close()
-	ddp, err := dist.NewDDP(group, model, dist.DDPOptions{GradientAsBucketView: true})
+	options := dist.DDPOptions{GradientAsBucketView: true}
+	if *bucketMB != 25 {
+		options.BucketCapMB = gotorch.Some(*bucketMB)
+	}
+	ddp, err := dist.NewDDP(group, model, options)
 	if err != nil {
 		return err
 	}
@@ -76,11 +82,19 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	if *measured {
+		if err := ddp.SetStatisticsSampleRate(1); err != nil {
+			return err
+		}
+	}
+	each := make([]float64, *steps)
 	start := time.Now()
-	for range *steps {
+	for i := range *steps {
+		began := time.Now()
 		if err := step(); err != nil {
 			return err
 		}
+		each[i] = milliseconds(time.Since(began))
 	}
 	elapsed := time.Since(start)
 
@@ -88,9 +102,19 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := rankreport.Write(group.Rank(), map[string]any{
-		"step_ms": elapsed.Seconds() * 1000 / float64(max(*steps, 1)), "losses": losses, "rss_kb": resident,
-	}); err != nil {
+	report := map[string]any{"step_ms": milliseconds(elapsed) / float64(max(*steps, 1)), "steps_ms": each,
+		"losses": losses, "rss_kb": resident}
+	if *measured {
+		statistics, err := ddp.Statistics()
+		if err != nil {
+			return err
+		}
+		report["forward_ms"] = milliseconds(statistics.ForwardCompute)
+		report["backward_ms"] = milliseconds(statistics.BackwardCompute)
+		report["communication_ms"] = milliseconds(statistics.BackwardCommunication)
+		report["exposed_ms"] = milliseconds(statistics.BackwardCommunication - statistics.Overlap)
+	}
+	if err := rankreport.Write(group.Rank(), report); err != nil {
 		return err
 	}
 	if *save != "" && group.Rank() == 0 {
@@ -98,3 +122,5 @@ func run(ctx context.Context) error {
 	}
 	return nil
 }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
