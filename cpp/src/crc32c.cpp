@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-std::uint32_t crc32c(std::span<const std::uint8_t> data) {
-  std::uint32_t crc = ~0u;
+std::uint32_t crc32c(std::span<const std::uint8_t> data, std::uint32_t before) {
+  std::uint32_t crc = ~before;
   while (!data.empty()) {  // the library takes int lengths and, for historical reasons, pointers to non-const
     const auto part = data.first(std::min<std::size_t>(data.size(), 1u << 30));
     crc = crc32_iscsi(const_cast<unsigned char*>(part.data()), static_cast<int>(part.size()), crc);

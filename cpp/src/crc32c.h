@@ -6,7 +6,8 @@
 
 namespace tandem {
 
-std::uint32_t crc32c(std::span<const std::uint8_t> data);
+// `before`: the checksum of what comes before, to go on from.
+std::uint32_t crc32c(std::span<const std::uint8_t> data, std::uint32_t before = 0);
 
 // As TFRecord and Snappy's frames store it, so that a checksum of bytes that hold checksums is as good as any other.
 std::uint32_t masked_crc32c(std::span<const std::uint8_t> data);

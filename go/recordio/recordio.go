@@ -1,10 +1,11 @@
-// Package recordio reads and writes RecordIO v1 files (github.com/wangkuiyi/recordio): rows of chunks of records,
-// which are byte strings.
+// Package recordio reads and writes RecordIO files: rows of chunks of records, which are byte strings. Version 1 is that
+// of github.com/wangkuiyi/recordio, version 2 Tandem's own, docs/recordio-v2.md.
 package recordio
 
 import (
 	"io"
 	"iter"
+	"maps"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -19,14 +20,31 @@ type Compressor int32
 // The compressors.
 const (
 	NoCompression Compressor = 0
-	Snappy        Compressor = 1
-	Gzip          Compressor = 2
+	Snappy        Compressor = 1 // of version 1
+	Gzip          Compressor = 2 // of version 1
+	Zstd          Compressor = 3 // of version 2
 )
 
 // WriterOptions of [Create].
 type WriterOptions struct {
 	Compressor Compressor // unset: none
 	ChunkBytes int        // of records in a chunk before compression; unset: 32 MiB
+	Version    int        // of RecordIO, 1 or 2; unset: 1
+
+	// Of version 2.
+	Level     int               // of zstd, 1 to 19; unset: 3
+	Alignment int               // of records, in bytes: 1, 2, 4 to 64; unset: 64
+	Schema    string            // JSON that describes the records; unset: none
+	Metadata  map[string]string // UTF-8
+}
+
+func (o WriterOptions) native() c.WriterOptions {
+	native := c.WriterOptions{Compressor: int32(o.Compressor), Version: int32(o.Version), Level: int32(o.Level),
+		ChunkBytes: uint64(o.ChunkBytes), Alignment: o.Alignment, Schema: o.Schema}
+	for key, value := range o.Metadata {
+		native.Keys, native.Values = append(native.Keys, key), append(native.Values, value)
+	}
+	return native
 }
 
 func closed(op, path string) error {
@@ -50,7 +68,7 @@ func Create(path string, options ...WriterOptions) (*Writer, error) {
 	if o.ChunkBytes == 0 {
 		o.ChunkBytes = 32 << 20
 	}
-	handle, failure := c.CreateWriter(path, int32(o.Compressor), uint64(o.ChunkBytes))
+	handle, failure := c.CreateWriter(path, o.native())
 	if failure != nil {
 		return nil, bridge.Error(failure)
 	}
@@ -104,11 +122,14 @@ func (w *Writer) free() {
 
 // Reader reads a file, mapped into memory. It may be used from several goroutines.
 type Reader struct {
-	mutex  sync.RWMutex
-	path   string
-	handle c.RecordIOReader
-	count  int
-	watch  *leak.Watch
+	mutex    sync.RWMutex
+	path     string
+	handle   c.RecordIOReader
+	count    int
+	version  int
+	schema   string
+	metadata map[string]string
+	watch    *leak.Watch
 }
 
 // Open finds the file's chunks; each one's checksum is verified at its first use. Errors: gotorch.ErrNotFound,
@@ -118,10 +139,20 @@ func Open(path string) (*Reader, error) {
 	if failure != nil {
 		return nil, bridge.Error(failure)
 	}
-	r := &Reader{path: path, handle: handle, count: c.RecordCount(handle)}
+	r := &Reader{path: path, handle: handle, count: c.RecordCount(handle), version: c.RecordVersion(handle),
+		schema: c.RecordSchema(handle), metadata: c.RecordMetadata(handle)}
 	r.watch = leak.Track(r, "recordio.Reader")
 	return r, nil
 }
+
+// Version of the file's format, 1 or 2.
+func (r *Reader) Version() int { return r.version }
+
+// Schema is JSON that describes the records, "" where the file has none.
+func (r *Reader) Schema() string { return r.schema }
+
+// Metadata of a file of version 2; empty in version 1.
+func (r *Reader) Metadata() map[string]string { return maps.Clone(r.metadata) }
 
 // Len is the number of records.
 func (r *Reader) Len() int { return r.count }

@@ -40,7 +40,7 @@ at::Tensor loss_of(const at::Tensor& output) {
 }
 
 std::vector<at::Tensor> expected_gradients() {
-  const Net net = made();
+  Net net = made();
   loss_of(net->forward(inputs())).backward();
   std::vector<at::Tensor> gradients;
   for (const auto& parameter : net->parameters()) gradients.push_back(parameter.grad());
@@ -53,7 +53,7 @@ using GpuDdp = Gpu;
 void expect_equivalence(ProcessGroup& group, const std::shared_ptr<ProcessGroup>& shared) {
   const auto expected = expected_gradients();
   for (const bool view : {false, true}) {
-    const Net net = made();
+    Net net = made();
     DataParallelOptions options;
     options.bucket_cap_mb = 0.5;
     options.gradient_as_bucket_view = view;

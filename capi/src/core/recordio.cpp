@@ -3,6 +3,7 @@
 #include "core/guard.h"
 #include "core/handle.h"
 #include "core/options.h"
+#include "core/strings.h"
 #include "tandem/mnist.h"
 
 using tandem::Kind;
@@ -17,8 +18,11 @@ struct tdm_recordio_writer : tandem::capi::Handle<Kind::kRecordIOWriter> {
 };
 
 struct tdm_recordio_reader : tandem::capi::Handle<Kind::kRecordIOReader> {
-  explicit tdm_recordio_reader(const char* path) : reader(path) {}
+  explicit tdm_recordio_reader(const char* path) : reader(path) {
+    for (const auto& pair : reader.metadata().user) metadata.push_back(&pair);
+  }
   tandem::RecordIOReader reader;
+  std::vector<const std::pair<const std::string, std::string>*> metadata;
 };
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
@@ -28,10 +32,22 @@ tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_write
     not_null(out, "out");
     const auto given = tandem::capi::read_options(options, tdm_recordio_writer_options TDM_RECORDIO_WRITER_OPTIONS_INIT,
                                                   "tdm_recordio_writer_options");
-    if (given.compressor < 0) invalid("compressor " + std::to_string(given.compressor) + " is none of 0, 1, 2");
+    if (given.compressor < 0) invalid("compressor " + std::to_string(given.compressor) + " is none of 0, 1, 2, 3");
+    if (given.alignment < 0 || given.alignment > 64) {
+      invalid("alignment " + std::to_string(given.alignment) + " is no power of two from 1 to 64");
+    }
     tandem::RecordIOWriterOptions chosen;
     chosen.compressor = static_cast<tandem::Compressor>(given.compressor);
     chosen.chunk_bytes = given.chunk_bytes;
+    if (given.version != 0) chosen.version = given.version;
+    if (given.level != 0) chosen.level = given.level;
+    if (given.alignment != 0) chosen.alignment = static_cast<std::uint32_t>(given.alignment);
+    if (given.schema) chosen.metadata.schema = given.schema;
+    const auto keys = tandem::capi::to_strings(given.metadata_keys, given.metadata_count, "metadata_keys");
+    const auto values = tandem::capi::to_strings(given.metadata_values, given.metadata_count, "metadata_values");
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!chosen.metadata.user.emplace(keys[i], values[i]).second) invalid("metadata has \"" + keys[i] + "\" twice");
+    }
     *out = new tdm_recordio_writer(path, chosen);
   });
 }
@@ -72,6 +88,28 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
     *data = record.data();
     *size = record.size();
   });
+}
+
+int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
+  return if_live(reader) ? reader->reader.version() : 0;
+}
+
+const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
+  return if_live(reader) ? reader->reader.metadata().schema.c_str() : "";
+}
+
+int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
+  return if_live(reader) ? static_cast<int64_t>(reader->metadata.size()) : 0;
+}
+
+const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
+  const bool there = index >= 0 && index < tdm_recordio_reader_metadata_count(reader);
+  return there ? reader->metadata[static_cast<std::size_t>(index)]->first.c_str() : nullptr;
+}
+
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  const bool there = index >= 0 && index < tdm_recordio_reader_metadata_count(reader);
+  return there ? reader->metadata[static_cast<std::size_t>(index)]->second.c_str() : nullptr;
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {

@@ -1,15 +1,20 @@
-// RecordIO v1: files of records in checksummed chunks, as github.com/wangkuiyi/recordio writes them.
+// RecordIO: files of records, which are byte strings, in checksummed chunks.
 //
-// A file is a row of chunks without header or footer. A chunk is five little-endian u32 (magic 0x01020304, CRC-32 of
-// the stored payload, compressor, stored size, number of records) and the payload: for each record a u32 length and
-// its bytes, compressed as a whole. An empty file holds no records.
+// Version 1 is what github.com/wangkuiyi/recordio writes: a row of chunks without header or footer. A chunk is five
+// little-endian u32 (magic 0x01020304, CRC-32 of the stored payload, compressor, stored size, number of records) and
+// the payload: for each record a u32 length and its bytes, compressed as a whole. An empty file holds no records.
+//
+// Version 2 is Tandem's own, docs/recordio-v2.md: every byte under a CRC-32C, an index in a footer, records on
+// multiples of 64 bytes, a schema and metadata, and chunks that are found again behind damage.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tandem/export.h"
 
@@ -18,22 +23,34 @@ namespace tandem {
 // How a chunk's payload is stored; the numbers are those of the file.
 enum class Compressor : std::uint32_t {
   kNone = 0,
-  kSnappy = 1,  // Snappy's framing format, blocks of 64 KiB
-  kGzip = 2,
+  kSnappy = 1,  // Snappy's framing format, blocks of 64 KiB; version 1
+  kGzip = 2,    // version 1
+  kZstd = 3,    // version 2
+};
+
+// What a file of version 2 says about its records; both may be empty.
+struct RecordIOMetadata {
+  std::string schema;                       // JSON
+  std::map<std::string, std::string> user;  // UTF-8
 };
 
 struct RecordIOWriterOptions {
   Compressor compressor = Compressor::kNone;
   // Payload of a chunk before compression, 1 to 1 GiB. A larger record gets a chunk of its own.
   std::uint64_t chunk_bytes = 32u << 20;
+  int version = 1;
+  // Of version 2: where a record begins, a multiple of 1, 2, 4 … or 64 bytes; how hard zstd tries, 1 to 19.
+  std::uint32_t alignment = 64;
+  int level = 3;
+  RecordIOMetadata metadata = {};
 };
 
 // Writes one file. Bytes go to a temporary name beside `path`; close() syncs it and gives it its name, so that the file
 // is either whole or not there. A writer that is destroyed without close() leaves nothing.
 //
-// Errors: Error(kIo) naming the file and what the system said; kInvalidArgument for options out of range and for a
-// record that the format cannot hold (4 GiB); kClosed after close().
-// One thread at a time.
+// Errors: Error(kIo) naming the file and what the system said; kInvalidArgument for options out of range, or that the
+// version does not have, and for a record that the format cannot hold (4 GiB); kClosed after close().
+// Any thread may write; records lie in the order of the calls.
 class TANDEM_API RecordIOWriter {
  public:
   explicit RecordIOWriter(const std::string& path, const RecordIOWriterOptions& options = {});
@@ -54,15 +71,16 @@ class TANDEM_API RecordIOWriter {
 // Where a chunk lies, as its header says.
 struct RecordIOChunk {
   std::uint64_t offset;  // of the header, in bytes from the file's start
-  std::uint32_t stored_size;
+  std::uint64_t stored_size;
   Compressor compressor;
   std::int64_t first_record;
   std::int64_t records;
 };
 
-// Reads one file through mmap. Opening reads the chunks' headers only; a chunk's checksum is verified, its payload
-// decompressed and its records indexed when one of them is first asked for. Records of uncompressed chunks are views of
-// the mapped file; decompressed chunks stay in memory for the reader's life.
+// Reads one file of either version through mmap. Opening reads the chunks' headers (version 1) or the footer (version
+// 2) only; a chunk's checksum is verified, its payload decompressed and its records indexed when one of them is first
+// asked for. Records of uncompressed chunks are views of the mapped file; decompressed chunks stay in memory for the
+// reader's life.
 //
 // Errors: Error(kNotFound) for a missing file, kIo, kOutOfRange for an index, and kDataLoss naming the file, the chunk,
 // its byte offset and what is wrong.
@@ -79,6 +97,8 @@ class TANDEM_API RecordIOReader {
   std::span<const std::uint8_t> operator[](std::int64_t index);
 
   const std::string& path() const;
+  int version() const;
+  const RecordIOMetadata& metadata() const;  // empty in version 1
   std::size_t chunk_count() const;
   RecordIOChunk chunk(std::size_t number) const;
   // Verifies one chunk's checksum and layout; returns the bytes of its payload before compression.
@@ -88,5 +108,17 @@ class TANDEM_API RecordIOReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// What repair_recordio() kept, and what is lost: descriptions that name chunk or bytes.
+struct RecordIORepair {
+  std::int64_t records = 0;
+  std::size_t chunks = 0;
+  std::vector<std::string> lost;
+};
+
+// Copies every chunk of a damaged or truncated file that is whole into a new one of the same version. Behind damage
+// chunks are looked for by their markers. `source` stays as it is; `target` appears when it is whole.
+// Errors: kDataLoss where no chunk is whole, or the file is no RecordIO; kInvalidArgument where both are one file; kIo.
+TANDEM_API RecordIORepair repair_recordio(const std::string& source, const std::string& target);
 
 }  // namespace tandem

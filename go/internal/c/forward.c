@@ -244,6 +244,11 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_recordio_reader_create",
     "tdm_recordio_reader_count",
     "tdm_recordio_reader_get",
+    "tdm_recordio_reader_version",
+    "tdm_recordio_reader_schema",
+    "tdm_recordio_reader_metadata_count",
+    "tdm_recordio_reader_metadata_key",
+    "tdm_recordio_reader_metadata_value",
     "tdm_recordio_reader_free",
     "tdm_mnist_to_recordio",
     "tdm_loader_create",
@@ -1457,87 +1462,112 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
   return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[236])(reader, index, data, size);
 }
 
+int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
+  if (!slots[237]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[237])(reader);
+}
+
+const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
+  if (!slots[238]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[238])(reader);
+}
+
+int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
+  if (!slots[239]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[239])(reader);
+}
+
+const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[240]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[240])(reader, index);
+}
+
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[241]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[241])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[237]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[237])(reader);
+  if (!slots[242]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[242])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[238])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[243])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[239])(paths, path_count, fields, field_count, options, out);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[244])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[240]) return;
-  ((void (*)(tdm_loader* loader))slots[240])(loader);
+  if (!slots[245]) return;
+  ((void (*)(tdm_loader* loader))slots[245])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[241]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[241])(loader);
+  if (!slots[246]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[246])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[242]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[242])(loader);
+  if (!slots[247]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[247])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[243])(loader, epoch, first_batch);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[248])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[244])(loader, batch, field_count, has_batch);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[249])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[245])(folder, suffix, out);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[250])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[246]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[246])(writer);
+  if (!slots[251]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[251])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[247])(writer, tag, value, step, wall_time);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[252])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[248])(writer, tag, values, step, wall_time);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[253])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[249])(writer, tag, image, layout, step, wall_time);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[254])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[250])(writer, tag, text, step, wall_time);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[255])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[251])(writer);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[256])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[252])(writer);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[257])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[253]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[253])(writer);
+  if (!slots[258]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[258])(writer);
 }

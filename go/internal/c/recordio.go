@@ -11,13 +11,29 @@ func reader(r RecordIOReader) *C.tdm_recordio_reader {
 	return (*C.tdm_recordio_reader)(unsafe.Pointer(r))
 }
 
-func CreateWriter(path string, compressor int32, chunkBytes uint64) (RecordIOWriter, *Failure) {
+// WriterOptions are those of the C ABI; zero: its default.
+type WriterOptions struct {
+	Compressor, Version, Level int32
+	ChunkBytes                 uint64
+	Alignment                  int
+	Schema                     string
+	Keys, Values               []string
+}
+
+func CreateWriter(path string, o WriterOptions) (RecordIOWriter, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
-	cPath := C.CString(path)
+	cPath, schema := C.CString(path), C.CString(o.Schema)
 	defer free(cPath)
-	options := C.tdm_recordio_writer_options{compressor: C.tdm_compressor(compressor), chunk_bytes: C.uint64_t(chunkBytes)}
+	defer free(schema)
+	keys, freeKeys := cStrings(o.Keys)
+	defer freeKeys()
+	values, freeValues := cStrings(o.Values)
+	defer freeValues()
+	options := C.tdm_recordio_writer_options{compressor: C.tdm_compressor(o.Compressor), chunk_bytes: C.uint64_t(o.ChunkBytes),
+		version: C.int32_t(o.Version), level: C.int32_t(o.Level), alignment: C.int64_t(o.Alignment), schema: schema,
+		metadata_keys: keys, metadata_values: values, metadata_count: C.size_t(len(o.Keys))}
 	options.struct_size = C.sizeof_tdm_recordio_writer_options
 	var w *C.tdm_recordio_writer
 	err := failure(C.tdm_recordio_writer_create(cPath, &options, &w))
@@ -52,6 +68,20 @@ func Record(r RecordIOReader, index int, buffer []byte) ([]byte, *Failure) {
 		return buffer, err
 	}
 	return append(buffer, unsafe.Slice((*byte)(data), int(size))...), nil
+}
+
+func RecordVersion(r RecordIOReader) int { return int(C.tdm_recordio_reader_version(reader(r))) }
+func RecordSchema(r RecordIOReader) string {
+	return C.GoString(C.tdm_recordio_reader_schema(reader(r)))
+}
+
+func RecordMetadata(r RecordIOReader) map[string]string {
+	metadata := map[string]string{}
+	for i := range C.tdm_recordio_reader_metadata_count(reader(r)) {
+		key := C.GoString(C.tdm_recordio_reader_metadata_key(reader(r), i))
+		metadata[key] = C.GoString(C.tdm_recordio_reader_metadata_value(reader(r), i))
+	}
+	return metadata
 }
 
 func FreeReader(r RecordIOReader) { C.tdm_recordio_reader_free(reader(r)) }

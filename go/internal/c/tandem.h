@@ -1109,30 +1109,50 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* opti
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
 typedef int32_t tdm_compressor;
-enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP = 2 };
+/* Snappy and gzip are RecordIO v1's, zstd is v2's. */
+enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP = 2, TDM_COMPRESSOR_ZSTD = 3 };
 
 typedef struct tdm_recordio_writer_options {
   size_t struct_size;
   tdm_compressor compressor;
   uint64_t chunk_bytes; /* of payload before compression */
+  int32_t version;      /* of RecordIO: 1 or 2; 0: 1 */
+  /* Of version 2. */
+  int32_t level;                      /* of zstd, 1 to 19; 0: 3 */
+  int64_t alignment;                  /* of records, in bytes: 1, 2, 4 to 64; 0: 64 */
+  const char* schema;                 /* JSON that describes the records; NULL: none */
+  const char* const* metadata_keys;   /* UTF-8 */
+  const char* const* metadata_values;
+  size_t metadata_count;
 } tdm_recordio_writer_options;
-#define TDM_RECORDIO_WRITER_OPTIONS_INIT { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20 }
+#define TDM_RECORDIO_WRITER_OPTIONS_INIT \
+  { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20, 0, 0, 0, NULL, NULL, NULL, 0 }
 
-/* RecordIO v1 (github.com/wangkuiyi/recordio). Writes beside `path` under a temporary name; the file appears under its
- * own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing. */
+/* RecordIO v1 (github.com/wangkuiyi/recordio) or v2 (docs/recordio-v2.md). Writes beside `path` under a temporary name;
+ * the file appears under its own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing.
+ * Any thread may write. Errors: TDM_ERROR_INVALID_ARGUMENT for options that the version does not have. */
 TDM_API tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
                                               tdm_recordio_writer** out);
 TDM_API tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size);
 TDM_API tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer);
 TDM_API void tdm_recordio_writer_free(tdm_recordio_writer* writer);
 
-/* Maps the file and finds its chunks. Each chunk's CRC-32 is verified at its first use.
+/* Maps the file, of either version, and finds its chunks. Each chunk's checksum is verified at its first use.
  * Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS naming file, chunk and offset. Thread-safe after creation. */
 TDM_API tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
 TDM_API int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
 /* Record `index`. *data is borrowed and lives as long as the reader. */
 TDM_API tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data,
                                            size_t* size);
+/* 1 or 2. */
+TDM_API int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
+/* What a file of version 2 says about its records, "" where it says nothing. Lives as long as the reader, here and
+ * below. */
+TDM_API const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader);
+TDM_API int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader);
+/* Number `index`, in the order of the keys; NULL past the last. */
+TDM_API const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index);
+TDM_API const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index);
 TDM_API void tdm_recordio_reader_free(tdm_recordio_reader* reader);
 
 /* MNIST's IDX files (plain or .gz) to RecordIO: a record is the label byte, then rows × columns pixel bytes.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/atomic_file.h"
-#include "data/recordio_format.h"
+#include "data/recordio/v1_format.h"
 #include "data/tool/digit_shapes.h"
 #include "tandem/error.h"
 

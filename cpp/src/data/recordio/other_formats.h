@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/recordio_format.h"
+#include "data/recordio/bytes.h"
 
 namespace tandem::recordio {
 

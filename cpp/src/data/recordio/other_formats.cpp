@@ -1,9 +1,10 @@
-#include "data/recordio_dialect.h"
+#include "data/recordio/other_formats.h"
 
 #include <algorithm>
 #include <array>
 
 #include "crc32c.h"
+#include "data/recordio/v1_format.h"
 
 namespace tandem::recordio {
 namespace {

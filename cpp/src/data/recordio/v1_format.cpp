@@ -1,9 +1,10 @@
-#include "data/recordio_format.h"
+#include "data/recordio/v1_format.h"
 
 #include <libdeflate.h>
 #include <snappy.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "crc32c.h"
 
@@ -18,10 +19,8 @@ constexpr std::uint8_t kPlainFrame = 0x01;
 // No deflate stream expands by more; it bounds what a damaged length can make us allocate.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 
-Buffer allocate(std::uint64_t size) {
-  return {std::unique_ptr<std::uint8_t[]>(new std::uint8_t[static_cast<std::size_t>(size)]),
-          static_cast<std::size_t>(size)};
-}
+// Bounds the records that a header may declare: no codec here makes more than this of a byte, and a record takes four.
+constexpr std::uint64_t kMaxExpansion = 1100;
 
 // One frame of a Snappy stream.
 struct Frame {
@@ -71,6 +70,49 @@ void for_each_data_frame(Bytes stored, const Use& use) {
 }
 
 }  // namespace
+
+std::string hex(std::uint32_t value) {
+  char text[11];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+ChunkHeader decode_header(Bytes rest) {
+  if (rest.size() < kHeaderBytes) {
+    throw Damaged{"the file ends inside its header, " + std::to_string(rest.size()) + " bytes of 20"};
+  }
+  if (const std::uint32_t magic = load_u32(rest.data()); magic != kMagic) {
+    throw Damaged{"its magic number is " + hex(magic) + ", not " + hex(kMagic)};
+  }
+  const std::uint32_t checksum = load_u32(rest.data() + 4), compressor = load_u32(rest.data() + 8);
+  const std::uint32_t size = load_u32(rest.data() + 12), count = load_u32(rest.data() + 16);
+  if (compressor > 2) throw Damaged{"its compressor is " + std::to_string(compressor) + ", none of 0, 1, 2"};
+  if (size > rest.size() - kHeaderBytes) {
+    throw Damaged{"it is truncated: its header declares " + std::to_string(size) + " bytes, the file has " +
+                  std::to_string(rest.size() - kHeaderBytes)};
+  }
+  if (count > (compressor == 0 ? size / 4 : size * kMaxExpansion / 4)) {
+    throw Damaged{"its header declares " + std::to_string(count) + " records, more than " + std::to_string(size) +
+                  " bytes can hold"};
+  }
+  // The count is outside the checksum, and a chunk without records is never looked into.
+  if (count == 0 && size > 0) {
+    throw Damaged{"its header declares no records, but " + std::to_string(size) + " bytes"};
+  }
+  return {checksum, static_cast<Compressor>(compressor), size, count};
+}
+
+void check_payload(Bytes stored, std::uint32_t checksum) {
+  if (const std::uint32_t actual = crc32(stored); actual != checksum) {
+    throw Damaged{"its checksum is " + hex(actual) + ", its header says " + hex(checksum)};
+  }
+}
+
+Bytes decompress(Bytes stored, Compressor compressor, Buffer& memory) {
+  if (compressor == Compressor::kNone) return stored;
+  memory = compressor == Compressor::kSnappy ? snappy_decompress(stored) : gzip_decompress(stored);
+  return {memory.data.get(), memory.size};
+}
 
 std::uint32_t crc32(Bytes data) {
   return libdeflate_crc32(0, data.data(), data.size());

@@ -1,0 +1,60 @@
+// Numbers in files, and memory for what files hold.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+
+namespace tandem::recordio {
+
+static_assert(std::endian::native == std::endian::little, "files are little-endian, and so are all hosts so far");
+
+using Bytes = std::span<const std::uint8_t>;
+
+inline std::uint32_t load_u32(const std::uint8_t* bytes) {
+  std::uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+inline std::uint64_t load_u64(const std::uint8_t* bytes) {
+  std::uint64_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+inline void store_u32(std::uint8_t* bytes, std::uint32_t value) {
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+inline void store_u64(std::uint8_t* bytes, std::uint64_t value) {
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+// A block of memory on a multiple of 64 that is not zeroed first.
+struct Buffer {
+  struct Free {
+    void operator()(std::uint8_t* block) const { ::operator delete (block, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::uint8_t[], Free> data;
+  std::size_t size = 0;
+};
+
+inline Buffer allocate(std::uint64_t size) {
+  return {std::unique_ptr<std::uint8_t[], Buffer::Free>(
+              static_cast<std::uint8_t*>(::operator new (static_cast<std::size_t>(size), std::align_val_t{64}))),
+          static_cast<std::size_t>(size)};
+}
+
+// What is wrong with a part of a file; whoever knows file and chunk adds them.
+struct Damaged {
+  std::string reason;
+};
+
+std::string hex(std::uint32_t value);
+
+}  // namespace tandem::recordio

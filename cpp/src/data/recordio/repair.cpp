@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "crc32c.h"
+#include "data/atomic_file.h"
+#include "data/mapped_file.h"
+#include "data/recordio/v1_format.h"
+#include "data/recordio/v2_chunks.h"
+#include "tandem/error.h"
+#include "tandem/recordio.h"
+
+namespace tandem {
+
+using namespace recordio;
+
+namespace {
+
+// Bytes that no good chunk covers, said in one line for each row of them.
+class Losses {
+ public:
+  void add(std::uint64_t begin, std::uint64_t end, const std::string& reason) {
+    if (begin_ == end_) {
+      begin_ = begin;
+      reason_ = reason;
+    }
+    end_ = end;
+  }
+
+  bool empty() const { return begin_ == end_; }
+
+  // `more` says what is known beside the place: "records 4 to 7".
+  void flush(RecordIORepair& report, const std::string& more = "") {
+    if (begin_ != end_) {
+      report.lost.push_back("bytes " + std::to_string(begin_) + " to " + std::to_string(end_ - 1) +
+                            (more.empty() ? "" : ", " + more) + ": " + reason_);
+    }
+    begin_ = end_ = 0;
+  }
+
+ private:
+  std::uint64_t begin_ = 0, end_ = 0;
+  std::string reason_;
+};
+
+std::string records_text(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return "";
+  return end - begin == 1 ? "record " + std::to_string(begin)
+                          : "records " + std::to_string(begin) + " to " + std::to_string(end - 1);
+}
+
+// Its bytes in the file, where a whole and good chunk begins there. Throws Damaged.
+std::uint64_t check_v1_chunk(Bytes rest, ChunkHeader& header) {
+  header = decode_header(rest);
+  const Bytes stored = rest.subspan(kHeaderBytes, header.stored_size);
+  check_payload(stored, header.checksum);
+  Buffer memory;
+  index_records(decompress(stored, header.compressor, memory), header.records);
+  return kHeaderBytes + header.stored_size;
+}
+
+RecordIORepair repair_v1(Bytes bytes, AtomicFile& target) {
+  RecordIORepair report;
+  Losses losses;
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const Bytes rest = bytes.subspan(at);
+    ChunkHeader header;
+    try {
+      const std::uint64_t size = check_v1_chunk(rest, header);
+      losses.flush(report);
+      target.append(rest.data(), size);
+      report.records += header.records;
+      report.chunks += 1;
+      at += size;
+    } catch (const Damaged& what) {
+      const std::uint8_t magic[] = {0x04, 0x03, 0x02, 0x01};
+      const auto next = std::search(rest.begin() + 1, rest.end(), std::begin(magic), std::end(magic));
+      const std::uint64_t end = at + static_cast<std::uint64_t>(next - rest.begin());
+      losses.add(at, end, what.reason);
+      at = end;
+    }
+  }
+  losses.flush(report);
+  return report;
+}
+
+// Where a v2 file's own parts are, as far as they are whole.
+struct V2Parts {
+  std::optional<v2::SyncMarker> sync;
+  std::string metadata = v2::encode_metadata({});
+  std::uint64_t first_chunk = v2::kBlock;
+};
+
+V2Parts find_parts(Bytes bytes, RecordIORepair& report) {
+  V2Parts parts;
+  try {
+    const v2::FileHeader header = v2::decode_file_header(bytes.first(v2::kBlock));
+    parts.sync = header.sync;
+    const std::uint64_t padded = v2::padded(header.metadata_bytes);
+    if (padded > bytes.size() - v2::kBlock) throw Damaged{"it is cut off"};
+    parts.first_chunk += padded;
+    const Bytes metadata = bytes.subspan(v2::kBlock, padded);
+    if (crc32c(metadata) != header.metadata_crc) throw Damaged{"their checksum does not match"};
+    v2::decode_metadata(metadata.first(header.metadata_bytes));
+    parts.metadata.assign(metadata.begin(), metadata.begin() + static_cast<std::ptrdiff_t>(header.metadata_bytes));
+  } catch (const Damaged& what) {
+    report.lost.push_back("schema and metadata: " + what.reason);
+  }
+  return parts;
+}
+
+RecordIORepair repair_v2(Bytes bytes, AtomicFile& target) {
+  RecordIORepair report;
+  V2Parts parts = find_parts(bytes, report);
+  v2::ChunkWriter writer(target, parts.metadata);
+  Losses losses;
+  std::uint64_t expected = 0;  // the record that comes next
+  bool ended = false;          // the footer was seen
+  for (std::uint64_t at = parts.first_chunk; at < bytes.size();) {
+    try {
+      const v2::ChunkHeader header = v2::check_chunk(bytes, at);
+      // A file within a record has chunks too.
+      if (parts.sync && header.sync != *parts.sync) throw Damaged{"a chunk of another file"};
+      parts.sync = header.sync;
+      if (header.type == v2::ChunkType::kRecords) {
+        Buffer memory;
+        const v2::RecordTable table(v2::chunk_content(bytes, at, header, memory), header.records, header.alignment);
+        writer.append(header.records, header.codec, header.alignment, header.content_bytes,
+                      bytes.subspan(at + v2::kBlock, header.stored_bytes));
+        report.records += static_cast<std::int64_t>(header.records);
+        report.chunks += 1;
+      }
+      losses.flush(report, records_text(expected, header.first_record));
+      expected = header.first_record + (header.type == v2::ChunkType::kRecords ? header.records : 0);
+      at += header.whole_bytes();
+      if (header.type == v2::ChunkType::kFooter) {
+        ended = true;
+        break;
+      }
+    } catch (const Damaged& what) {
+      const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), at + v2::kBlock);
+      losses.add(at, end, what.reason);
+      at = end;
+    }
+  }
+  if (!ended) {
+    const std::string rest = expected == 0 ? "all records" : "all after record " + std::to_string(expected - 1);
+    if (losses.empty()) report.lost.push_back("the end of the file, and " + rest + " that there were");
+    losses.flush(report, "and " + rest + " that there were");
+  }
+  writer.finish();
+  return report;
+}
+
+}  // namespace
+
+RecordIORepair repair_recordio(const std::string& source, const std::string& target) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(source, target, ignored)) {
+    throw Error(ErrorCode::kInvalidArgument, source + " cannot be repaired in place; give another file to write");
+  }
+  const MappedFile file(source);
+  const Bytes bytes = file.bytes();
+  // Where the beginning is damaged, later blocks tell.
+  const bool is_v2 = bytes.size() >= v2::kBlock && load_u32(bytes.data()) != kMagic && [&] {
+    if (std::equal(v2::kMagic.begin(), v2::kMagic.end(), bytes.begin())) return true;
+    for (std::uint64_t at = v2::kBlock; at + v2::kBlock <= bytes.size(); at += v2::kBlock) {
+      try {
+        v2::check_chunk(bytes, at);
+        return true;
+      } catch (const Damaged&) {
+      }
+    }
+    return false;
+  }();
+  AtomicFile written(target);
+  const RecordIORepair report = is_v2 ? repair_v2(bytes, written) : repair_v1(bytes, written);
+  if (report.chunks == 0 && !bytes.empty()) {
+    throw Error(ErrorCode::kDataLoss, source + " has no whole chunk of RecordIO: nothing can be kept");
+  }
+  written.commit();
+  return report;
+}
+
+}  // namespace tandem
