@@ -19,6 +19,7 @@ import (
 	"tandem.example/gotorch/nn"
 	"tandem.example/gotorch/optim"
 	"tandem.example/gotorch/recordio"
+	"tandem.example/gotorch/tensorboard"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, nil) }
@@ -82,6 +83,10 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		group, done := group()
 		averager := must(dist.NewPeriodicModelAverager(group, 2, 0))
 		return averager, func() { averager.Close(); done() }
+	},
+	"summary_writer": func(folder string) (any, func()) {
+		w := must(tensorboard.NewSummaryWriter(folder))
+		return w, func() { w.Close() }
 	},
 	"recordio_writer": func(folder string) (any, func()) {
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
