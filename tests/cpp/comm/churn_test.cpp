@@ -11,8 +11,8 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 // Freed memory that the sanitizer holds back, 256 MiB unless told, would look like a leak.
-extern "C" const char* __asan_default_options() {
-  return "quarantine_size_mb=1";
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0";
 }
 #endif
 
