@@ -16,7 +16,7 @@ import (
 // Options of [Init]. What is unset comes from the environment that a launcher makes: RANK, WORLD_SIZE, MASTER_ADDR,
 // MASTER_PORT.
 type Options struct {
-	Backend    string           // "gloo", "nccl", "shm" (one host), "auto", "none" (exchanges nothing), or a map: "cpu:shm,cuda:nccl"; unset: by the device
+	Backend    string           // "gloo", "nccl", "shm", "auto", "none" (exchanges nothing), or a map: "cpu:shm,cuda:nccl"; unset: by the device
 	InitMethod string           // "env://", "tcp://host:port" or "file:///path"; unset: "env://"
 	Store      *Store           // instead of InitMethod
 	Rank       gotorch.Opt[int] // of this process

@@ -1,12 +1,11 @@
 #include "comm/channel.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "comm/collective_check.h"
-#include "comm/environment.h"
-#include "comm/gloo_backend.h"
+#include "comm/gathering.h"
+#include "comm/hosts/connect.h"
+#include "comm/hosts/hosts_backend.h"
 #include "comm/nccl_library.h"
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
@@ -17,83 +16,24 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 
-GlooDevices choose_devices(const ProcessGroupOptions& options, const Meeting& meeting) {
-  std::string names = options.interface_name;
-  if (names.empty()) names = environment_variable("GLOO_SOCKET_IFNAME").value_or("");
-  if (!names.empty()) return GlooDevices::for_interfaces(names);
-  const std::string& local = meeting.local_address;
-  // "" is a store without an address. Ranks on several hosts then find out when they assemble.
-  return GlooDevices::for_address(local.empty() || net::is_loopback(local) ? "127.0.0.1" : local);
-}
-
-struct Gathered {
-  GlooDevices devices;
-  Roster roster;
-};
-
-Member introduce(const ProcessGroupOptions& options, const Meeting& meeting) {
-  Member self;
-  self.world_size = meeting.world_size;
-  self.host_name = net::host_name();
-  self.host_identity = net::host_identity();
-  self.process = ::getpid();
-  self.backend = options.backend;
-  return self;
-}
-
-Gathered gather(const ProcessGroupOptions& options, const Meeting& meeting, const std::atomic<bool>& cancelled) {
-  Member self = introduce(options, meeting);
-  GlooDevices devices = choose_devices(options, meeting);
-  self.listeners = devices.endpoints();
-  Roster roster = assemble(meeting, options.name, self, options.timeout, cancelled);
-  const bool on_loopback = !self.listeners.empty() && net::is_loopback(self.listeners.front().address);
-  bool all_on_loopback = true;
-  for (const auto& member : roster.members) {
-    for (const auto& listener : member.listeners) all_on_loopback &= net::is_loopback(listener.address);
-  }
-  if (roster.one_host || !all_on_loopback || !on_loopback) return {std::move(devices), std::move(roster)};
-  // Loopback was a guess. Ranks are on several hosts: listen where this host's name points to, and tell again.
-  devices = GlooDevices::for_this_host();
-  self.listeners = devices.endpoints();
-  Meeting again = meeting;
-  again.store = roster.store;
-  roster = assemble(again, options.name, self, options.timeout, cancelled);
-  return {std::move(devices), std::move(roster)};
-}
-
-c10::intrusive_ptr<c10d::Backend> connect_gloo(const ProcessGroupOptions& options, const Meeting& meeting,
-                                               const std::shared_ptr<GroupState>& state, Store* store) {
-  Cancellation cancellation;
-  Gathered gathered = gather(options, meeting, cancellation.cancelled);
-  std::vector<std::vector<net::Endpoint>> listeners;
-  for (const auto& member : gathered.roster.members) listeners.push_back(member.listeners);
-  state->set_listeners(std::move(listeners));
-  *store = prefix_store("gloo", gathered.roster.store);
-  net::SigpipeBlocked blocked;
-  try {
-    return make_gloo_backend(*state, *store, gathered.devices, options.timeout);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
-    throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(meeting.rank) +
-                                          " could not connect to all ranks of group '" + options.name +
-                                          "': " + (of_libtorch ? of_libtorch->what_without_backtrace() : error.what()));
-  }
-}
-
-// Null when the ranks are on several hosts and the backend may be another.
+// Null when the ranks are on several hosts, and the backend may be another and had better be.
 c10::intrusive_ptr<ShmBackend> connect_shm(const ProcessGroupOptions& options, const Meeting& meeting,
                                            const std::shared_ptr<GroupState>& state, bool only_shm, Store* store) {
-  Cancellation cancellation;
-  Roster roster;
-  auto backend =
-      shm::connect(options, meeting, introduce(options, meeting), state, store, cancellation.cancelled, &roster);
-  if (backend || !only_shm) return backend;
-  throw Error(ErrorCode::kUnsupported,
-              "backend shm exchanges through the memory of one host, but group '" + options.name + "' has " +
-                  shm::hosts_of(roster) +
-                  " (a container with a network of its own is a host); use backend auto or gloo");
+  const Cancellation cancellation;
+  const shm::Door door(meeting.world_size);
+  Member self = introduce(options, meeting);
+  self.door = door.name();
+  const Roster roster = assemble(meeting, options.name, self, options.timeout, cancellation.cancelled);
+  std::vector<std::string> identities;
+  for (const Member& member : roster.members) identities.push_back(member.host_identity);
+  const hosts::HostMap map(identities, meeting.rank);
+  *store = prefix_store("shm", roster.store);
+  const shm::Arrival arrival{options, roster, door, cancellation.cancelled};
+  if (map.hosts() == 1) return shm::connect(arrival, state);
+  if (!only_shm && !map.has_neighbours()) return {};
+  Meeting again = meeting;
+  again.store = roster.store;
+  return hosts::connect(arrival, map, gather(options, again, cancellation.cancelled), state, store);
 }
 
 std::vector<DeviceKind> devices_of(BackendKind kind) {
@@ -121,13 +61,18 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     case BackendKind::kShm:
     case BackendKind::kAuto:
       traits.takes_lists = traits.runs_when_waited = true;
+      traits.waits_for_messages = dynamic_cast<const hosts::HostsBackend*>(backend.get()) != nullptr;
       break;
-    case BackendKind::kGloo:
-      backend = connect_gloo(options, meeting, channel->state, &channel->store);
+    case BackendKind::kGloo: {
+      const Cancellation cancellation;
+      const Gathered gathered = gather(options, meeting, cancellation.cancelled);
+      channel->store = prefix_store("gloo", gathered.roster.store);
+      backend = connect_gloo(gathered, options, channel->state, channel->store);
       channel->type = BackendType::GLOO;
       traits.averages = traits.reduces_scattered = false;
       traits.waits_for_messages = traits.in_turns = true;
       break;
+    }
     case BackendKind::kNccl: {
       const Member self = introduce(options, meeting);
       Cancellation cancellation;

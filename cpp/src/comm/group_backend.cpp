@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "comm/issue_turns.h"
 
 namespace tandem {
 namespace {
@@ -44,13 +45,10 @@ GroupBackend::GroupBackend(std::shared_ptr<GroupState> state, c10::intrusive_ptr
       traits_(traits),
       check_(std::move(check)) {}
 
-// LibTorch's flight recorder, one for all groups of a process, looks up and adds groups without a lock: groups of
-// several threads take turns at issuing collectives, which takes microseconds.
 template <typename Issue>
 auto GroupBackend::issue_in_turn(Issue&& issue) {
   if (!traits_.in_turns) return issue();
-  static auto* one_at_a_time = new std::mutex;
-  std::lock_guard<std::mutex> lock(*one_at_a_time);
+  std::lock_guard<std::mutex> lock(turn_to_issue());
   return issue();
 }
 

@@ -91,7 +91,7 @@ bool GroupState::fail(const Error& failure) {
     FlightRecorder::instance().write(rank_);
   }
   end_connections();
-  if (ended_) ended_(failure);
+  for (const auto& tell : ended_) tell(failure);
   return true;
 }
 
@@ -107,7 +107,7 @@ void GroupState::abort(const std::string& reason, bool quietly) {
     work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
   }
   end_connections();
-  if (ended_) ended_(Error(ErrorCode::kAborted, reason));
+  for (const auto& tell : ended_) tell(Error(ErrorCode::kAborted, reason));
 }
 
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {

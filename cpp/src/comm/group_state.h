@@ -36,8 +36,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // On which endpoints each rank listens. Set once, before the first collective.
   void set_listeners(std::vector<std::vector<net::Endpoint>> listeners) { listeners_ = std::move(listeners); }
 
-  // Whom to tell why the group can no longer be used. Set once, before the first collective.
-  void set_ended(std::function<void(const Error&)> ended) { ended_ = std::move(ended); }
+  // Whom else to tell why the group can no longer be used. Before the first collective.
+  void tell_end(std::function<void(const Error&)> whom) { ended_.push_back(std::move(whom)); }
 
   // Throws when the group was aborted or has failed: "collective" is refused.
   void check_usable(const std::string& collective);
@@ -81,7 +81,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const int size_;
   std::atomic<std::chrono::milliseconds> timeout_;
   std::vector<std::vector<net::Endpoint>> listeners_;
-  std::function<void(const Error&)> ended_;
+  std::vector<std::function<void(const Error&)>> ended_;
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

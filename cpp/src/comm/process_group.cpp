@@ -29,7 +29,7 @@ void link(const std::vector<std::shared_ptr<Channel>>& channels) {
       if (other != channel) others.push_back(other);
     }
     if (others.empty()) return;
-    channel->state->set_ended([others](const Error& reason) {
+    channel->state->tell_end([others](const Error& reason) {
       for (const auto& other : others) {
         if (const auto held = other.lock()) held->fail(reason);
       }

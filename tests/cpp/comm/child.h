@@ -86,6 +86,7 @@ class Child {
     }
   }
 
+  pid_t pid() const { return pid_; }
   void signal(int number) { kill(pid_, number); }
 
   // Exit code, or minus the signal that ended it. Fails the test when it does not end in time.

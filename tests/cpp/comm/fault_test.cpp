@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "cpp/comm/job.h"
+#include "cpp/comm/network.h"
 #include "tandem/store.h"
 
 namespace tandem::testing {
@@ -70,7 +70,8 @@ const Store& common_store() {
     TCPStoreOptions options;
     options.is_server = std::string(std::getenv("RANK")) == "0";
     options.timeout = std::chrono::seconds(60);
-    return tcp_store("127.0.0.1", static_cast<std::uint16_t>(std::atoi(std::getenv("MASTER_PORT"))), options);
+    return tcp_store(std::getenv("MASTER_ADDR"), static_cast<std::uint16_t>(std::atoi(std::getenv("MASTER_PORT"))),
+                     options);
   }();
   return store;
 }
@@ -181,18 +182,37 @@ const auto kLost = [] {
   return AnyOf(IsError(ErrorCode::kPeerLost, HasSubstr("on group")), IsError(ErrorCode::kTimeout, HasSubstr("on group")));
 };
 
+// What ranks exchange through, and on which hosts they are: all on one where the layout is empty.
+struct Place {
+  const char* name;
+  const char* backend;
+  const char* layout;
+};
+void PrintTo(const Place& place, std::ostream* out) {
+  *out << place.name;
+}
+
 class Ranks {
  public:
-  Ranks(const std::string& backend, const std::vector<std::string>& arguments)
-      : job_(Environment{{"TEST_BACKEND", backend}}) {
+  Ranks(const Place& place, const std::vector<std::string>& arguments) {
     std::vector<std::string> all = {"--role"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    for (int rank = 0; rank < kSize; ++rank) ranks_.push_back(job_.start(all, rank, kSize));
+    Environment common = {{"TEST_BACKEND", place.backend}};
+    std::vector<int> hosts = hosts_of(place.layout);
+    if (!hosts.empty()) {
+      network_.emplace(2);
+      common["MASTER_ADDR"] = Network::address(hosts[0]);
+      common["GLOO_SOCKET_IFNAME"] = "eth0";  // a store that is given does not say where
+    }
+    const Job job(common);
+    for (int rank = 0; rank < kSize; ++rank) {
+      ranks_.push_back(job.start(all, rank, kSize, hosts.empty() ? Environment() : network_->on(hosts[rank])));
+    }
   }
   Child& operator[](int rank) { return *ranks_[rank]; }
 
  private:
-  const Job job_;
+  std::optional<Network> network_;
   std::vector<std::unique_ptr<Child>> ranks_;
 };
 
@@ -215,11 +235,19 @@ void expect_going_on(Ranks& ranks, const std::string& collective) {
   for (int rank = 0; rank < kSize - 1; ++rank) EXPECT_EQ(ranks[rank].line(), "went on with 3");
 }
 
-class Faults : public ::testing::TestWithParam<const char*> {};
+class Faults : public ::testing::TestWithParam<Place> {
+ protected:
+  void SetUp() override {
+    const bool needs_hosts = *GetParam().layout != 0;
+    if (needs_hosts && !Network::why_not().empty()) {
+      GTEST_SKIP() << "NOT TESTED: no hosts on this machine: " << Network::why_not();
+    }
+  }
+};
 class FaultsLong : public Faults {};
 
-void kill_in(const std::string& backend, const std::string& collective) {
-  Ranks ranks(backend, {"kill", collective});
+void kill_in(const Place& place, const std::string& collective) {
+  Ranks ranks(place, {"kill", collective});
   expect_survival(ranks, collective);
   expect_going_on(ranks, collective);
   EXPECT_EQ(ranks[0].wait(), 0);
@@ -235,8 +263,8 @@ TEST_P(FaultsLong, APeerIsKilledInEachCollective) {
   for (const std::string& collective : kCollectives) kill_in(GetParam(), collective);
 }
 
-void stop_in(const std::string& backend, const std::vector<std::string>& collectives) {
-  Ranks ranks(backend, with("stop", collectives));
+void stop_in(const Place& place, const std::vector<std::string>& collectives) {
+  Ranks ranks(place, with("stop", collectives));
   for (const std::string& collective : collectives) {
     expect_survival(ranks, collective);
     expect_going_on(ranks, collective);
@@ -264,8 +292,8 @@ TEST_P(FaultsLong, APeerIsSlowInEachCollective) {
   for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ranks[rank].wait(), 0);
 }
 
-void abort_in(const std::string& backend, const std::vector<std::string>& collectives) {
-  Ranks ranks(backend, with("abort", collectives));
+void abort_in(const Place& place, const std::vector<std::string>& collectives) {
+  Ranks ranks(place, with("abort", collectives));
   int most = 0;
   for (const std::string& collective : collectives) {
     SCOPED_TRACE(collective);
@@ -292,9 +320,9 @@ TEST_P(FaultsLong, AnAbortFreesAtOnceInEachCollective) {
   abort_in(GetParam(), kCollectives);
 }
 
-void fail_in_construction(const std::string& backend, const std::string& fault, int delay) {
+void fail_in_construction(const Place& place, const std::string& fault, int delay) {
   SCOPED_TRACE(fault + " after " + std::to_string(delay) + " ms");
-  Ranks ranks(backend, {"construct", fault, std::to_string(delay)});
+  Ranks ranks(place, {"construct", fault, std::to_string(delay)});
   for (int rank = 0; rank < kSize - 1; ++rank) {
     EXPECT_THAT(ranks[rank].line(), AnyOf(IsError(ErrorCode::kTimeout, ::testing::_),
                                           IsError(ErrorCode::kPeerLost, ::testing::_)));
@@ -318,15 +346,23 @@ TEST_P(FaultsLong, APeerEndsAnyTimeWhileTheGroupIsMade) {
   }
 }
 
-const auto kName = [](const auto& info) { return std::string(info.param); };
-INSTANTIATE_TEST_SUITE_P(Backends, Faults, ::testing::Values("gloo", "shm"), kName);
-INSTANTIATE_TEST_SUITE_P(Backends, FaultsLong, ::testing::Values("gloo", "shm"), kName);
+// The victim is alone on its host, or has a neighbour.
+constexpr Place kPlaces[] = {
+    {"gloo", "gloo", ""}, {"shm", "shm", ""}, {"alone", "shm", "001"}, {"neighbour", "shm", "011"}};
+const auto kName = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Places, Faults, ::testing::ValuesIn(kPlaces), kName);
+INSTANTIATE_TEST_SUITE_P(Places, FaultsLong, ::testing::ValuesIn(kPlaces), kName);
 
 }  // namespace
 }  // namespace tandem::testing
 
 int main(int argc, char** argv) {
-  if (argc > 2 && std::string(argv[1]) == "--role") return tandem::testing::run_child(argc, argv);
+  if (argc > 2 && std::string(argv[1]) == "--role") {
+    tandem::testing::Network::join();
+    return std::string(argv[2]) == "host" ? tandem::testing::Network::be_host()
+                                          : tandem::testing::run_child(argc, argv);
+  }
+  tandem::testing::Network::enter();
   ::testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -20,15 +20,17 @@ void reduce(Exchange& exchange, const Label& label, Exchange::Clock::time_point 
 // inputs: a row for each rank, as long on every rank; output: what is combined of the rows for this rank.
 void reduce_scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, Kernel kernel,
                     const std::vector<Pieces>& inputs, std::byte* output);
-void broadcast(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, const Pieces& data);
+// From here on `root` counts the exchange's ranks; label.root is what errors say.
+void broadcast(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
+               const Pieces& data);
 // outputs: a row for each rank, as long as that rank's input; label.extent is this rank's.
 void all_gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,
                 const std::vector<Pieces>& outputs, const Pieces& input);
 // Rows of label.bytes; outputs at the root alone.
-void gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,
+void gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
             const std::vector<Pieces>& outputs, const Pieces& input);
 // Rows of label.bytes; inputs at the root alone.
-void scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,
+void scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
              const std::vector<Pieces>& inputs, const Pieces& output);
 // inputs[k] goes to rank k, outputs[k] comes from it.
 void all_to_all(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,

@@ -7,13 +7,19 @@
 
 namespace tandem::shm {
 
-// Meets the other ranks, whose backend has the same name. Empty when they are on several hosts.
-// Errors: as assemble() and connect_peers().
-c10::intrusive_ptr<ShmBackend> connect(const ProcessGroupOptions& options, const Meeting& meeting, Member self,
-                                       const std::shared_ptr<GroupState>& state, Store* store,
-                                       const std::atomic<bool>& cancelled, Roster* roster);
+// What a rank has once all have told each other their doors.
+struct Arrival {
+  const ProcessGroupOptions& options;
+  const Roster& roster;
+  const Door& door;  // this rank's
+  const std::atomic<bool>& cancelled;
+};
 
-// "ranks 0, 1 on alpha; rank 2 on beta".
-std::string hosts_of(const Roster& roster);
+// Connects the group's ranks that have the given numbers, all on this host, in this order; `rank` is this one's.
+// Errors: as connect_peers().
+std::shared_ptr<const Peers> connect_neighbours(const Arrival& arrival, std::vector<int> ranks, int rank);
+
+// Connects all ranks, which are on one host.
+c10::intrusive_ptr<ShmBackend> connect(const Arrival& arrival, const std::shared_ptr<GroupState>& state);
 
 }  // namespace tandem::shm

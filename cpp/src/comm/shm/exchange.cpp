@@ -28,16 +28,17 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
 
 }  // namespace
 
-Exchange::Exchange(std::string group, int rank, std::shared_ptr<const Peers> peers)
-    : group_(std::move(group)), rank_(rank), size_(static_cast<int>(peers->segments.size())), peers_(std::move(peers)) {
+Exchange::Exchange(std::shared_ptr<const Peers> peers)
+    : peers_(std::move(peers)), rank_(peers_->who.self), size_(peers_->who.size()) {
   for (const auto& segment : peers_->segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
   seen_.resize(boards_.size());
   verified_.resize(boards_.size());
 }
 
 void Exchange::begin(const Label& label, Clock::time_point deadline) {
+  const bool goes_on = label.sequence == label_.sequence && label.collective == label_.collective;
+  if (!goes_on) begun_ = Clock::now();
   label_ = label;
-  begun_ = Clock::now();
   deadline_ = deadline;
   board(rank_).collective.store(static_cast<std::uint32_t>(label.collective), std::memory_order_relaxed);
   board(rank_).sequence.store(label.sequence, std::memory_order_relaxed);
@@ -146,22 +147,19 @@ void Exchange::look_around(std::uint32_t count) {
 void Exchange::throw_lost(int rank) {
   // Whose calls did not fit may have found out first.
   while (verified_[rank] != step_ && has_published(rank, verified_[rank] + 1)) verify(rank, verified_[rank]);
-  throw lost(board(rank), rank);
+  throw lost(board(rank), number(rank));
 }
 
 void Exchange::verify(int rank, std::uint32_t step) {
   const Label& theirs = label(rank, step);
   const Label& ours = label(rank_, step);
   verified_[rank] = step + 1;
-  const bool same = theirs.sequence == ours.sequence && theirs.collective == ours.collective &&
-                    theirs.element == ours.element && theirs.operation == ours.operation && theirs.root == ours.root &&
-                    theirs.bytes == ours.bytes;
-  if (same) return;
+  if (are_alike(theirs, ours)) return;
   char age[32];
   std::snprintf(age, sizeof age, "%.3f s", std::chrono::duration<double>(Clock::now() - begun_).count());
   throw Error(ErrorCode::kInvalidArgument,
-              "ranks of " + whereabouts() + " call different collectives: this rank " + describe(ours) + ", begun " + age +
-                  " ago, rank " + std::to_string(rank) + " " + describe(theirs) +
+              "ranks of " + whereabouts() + " call different collectives: this rank " + describe(ours) + ", begun " +
+                  age + " ago, rank " + std::to_string(number(rank)) + " " + describe(theirs) +
                   "; all ranks must call the same ones in the same order, with tensors of the same shape and dtype");
 }
 
@@ -170,13 +168,13 @@ void Exchange::time_out(std::uint32_t count) {
   std::vector<std::string> where;
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_ || has_published(rank, count)) continue;
-    ranks.push_back(std::to_string(rank));
-    const std::string number = std::to_string(board(rank).sequence.load(std::memory_order_relaxed));
+    ranks.push_back(std::to_string(number(rank)));
+    const std::string sequence = std::to_string(board(rank).sequence.load(std::memory_order_relaxed));
     const auto collective = static_cast<CollectiveKind>(board(rank).collective.load(std::memory_order_relaxed));
     where.push_back("rank " + ranks.back() +
                     (collective == CollectiveKind::kNone
                          ? " has begun no collective"
-                         : " began " + std::string(name_of(collective)) + " #" + number + " last"));
+                         : " began " + std::string(name_of(collective)) + " #" + sequence + " last"));
   }
   const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count();
   throw Error(ErrorCode::kTimeout, "timed out after " + std::to_string(waited) + " ms, for " +
@@ -228,10 +226,6 @@ std::string Exchange::describe(const Label& label) {
   }
   if (label.root >= 0) text += " with root " + std::to_string(label.root);
   return text;
-}
-
-std::string Exchange::whereabouts() const {
-  return "group '" + group_ + "' (rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ")";
 }
 
 }  // namespace tandem::shm

@@ -33,15 +33,18 @@ class Exchange {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Exchange(std::string group, int rank, std::shared_ptr<const Peers> peers);
+  explicit Exchange(std::shared_ptr<const Peers> peers);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  // What a rank is in the group.
+  int number(int rank) const { return peers_->who.numbers[rank]; }
   static constexpr std::size_t slot_bytes() { return kSlotBytes; }
 
   // How long waiting keeps the core before it sleeps.
   void set_spin(std::chrono::nanoseconds time) { spin_ = time; }
 
+  // A collective, or another part of one.
   void begin(const Label& label, Clock::time_point deadline);
   std::uint32_t step() const { return step_; }
   std::byte* open_slot();
@@ -68,7 +71,7 @@ class Exchange {
   // "all_reduce #12 of 4000 bytes (float32, SUM)".
   static std::string describe(const Label& label);
   // "group 'default' (rank 0 of 2)".
-  std::string whereabouts() const;
+  std::string whereabouts() const { return peers_->who.whereabouts(); }
 
  private:
   Board& board(int rank) const { return *boards_[rank]; }
@@ -82,10 +85,9 @@ class Exchange {
   [[noreturn]] void time_out(std::uint32_t count);
   [[noreturn]] void throw_aborted();
 
-  const std::string group_;
+  const std::shared_ptr<const Peers> peers_;
   const int rank_;
   const int size_;
-  const std::shared_ptr<const Peers> peers_;
   std::vector<Board*> boards_;
   std::chrono::nanoseconds spin_{0};
 

@@ -8,8 +8,9 @@
 namespace tandem::shm {
 
 // out[i] = in[0][i] op in[1][i] op … op in[n - 1][i], in this order, for `count` elements. `out` may be one of the
-// inputs, but must not overlap them otherwise. Pointers need the alignment of the element. kAverage divides the sum by
-// n, of integers towards zero; kScaledSum multiplies in[k] by factors[k] first, others ignore `factors`. float16 and
+// inputs, but must not overlap them otherwise. Pointers need the alignment of the element. kAverage divides the sum
+// by the sum of `factors`, which say for how many values each input stands, of integers towards zero; kScaledSum
+// multiplies in[k] by factors[k] first, others ignore `factors`. float16 and
 // bfloat16 are computed in float32 and rounded once, to nearest even. Integers wrap around. kMin and kMax give NaN
 // where an input is NaN. Of bool, a sum or maximum is "any", a product or minimum "all".
 using Kernel = void (*)(void* out, const void* const* in, int n, std::size_t count, const double* factors);

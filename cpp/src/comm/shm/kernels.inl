@@ -223,6 +223,10 @@ void reduce(void* out, const void* const* in, int n, std::size_t count, const do
   }
   alignas(64) Value total[kBlock];
   alignas(64) Value next[kBlock];
+  [[maybe_unused]] int divisor = 0;
+  if constexpr (kDivides) {
+    for (int k = 0; k < n; ++k) divisor += static_cast<int>(factors[k]);
+  }
   for (std::size_t at = 0; at < count; at += kBlock) {
     const std::size_t size = count - at < kBlock ? count - at : kBlock;
     load<Type>(in[0], at, total, size);
@@ -236,7 +240,7 @@ void reduce(void* out, const void* const* in, int n, std::size_t count, const do
         combine<Op>(total, next, total, size);
       }
     }
-    if constexpr (kDivides) divide(total, size, n);
+    if constexpr (kDivides) divide(total, size, divisor);
     store<Type>(total, out, at, size);
   }
 }

@@ -51,4 +51,9 @@ const char* name_of(Operation operation) {
   return entry(kNames, static_cast<std::uint32_t>(operation));
 }
 
+bool are_alike(const Label& a, const Label& b) {
+  return a.sequence == b.sequence && a.collective == b.collective && a.element == b.element &&
+         a.operation == b.operation && a.root == b.root && a.bytes == b.bytes;
+}
+
 }  // namespace tandem::shm

@@ -68,6 +68,8 @@ struct Label {
   std::uint64_t extent = 0;  // of this rank alone; of an all-reduce: where in the segment its tensor lies, or 0
   double factor = 1;         // of this rank alone
 };
+// Whether they say the same, but for what is a rank's own.
+bool are_alike(const Label& a, const Label& b);
 
 // Ranks exchange in steps. At each, each rank fills one slot of its own, says so, and reads others'; slots take turns.
 constexpr std::uint32_t kSlots = 4;

@@ -1,6 +1,8 @@
 // What a rank says on its board, or does not say, when it can no longer be reached.
 #pragma once
 
+#include <string>
+
 #include "comm/shm/layout.h"
 #include "tandem/error.h"
 
@@ -12,6 +14,9 @@ inline bool has_failed(const Board& board) {
 inline bool has_left(const Board& board) {
   return board.condition.load() == static_cast<std::uint32_t>(Condition::kLeft);
 }
+
+// An Error (kPeerLost) for who is told that a rank of the group failed, and why.
+Error ended_by(int rank, const std::string& reason);
 
 // An Error (kPeerLost) for who needs that rank: it failed and said why, it left, or it closed its connection.
 Error lost(const Board& board, int rank);

@@ -38,9 +38,10 @@ std::size_t part_of_slot(int ranks) {
 
 }  // namespace
 
-void broadcast(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, const Pieces& data) {
+void broadcast(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
+               const Pieces& data) {
   exchange.begin(label, deadline);
-  const bool is_root = exchange.rank() == label.root;
+  const bool is_root = exchange.rank() == root;
   const std::size_t a_step = Exchange::slot_bytes();
   run_steps(
       exchange, steps_for(data.bytes(), a_step),
@@ -48,7 +49,7 @@ void broadcast(Exchange& exchange, const Label& label, Exchange::Clock::time_poi
         if (is_root) give_part(data, k, a_step, slot);
       },
       [&](std::uint32_t k, std::uint32_t step) {
-        if (!is_root) take_part(data, k, a_step, exchange.read(label.root, step));
+        if (!is_root) take_part(data, k, a_step, exchange.read(root, step));
       });
 }
 
@@ -69,22 +70,23 @@ void all_gather(Exchange& exchange, const Label& label, Exchange::Clock::time_po
           const std::byte* slot = exchange.read(rank, step);
           const std::uint64_t theirs = exchange.label(rank, step).extent;
           if (theirs != outputs[rank].bytes()) {
-            throw Error(ErrorCode::kInvalidArgument,
-                        Exchange::describe(label) + " on " + exchange.whereabouts() + ": rank " + std::to_string(rank) +
-                            " gives " + std::to_string(theirs) + " bytes, but output " + std::to_string(rank) +
-                            " has room for " + std::to_string(outputs[rank].bytes()));
+            throw Error(ErrorCode::kInvalidArgument, Exchange::describe(label) + " on " + exchange.whereabouts() +
+                                                         ": rank " + std::to_string(exchange.number(rank)) + " gives " +
+                                                         std::to_string(theirs) + " bytes, but output " +
+                                                         std::to_string(exchange.number(rank)) + " has room for " +
+                                                         std::to_string(outputs[rank].bytes()));
           }
           take_part(outputs[rank], k, a_step, slot);
         }
       });
 }
 
-void gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,
+void gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
             const std::vector<Pieces>& outputs, const Pieces& input) {
   exchange.begin(label, deadline);
-  const bool is_root = exchange.rank() == label.root;
+  const bool is_root = exchange.rank() == root;
   const std::size_t a_step = Exchange::slot_bytes();
-  if (is_root) copy(input, outputs[label.root], 0, input.bytes());
+  if (is_root) copy(input, outputs[root], 0, input.bytes());
   run_steps(
       exchange, steps_for(input.bytes(), a_step),
       [&](std::uint32_t k, std::byte* slot) {
@@ -92,16 +94,16 @@ void gather(Exchange& exchange, const Label& label, Exchange::Clock::time_point 
       },
       [&](std::uint32_t k, std::uint32_t step) {
         for (int rank = 0; rank < exchange.size() && is_root; ++rank) {
-          if (rank != label.root) take_part(outputs[rank], k, a_step, exchange.read(rank, step));
+          if (rank != root) take_part(outputs[rank], k, a_step, exchange.read(rank, step));
         }
       });
 }
 
-void scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline,
+void scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, int root,
              const std::vector<Pieces>& inputs, const Pieces& output) {
   exchange.begin(label, deadline);
   const int self = exchange.rank();
-  const bool is_root = self == label.root;
+  const bool is_root = self == root;
   const std::size_t part = part_of_slot(exchange.size());
   if (is_root) copy(inputs[self], output, 0, output.bytes());
   run_steps(
@@ -112,7 +114,7 @@ void scatter(Exchange& exchange, const Label& label, Exchange::Clock::time_point
         }
       },
       [&](std::uint32_t k, std::uint32_t step) {
-        if (!is_root) take_part(output, k, part, exchange.read(label.root, step) + self * part);
+        if (!is_root) take_part(output, k, part, exchange.read(root, step) + self * part);
       });
 }
 
@@ -138,7 +140,7 @@ void all_to_all(Exchange& exchange, const Label& label, Exchange::Clock::time_po
       std::memcpy(&bytes, slot + self * sizeof bytes, sizeof bytes);
       if (bytes != outputs[rank].bytes()) {
         throw Error(ErrorCode::kInvalidArgument, Exchange::describe(label) + " on " + exchange.whereabouts() +
-                                                     ": rank " + std::to_string(rank) + " sends " +
+                                                     ": rank " + std::to_string(exchange.number(rank)) + " sends " +
                                                      std::to_string(bytes) + " bytes to this rank, which expects " +
                                                      std::to_string(outputs[rank].bytes()) + " from it");
       }

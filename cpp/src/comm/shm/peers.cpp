@@ -102,28 +102,23 @@ bool receive_hello(int fd, Hello* hello, Descriptor* segment) {
   return size == static_cast<ssize_t>(sizeof *hello) && segment->get() >= 0;
 }
 
-std::string list(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
-  return text;
-}
-
 class Introduction {
  public:
-  Introduction(int rank, const std::vector<std::string>& names, const Door& door, const std::shared_ptr<Segment>& own,
-               const std::string& group, Clock::time_point deadline, const std::atomic<bool>& cancelled)
-      : rank_(rank),
-        size_(static_cast<int>(names.size())),
+  Introduction(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
+               const std::shared_ptr<Segment>& own, Clock::time_point deadline, const std::atomic<bool>& cancelled)
+      : who_(who),
+        rank_(who.self),
+        size_(who.size()),
         names_(names),
         door_(door),
         own_(own),
-        group_(group),
         deadline_(deadline),
         cancelled_(cancelled) {
+    peers_.who = who;
     peers_.segments.resize(names.size());
     peers_.sockets.resize(names.size());
-    peers_.segments[rank] = own;
-    self_.rank = rank;
+    peers_.segments[rank_] = own;
+    self_.rank = rank_;
     self_.size = size_;
     self_.bytes = own->bytes();
   }
@@ -178,9 +173,8 @@ class Introduction {
 
   void accept_segment(int other, const Hello& hello, Descriptor segment) {
     if (hello.version != kVersion || hello.size != size_ || hello.bytes != self_.bytes || hello.rank != other) {
-      throw Error(ErrorCode::kInvalidArgument, "rank " + std::to_string(other) + " of group '" + group_ +
-                                                   "' lays out shared memory in another way than rank " +
-                                                   std::to_string(rank_) +
+      throw Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + who_.group +
+                                                   "' lays out shared memory in another way than " + list({rank_}) +
                                                    "; start the same version of Tandem on every rank");
     }
     peers_.segments[other] = Segment::open(std::move(segment), hello.bytes);
@@ -211,27 +205,33 @@ class Introduction {
       if (peers_.sockets[other].get() >= 0 && !peers_.segments[other] && peers_.is_gone(other)) lost(other);
     }
     if (Clock::now() < deadline_) return;
-    throw Error(ErrorCode::kTimeout, list(awaited) + " did not connect to rank " + std::to_string(rank_) +
-                                         " of group '" + group_ + "' in time, though it was there before");
+    throw Error(ErrorCode::kTimeout, list(awaited) + " did not connect to " + list({rank_}) + " of group '" +
+                                         who_.group + "' in time, though it was there before");
+  }
+
+  std::string list(const std::vector<int>& ranks) const {
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(who_.numbers[ranks[i]]);
+    return text;
   }
 
   [[noreturn]] void lost(int other) const {
-    throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(other) + " of group '" + group_ +
-                                          "' ended while the ranks connected to each other");
+    throw Error(ErrorCode::kPeerLost,
+                list({other}) + " of group '" + who_.group + "' ended while the ranks connected to each other");
   }
 
   Error foreign(int other) const {
-    return Error(ErrorCode::kInvalidArgument, "rank " + std::to_string(other) + " of group '" + group_ +
-                                                  "' runs as another user than rank " + std::to_string(rank_) +
+    return Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + who_.group +
+                                                  "' runs as another user than " + list({rank_}) +
                                                   "; start all ranks as one user, or use backend gloo");
   }
 
+  const Neighbours& who_;
   const int rank_;
   const int size_;
   const std::vector<std::string>& names_;
   const Door& door_;
   const std::shared_ptr<Segment>& own_;
-  const std::string& group_;
   const Clock::time_point deadline_;
   const std::atomic<bool>& cancelled_;
   Hello self_;
@@ -255,15 +255,19 @@ Door::Door(int size) {
   }
 }
 
+std::string Neighbours::whereabouts() const {
+  return "group '" + group + "' (rank " + std::to_string(numbers[self]) + " of " + std::to_string(group_size) + ")";
+}
+
 bool Peers::is_gone(int rank) const {
   pollfd state{sockets[rank].get(), 0, 0};
   return poll(&state, 1, 0) == 1 && (state.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-Peers connect_peers(int rank, const std::vector<std::string>& names, const Door& door,
-                    const std::shared_ptr<Segment>& own, const std::string& group, Clock::time_point deadline,
+Peers connect_peers(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
+                    const std::shared_ptr<Segment>& own, Clock::time_point deadline,
                     const std::atomic<bool>& cancelled) {
-  return Introduction(rank, names, door, own, group, deadline, cancelled).run();
+  return Introduction(who, names, door, own, deadline, cancelled).run();
 }
 
 }  // namespace tandem::shm

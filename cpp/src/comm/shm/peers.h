@@ -25,8 +25,22 @@ class Door {
   Descriptor socket_;
 };
 
+// Ranks that share memory, which may be some of a group's: the others are then on other hosts. Elsewhere ranks are
+// counted among these; errors say what they are in the group.
+struct Neighbours {
+  std::string group;
+  int group_size = 0;
+  std::vector<int> numbers;  // of each in the group
+  int self = -1;             // which of them this rank is
+
+  int size() const { return static_cast<int>(numbers.size()); }
+  // "group 'default' (rank 0 of 2)".
+  std::string whereabouts() const;
+};
+
 // What this rank has of all others. At its own place: its own segment and no socket.
 struct Peers {
+  Neighbours who;
   std::vector<std::shared_ptr<Segment>> segments;
   std::vector<Descriptor> sockets;
 
@@ -34,10 +48,10 @@ struct Peers {
   bool is_gone(int rank) const;
 };
 
-// Connects `rank` to all others, whose doors have the given names, and exchanges segments, which all have the same
-// size. Errors: kTimeout and kPeerLost name the ranks; kAborted soon after `cancelled` becomes true.
-Peers connect_peers(int rank, const std::vector<std::string>& names, const Door& door,
-                    const std::shared_ptr<Segment>& own, const std::string& group,
-                    std::chrono::steady_clock::time_point deadline, const std::atomic<bool>& cancelled);
+// Connects this rank to all neighbours, whose doors have the given names, and exchanges segments, which all have the
+// same size. Errors: kTimeout and kPeerLost name the ranks; kAborted soon after `cancelled` becomes true.
+Peers connect_peers(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
+                    const std::shared_ptr<Segment>& own, std::chrono::steady_clock::time_point deadline,
+                    const std::atomic<bool>& cancelled);
 
 }  // namespace tandem::shm

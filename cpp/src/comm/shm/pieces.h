@@ -19,7 +19,20 @@ class Pieces {
     bytes_ += bytes;
   }
 
+  void add(const Pieces& more) {
+    more.for_each(0, more.bytes_, [this](std::byte* place, std::size_t, std::size_t size) { add(place, size); });
+  }
+
   std::size_t bytes() const { return bytes_; }
+  // Where all of it lies, or null when it lies in several places, or nowhere.
+  std::byte* one_place() const { return pieces_.size() == 1 ? pieces_.front().data : nullptr; }
+
+  // [begin, begin + bytes) of it.
+  Pieces part(std::size_t begin, std::size_t bytes) const {
+    Pieces found;
+    for_each(begin, bytes, [&](std::byte* place, std::size_t, std::size_t size) { found.add(place, size); });
+    return found;
+  }
 
   // Calls visit(std::byte* place, std::size_t after, std::size_t size) for the parts of [begin, begin + bytes), each
   // in one place, `after` bytes from `begin`.

@@ -5,7 +5,6 @@
 #endif
 
 #include "comm/shm/own_thread.h"
-#include "comm/shm/spin.h"
 
 namespace tandem::shm {
 namespace {
@@ -31,10 +30,8 @@ class DefaultArithmetic {
 
 }  // namespace
 
-Queue::Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Exchange> exchange)
-    : state_(std::move(state)), exchange_(std::move(exchange)) {
-  exchange_->set_spin(spin_time(exchange_->size()));
-}
+Queue::Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Performer> performer)
+    : state_(std::move(state)), performer_(std::move(performer)) {}
 
 Queue::~Queue() {
   stop();
@@ -99,7 +96,7 @@ std::exception_ptr Queue::run(Work& work) {
   }
   try {
     const DefaultArithmetic arithmetic;
-    work.body_(*exchange_, work.label_, Exchange::Clock::now() + work.timeout_);
+    work.body_(*performer_, work.label_, Exchange::Clock::now() + work.timeout_);
     return nullptr;
   } catch (const Error& error) {
     failure = error;
@@ -111,7 +108,7 @@ std::exception_ptr Queue::run(Work& work) {
 }
 
 void Queue::break_group(const Error& failure) {
-  exchange_->fail(failure.what());
+  performer_->fail(failure);
   // What is nobody's fault is explained, and ends the group, where the work is waited for.
   if (failure.code() == ErrorCode::kInvalidArgument || failure.code() == ErrorCode::kInternal) state_->fail(failure);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -120,7 +117,7 @@ void Queue::break_group(const Error& failure) {
 
 void Queue::fail(const Error& failure) {
   break_group(failure);
-  exchange_->abort(failure);
+  performer_->abort(failure);
 }
 
 void Queue::abort(const std::string& reason, bool quietly) {
@@ -132,11 +129,11 @@ void Queue::abort(const std::string& reason, bool quietly) {
     queued.swap(queue_);
     broken_ = Error(ErrorCode::kAborted, reason);
   }
-  exchange_->abort(Error(ErrorCode::kAborted, reason));
+  performer_->abort(Error(ErrorCode::kAborted, reason));
   if (pending || !quietly) {
-    exchange_->fail(reason);
+    performer_->fail(Error(ErrorCode::kAborted, reason));
   } else {
-    exchange_->leave();
+    performer_->leave();
   }
   for (const auto& work : queued) {
     work->end(std::make_exception_ptr(

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "comm/group_state.h"
-#include "comm/shm/exchange.h"
+#include "comm/shm/performer.h"
 #include "comm/shm/work.h"
 
 namespace tandem::shm {
@@ -20,7 +20,7 @@ namespace tandem::shm {
 // that waits for one. The queue's thread starts with the first collective that needs it. Thread-safe.
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
-  Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Exchange> exchange);
+  Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Performer> performer);
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -51,13 +51,13 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void serve();
 
   const std::shared_ptr<GroupState> state_;
-  const std::unique_ptr<Exchange> exchange_;
+  const std::unique_ptr<Performer> performer_;
   std::function<void(const Error&)> failed_;
 
   std::mutex mutex_;
   std::condition_variable work_or_stop_;
   std::deque<c10::intrusive_ptr<Work>> queue_;
-  bool running_ = false;         // a thread runs one; the exchange is that thread's
+  bool running_ = false;         // a thread runs one; the performer is that thread's
   std::optional<Error> broken_;  // why nothing can run any more
   bool stopping_ = false;
   std::thread thread_;

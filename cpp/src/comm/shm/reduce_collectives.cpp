@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cstring>
-#include <string>
+#include <utility>
 
 #include "comm/shm/collectives.h"
+#include "comm/shm/shared_row.h"
 
 namespace tandem::shm {
 namespace {
@@ -133,68 +133,30 @@ void combine_in_parts(Exchange& exchange, const Label& label, Kernel kernel, con
   take_results(chunks - 1);
 }
 
-// From here on ranks look first whether all have their tensors where the others reach them.
-constexpr std::size_t kInPlaceBytes = std::size_t{512} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{32} << 10;
 
-// Takes a step, in which each rank says where its tensor is. All ranks come to the same answer.
-bool all_are_in_reach(Exchange& exchange, const Label& label) {
-  exchange.open_slot();
-  exchange.publish();
-  const std::uint32_t step = exchange.step() - 1;
-  exchange.await_all(step);
-  bool all = true;
-  for (int rank = 0; rank < exchange.size(); ++rank) {
-    const std::uint64_t place = exchange.label(rank, step).extent;
-    if (place == 0) {
-      all = false;
-    } else if (place > exchange.memory_bytes() || label.bytes > exchange.memory_bytes() - place) {
-      throw Error(ErrorCode::kInvalidArgument, "rank " + std::to_string(rank) + " says that its tensor of " +
-                                                   std::to_string(label.bytes) + " bytes lies at " +
-                                                   std::to_string(place) + " of shared memory that ends at " +
-                                                   std::to_string(exchange.memory_bytes()));
-    }
-  }
-  return all;
-}
-
-// After that step. Each rank combines a part of what all have, where it lies, and writes it to all: nobody else touches
-// that part meanwhile.
-void combine_in_place(Exchange& exchange, const Label& label, Kernel kernel) {
+// Each rank combines a part of what all have, where it lies, and writes it to all.
+void combine_in_place(Exchange& exchange, const Label& label, Kernel kernel, SharedRow row) {
   const auto ranks = static_cast<std::size_t>(exchange.size());
-  const int self = exchange.rank();
-  std::vector<std::byte*> tensors;
-  std::vector<double> factors;
-  for (int rank = 0; rank < exchange.size(); ++rank) {
-    const Label& theirs = exchange.label(rank, exchange.step() - 1);
-    tensors.push_back(exchange.memory(rank) + theirs.extent);
-    factors.push_back(theirs.factor);
-  }
-  std::vector<const void*> inputs(ranks);
   const std::size_t part = round_up((label.bytes + ranks - 1) / ranks, kLine);
-  const std::size_t begin = std::min<std::size_t>(label.bytes, self * part);
+  const std::size_t begin = std::min<std::size_t>(label.bytes, exchange.rank() * part);
   const std::size_t end = std::min<std::size_t>(label.bytes, begin + part);
   for (std::size_t at = begin; at < end; at += kBlockBytes) {
     exchange.heed_abort();
     const std::size_t size = std::min(kBlockBytes, end - at);
-    for (std::size_t rank = 0; rank < ranks; ++rank) inputs[rank] = tensors[rank] + at;
-    kernel(tensors[self] + at, inputs.data(), exchange.size(), size / size_of(label.element), factors.data());
-    for (int rank = 0; rank < exchange.size(); ++rank) {
-      if (rank != self) std::memcpy(tensors[rank] + at, tensors[self] + at, size);
-    }
+    row.combine(kernel, label.element, at, size);
+    row.spread(at, size);
   }
-  exchange.open_slot();
-  exchange.publish();
-  exchange.await_all(exchange.step() - 1);
+  await_end(exchange);
 }
 
 void combine(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, Kernel kernel,
              const Pieces& data, bool take) {
   exchange.begin(label, deadline);
-  if (label.collective == CollectiveKind::kAllReduce && data.bytes() >= kInPlaceBytes &&
-      all_are_in_reach(exchange, label)) {
-    combine_in_place(exchange, label, kernel);
-  } else if (data.bytes() * static_cast<std::size_t>(exchange.size()) <= 2 * kDirectBytes || data.bytes() < kLine) {
+  if (label.collective == CollectiveKind::kAllReduce && data.bytes() >= kInPlaceBytes) {
+    if (auto row = SharedRow::find(exchange, label)) return combine_in_place(exchange, label, kernel, std::move(*row));
+  }
+  if (data.bytes() * static_cast<std::size_t>(exchange.size()) <= 2 * kDirectBytes || data.bytes() < kLine) {
     combine_directly(exchange, label, kernel, data, take);
   } else {
     combine_in_parts(exchange, label, kernel, data, take);

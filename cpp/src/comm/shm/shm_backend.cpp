@@ -3,6 +3,7 @@
 #include "comm/shm/checks.h"
 #include "comm/shm/collectives.h"
 #include "comm/shm/message_work.h"
+#include "comm/shm/one_host.h"
 #include "comm/shm/spin.h"
 #include "tandem/process_group.h"
 
@@ -15,14 +16,14 @@ using shm::check_dense;
 using shm::check_place;
 using shm::CollectiveKind;
 using shm::Element;
-using shm::Exchange;
 using shm::Kernel;
 using shm::Label;
 using shm::only;
 using shm::Operation;
+using shm::Performer;
 using shm::Pieces;
 using shm::refuse;
-using Deadline = Exchange::Clock::time_point;
+using Deadline = Performer::Deadline;
 using Tensors = std::vector<at::Tensor>;
 
 Element element_of(at::ScalarType dtype) {
@@ -177,17 +178,17 @@ namespace {
 
 using PeersPtr = std::shared_ptr<const shm::Peers>;
 
-std::shared_ptr<shm::Queue> make_queue(const std::shared_ptr<GroupState>& state, const PeersPtr& peers) {
-  return std::make_shared<shm::Queue>(state, std::make_unique<Exchange>(state->name(), state->rank(), peers));
+std::unique_ptr<Performer> make_performer(const PeersPtr& peers) {
+  auto exchange = std::make_unique<shm::Exchange>(peers);
+  exchange->set_spin(shm::spin_time(exchange->size()));
+  return std::make_unique<shm::OneHost>(std::move(exchange));
 }
 
 // Messages that fail end the group, and the queue with it.
 std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const PeersPtr& peers,
                                                const std::shared_ptr<shm::Queue>& queue) {
-  const std::string whereabouts = "group '" + state.name() + "' (rank " + std::to_string(state.rank()) + " of " +
-                                  std::to_string(state.size()) + ")";
   auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
-  return std::make_shared<shm::Messenger>(std::make_unique<shm::Mailbox>(whereabouts, state.rank(), peers),
+  return std::make_shared<shm::Messenger>(std::make_unique<shm::Mailbox>(peers->who.whereabouts(), state.rank(), peers),
                                           board.message_bell, shm::spin_time(state.size()),
                                           [queue](const Error& failure) { queue->fail(failure); });
 }
@@ -224,31 +225,35 @@ void check_list(CollectiveKind collective, const Tensors& tensors, const at::Ten
 
 ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
                        std::chrono::milliseconds timeout)
-    : c10d::Backend(state->rank(), state->size()),
-      state_(state),
-      heap_(std::make_shared<shm::Heap>(peers->segments[state->rank()], shm::heap_begin(peers->segments.size()))),
-      queue_(make_queue(state, peers)),
-      messenger_(make_messenger(*state, peers, queue_)),
-      timeout_(timeout) {
+    : ShmBackend(state, peers, make_performer(peers), timeout) {
+  messenger_ = make_messenger(*state, peers, queue_);
   queue_->set_failed([messenger = std::weak_ptr<shm::Messenger>(messenger_)](const Error& failure) {
     if (const auto held = messenger.lock()) held->fail(failure);
   });
 }
 
+ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+                       std::unique_ptr<shm::Performer> performer, std::chrono::milliseconds timeout)
+    : c10d::Backend(state->rank(), state->size()),
+      state_(state),
+      heap_(std::make_shared<shm::Heap>(peers->segments[peers->who.self], shm::heap_begin(peers->segments.size()))),
+      queue_(std::make_shared<shm::Queue>(state, std::move(performer))),
+      timeout_(timeout) {}
+
 ShmBackend::~ShmBackend() {
   end("the group was destroyed", /*quietly=*/true);
-  messenger_->stop();
+  if (messenger_) messenger_->stop();
   queue_->stop();
 }
 
 void ShmBackend::end(const std::string& reason, bool quietly) {
-  const bool messages = messenger_->fail(Error(ErrorCode::kAborted, reason));
+  const bool messages = messenger_ && messenger_->fail(Error(ErrorCode::kAborted, reason));
   queue_->abort(reason, quietly && !messages);
 }
 
 void ShmBackend::fail(const Error& failure) {
   queue_->fail(failure);
-  messenger_->fail(failure);
+  if (messenger_) messenger_->fail(failure);
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
@@ -270,8 +275,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce(Tensors& tensors, const c10
   return issue({OpType::ALLREDUCE,
                 "shm:all_reduce",
                 label,
-                [kernel, data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::all_reduce(exchange, label, deadline, kernel, data);
+                [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                  performer.all_reduce(label, deadline, kernel, data);
                 },
                 options.timeout,
                 options.asyncOp,
@@ -296,8 +301,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce_coalesced(Tensors& tensors,
   return issue({OpType::ALLREDUCE_COALESCED,
                 "shm:all_reduce",
                 label,
-                [kernel, data](Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::all_reduce(exchange, label, deadline, kernel, data);
+                [kernel, data](Performer& performer, const Label& label, Deadline deadline) {
+                  performer.all_reduce(label, deadline, kernel, data);
                 },
                 options.timeout,
                 options.asyncOp,
@@ -314,8 +319,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce(Tensors& tensors, const c10d::
   return issue({OpType::REDUCE,
                 "shm:reduce",
                 label,
-                [kernel, data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::reduce(exchange, label, deadline, kernel, data);
+                [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                  performer.reduce(label, deadline, kernel, data);
                 },
                 options.timeout,
                 options.asyncOp,
@@ -332,8 +337,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::broadcast(Tensors& tensors, const c10
   return issue({OpType::BROADCAST,
                 "shm:broadcast",
                 label,
-                [data = piece_of(tensor)](Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::broadcast(exchange, label, deadline, data);
+                [data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                  performer.broadcast(label, deadline, data);
                 },
                 options.timeout,
                 options.asyncOp,
@@ -355,12 +360,12 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allgather(std::vector<Tensors>& outpu
   Label label = label_of(CollectiveKind::kAllGather, 0);
   label.element = element_of(input.scalar_type());
   label.extent = input.nbytes();
-  return issue(
-      {OpType::ALLGATHER, "shm:all_gather", label,
-       [to = pieces_of(outputs[0]), from = piece_of(input)](Exchange& exchange, const Label& label, Deadline deadline) {
-         shm::all_gather(exchange, label, deadline, to, from);
-       },
-       options.timeout, options.asyncOp, outputs[0], inputs});
+  return issue({OpType::ALLGATHER, "shm:all_gather", label,
+                [to = pieces_of(outputs[0]), from = piece_of(input)](Performer& performer, const Label& label,
+                                                                     Deadline deadline) {
+                  performer.all_gather(label, deadline, to, from);
+                },
+                options.timeout, options.asyncOp, outputs[0], inputs});
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
@@ -394,8 +399,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allgather_into_tensor_coalesced(Tenso
   label.element = element_of(inputs[0].scalar_type());
   label.extent = from.bytes();
   return issue({OpType::_ALLGATHER_BASE, "shm:all_gather", label,
-                [to = std::move(to), from](Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::all_gather(exchange, label, deadline, to, from);
+                [to = std::move(to), from](Performer& performer, const Label& label, Deadline deadline) {
+                  performer.all_gather(label, deadline, to, from);
                 },
                 options.timeout, options.asyncOp, outputs, inputs});
 }
@@ -416,8 +421,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::gather(std::vector<Tensors>& outputs,
   auto to = pieces_of(result);
   return issue(
       {OpType::GATHER, "shm:gather", label,
-       [to = std::move(to), from = piece_of(input)](Exchange& exchange, const Label& label, Deadline deadline) {
-         shm::gather(exchange, label, deadline, to, from);
+       [to = std::move(to), from = piece_of(input)](Performer& performer, const Label& label, Deadline deadline) {
+         performer.gather(label, deadline, to, from);
        },
        options.timeout, options.asyncOp, std::move(result), inputs});
 }
@@ -438,8 +443,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::scatter(Tensors& outputs, std::vector
   auto from = pieces_of(held);
   return issue(
       {OpType::SCATTER, "shm:scatter", label,
-       [from = std::move(from), to = piece_of(output)](Exchange& exchange, const Label& label, Deadline deadline) {
-         shm::scatter(exchange, label, deadline, from, to);
+       [from = std::move(from), to = piece_of(output)](Performer& performer, const Label& label, Deadline deadline) {
+         performer.scatter(label, deadline, from, to);
        },
        options.timeout, options.asyncOp, outputs, std::move(held)});
 }
@@ -461,8 +466,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter(Tensors& outputs, std:
   const Kernel kernel = kernel_for(&label, output, options.reduceOp);
   return issue({OpType::REDUCE_SCATTER, "shm:reduce_scatter", label,
                 [kernel, from = pieces_of(inputs[0]), to = static_cast<std::byte*>(output.mutable_data_ptr())](
-                    Exchange& exchange, const Label& label, Deadline deadline) {
-                  shm::reduce_scatter(exchange, label, deadline, kernel, from, to);
+                    Performer& performer, const Label& label, Deadline deadline) {
+                  performer.reduce_scatter(label, deadline, kernel, from, to);
                 },
                 options.timeout, options.asyncOp, outputs, inputs[0]});
 }
@@ -499,9 +504,9 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter_tensor_coalesced(Tenso
     const bool is_last = i + 1 == inputs.size();
     last = issue({OpType::_REDUCE_SCATTER_BASE, "shm:reduce_scatter", label,
                   [kernel, from = equal_parts(inputs[i], getSize()),
-                   to = static_cast<std::byte*>(outputs[i].mutable_data_ptr())](Exchange& exchange, const Label& label,
-                                                                                Deadline deadline) {
-                    shm::reduce_scatter(exchange, label, deadline, kernel, from, to);
+                   to = static_cast<std::byte*>(outputs[i].mutable_data_ptr())](Performer& performer,
+                                                                                const Label& label, Deadline deadline) {
+                    performer.reduce_scatter(label, deadline, kernel, from, to);
                   },
                   options.timeout, is_last ? options.asyncOp : true, is_last ? outputs : Tensors(), held});
   }
@@ -529,8 +534,8 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall_base(at::Tensor& output, at:
       {OpType::ALLTOALL_BASE,
        "shm:all_to_all",
        label,
-       [to = std::move(to), from = std::move(from)](Exchange& exchange, const Label& label, Deadline deadline) {
-         shm::all_to_all(exchange, label, deadline, to, from);
+       [to = std::move(to), from = std::move(from)](Performer& performer, const Label& label, Deadline deadline) {
+         performer.all_to_all(label, deadline, to, from);
        },
        options.timeout,
        options.asyncOp,
@@ -550,40 +555,43 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall(Tensors& outputs, Tensors& i
   }
   Label label = label_of(CollectiveKind::kAllToAll, 0);
   label.element = element_of(inputs[0].scalar_type());
-  return issue(
-      {OpType::ALLTOALL, "shm:all_to_all", label,
-       [to = pieces_of(outputs), from = pieces_of(inputs)](Exchange& exchange, const Label& label, Deadline deadline) {
-         shm::all_to_all(exchange, label, deadline, to, from);
-       },
-       options.timeout, options.asyncOp, outputs, inputs});
+  return issue({OpType::ALLTOALL, "shm:all_to_all", label,
+                [to = pieces_of(outputs), from = pieces_of(inputs)](Performer& performer, const Label& label,
+                                                                    Deadline deadline) {
+                  performer.all_to_all(label, deadline, to, from);
+                },
+                options.timeout, options.asyncOp, outputs, inputs});
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::barrier(const c10d::BarrierOptions& options) {
-  return issue(
-      {OpType::BARRIER,
-       "shm:barrier",
-       label_of(CollectiveKind::kBarrier, 0),
-       [](Exchange& exchange, const Label& label, Deadline deadline) { shm::barrier(exchange, label, deadline); },
-       options.timeout,
-       options.asyncOp,
-       {},
-       {}});
+  return issue({OpType::BARRIER,
+                "shm:barrier",
+                label_of(CollectiveKind::kBarrier, 0),
+                [](Performer& performer, const Label& label, Deadline deadline) { performer.barrier(label, deadline); },
+                options.timeout,
+                options.asyncOp,
+                {},
+                {}});
+}
+
+void ShmBackend::check_message(const char* call, const Tensors& tensors, std::optional<int> peer, int tag) const {
+  check_contiguous(call, only(call, tensors));
+  if (peer && (*peer < 0 || *peer >= getSize() || *peer == getRank())) {
+    refuse(call, "rank " + std::to_string(*peer) +
+                     (*peer == getRank() ? " is this rank itself"
+                                         : " is no other rank of a group of " + std::to_string(getSize())));
+  }
+  if (tag < 0) refuse(call, "the tag is " + std::to_string(tag) + "; it must be 0 or more");
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::start_message(OpType type, const char* call, const char* title,
                                                          Tensors& tensors, int peer, int tag) {
-  const at::Tensor& tensor = only(call, tensors);
-  check_contiguous(call, tensor);
   const bool is_any = type == OpType::RECVANYSOURCE;
-  if (!is_any && (peer < 0 || peer >= getSize() || peer == getRank())) {
-    refuse(call, "rank " + std::to_string(peer) +
-                     (peer == getRank() ? " is this rank itself"
-                                        : " is no other rank of a group of " + std::to_string(getSize())));
-  }
-  if (tag < 0) refuse(call, "the tag is " + std::to_string(tag) + "; it must be 0 or more");
+  check_message(call, tensors, is_any ? std::nullopt : std::optional(peer), tag);
+  const at::Tensor& tensor = tensors.front();
   shm::Message message;
   message.is_send = type == OpType::SEND;
-  message.peer = is_any ? shm::Message::kAnyRank : peer;
+  message.peer = peer;
   message.tag = tag;
   message.deadline = shm::Message::Clock::now() + timeout_.load();
   return shm::MessageWork::start(messenger_, getRank(), type, title, tensor, std::move(message));
@@ -598,7 +606,7 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::recv(Tensors& tensors, int from, int 
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::recvAnysource(Tensors& tensors, int tag) {
-  return start_message(OpType::RECVANYSOURCE, "recv", "shm:recvAnySource", tensors, -1, tag);
+  return start_message(OpType::RECVANYSOURCE, "recv", "shm:recvAnySource", tensors, shm::Message::kAnyRank, tag);
 }
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace tandem {
 // Takes every dtype; reduces whole numbers, bool, float16, bfloat16, float32, float64, and sums complex numbers.
 // Tensors must be contiguous, or dense where a collective works on one tensor alone. Its errors leave it to
 // GroupBackend, which stands before it, to name the call. Thread-safe.
-class ShmBackend final : public c10d::Backend {
+class ShmBackend : public c10d::Backend {
  public:
   ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
              std::chrono::milliseconds timeout);
@@ -73,6 +74,15 @@ class ShmBackend final : public c10d::Backend {
 
   const std::shared_ptr<shm::Heap>& heap() const { return heap_; }
 
+ protected:
+  // `peers` are those of this host, `performer` reaches all ranks. For who sends messages in another way.
+  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+             std::unique_ptr<shm::Performer> performer, std::chrono::milliseconds timeout);
+
+  const std::shared_ptr<shm::Queue>& queue() const { return queue_; }
+  // Throws Error (kInvalidArgument). No peer: any rank.
+  void check_message(const char* call, const std::vector<at::Tensor>& tensors, std::optional<int> peer, int tag) const;
+
  private:
   struct Call;
   c10::intrusive_ptr<c10d::Work> issue(Call call);
@@ -82,7 +92,7 @@ class ShmBackend final : public c10d::Backend {
   const std::shared_ptr<GroupState> state_;
   const std::shared_ptr<shm::Heap> heap_;
   const std::shared_ptr<shm::Queue> queue_;
-  const std::shared_ptr<shm::Messenger> messenger_;
+  std::shared_ptr<shm::Messenger> messenger_;  // null where messages go another way
   std::atomic<std::chrono::milliseconds> timeout_;
 };
 

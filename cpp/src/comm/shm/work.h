@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "comm/shm/exchange.h"
+#include "comm/shm/performer.h"
 
 namespace tandem::shm {
 
@@ -15,7 +15,7 @@ class Queue;
 
 class Work final : public c10d::Work {
  public:
-  using Body = std::function<void(Exchange&, const Label&, Exchange::Clock::time_point deadline)>;
+  using Body = std::function<void(Performer&, const Label&, Performer::Deadline)>;
 
   // `result` is what the future gives; `held` stays alive until the end.
   Work(std::shared_ptr<Queue> queue, int rank, c10d::OpType type, const char* title, Label label, Body body,

@@ -1,0 +1,109 @@
+#include "comm/hosts/gloo_wire.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <string>
+
+#include "comm/issue_turns.h"
+
+namespace tandem::hosts {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A rank that ends the group says why, and then closes its connections: how long to wait for what it says.
+constexpr milliseconds kForReason{100};
+
+std::string text_of(const std::exception& error) {
+  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
+  std::string text = of_libtorch ? of_libtorch->what_without_backtrace() : error.what();
+  // Gloo's text begins with "[/source/file.cc:line] ".
+  const auto begin = text.rfind("[/", 0) == 0 ? text.find("] ") : std::string::npos;
+  return begin == std::string::npos ? text : text.substr(begin + 2);
+}
+
+}  // namespace
+
+class GlooWire::GlooTransfer final : public Transfer {
+ public:
+  GlooTransfer(std::shared_ptr<GlooWire> wire, WorkPtr work, bool is_send, int rank)
+      : wire_(std::move(wire)), work_(std::move(work)), is_send_(is_send), rank_(rank) {}
+
+  bool is_send() const override { return is_send_; }
+  void wait(Clock::time_point deadline) override { wire_->wait(*work_, rank_, deadline); }
+
+ private:
+  const std::shared_ptr<GlooWire> wire_;
+  const WorkPtr work_;
+  const bool is_send_;
+  const int rank_;
+};
+
+std::unique_ptr<Wire::Transfer> GlooWire::send(int rank, const std::byte* data, std::size_t bytes) {
+  return start(true, rank, const_cast<std::byte*>(data), bytes);
+}
+
+std::unique_ptr<Wire::Transfer> GlooWire::receive(int rank, std::byte* data, std::size_t bytes) {
+  return start(false, rank, data, bytes);
+}
+
+std::unique_ptr<Wire::Transfer> GlooWire::start(bool is_send, int rank, std::byte* data, std::size_t bytes) {
+  heed_abort();
+  std::vector<at::Tensor> tensors = {at::from_blob(data, {static_cast<std::int64_t>(bytes)}, at::kByte)};
+  try {
+    std::lock_guard<std::mutex> lock(turn_to_issue());
+    return std::make_unique<GlooTransfer>(shared_from_this(),
+                                          is_send ? gloo_->send(tensors, rank, kTag) : gloo_->recv(tensors, rank, kTag),
+                                          is_send, rank);
+  } catch (const std::exception& error) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    throw_lost(lock, rank, text_of(error));
+  }
+}
+
+void GlooWire::wait(c10d::Work& work, int rank, Clock::time_point deadline) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (reason_) throw *reason_;
+    waited_for_ = &work;
+  }
+  std::optional<std::string> failure;
+  try {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    work.wait(std::max(left, milliseconds(1)));
+  } catch (const std::exception& error) {
+    failure = text_of(error);
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  waited_for_ = nullptr;
+  if (reason_) throw *reason_;
+  if (!failure) return;
+  const std::string who = "rank " + std::to_string(rank);
+  if (Clock::now() >= deadline) {
+    throw Error(ErrorCode::kTimeout, "timed out, for " + who + ", on another host, did not take part, being stopped, " +
+                                         "slow or busy with something else");
+  }
+  throw_lost(lock, rank, *failure);
+}
+
+void GlooWire::throw_lost(std::unique_lock<std::mutex>& lock, int rank, const std::string& text) {
+  if (aborted_.wait_for(lock, kForReason, [this] { return reason_.has_value(); })) throw *reason_;
+  throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(rank) +
+                                        " closed its connection, because it died or left the group (" + text + ")");
+}
+
+void GlooWire::abort(const Error& reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (reason_) return;
+  reason_ = reason;
+  aborted_.notify_all();
+  if (waited_for_) waited_for_->abort();
+}
+
+void GlooWire::heed_abort() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (reason_) throw *reason_;
+}
+
+}  // namespace tandem::hosts

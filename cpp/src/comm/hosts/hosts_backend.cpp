@@ -1,0 +1,75 @@
+#include "comm/hosts/hosts_backend.h"
+
+#include "comm/hosts/gloo_wire.h"
+#include "comm/issue_turns.h"
+#include "comm/shm/checks.h"
+#include "comm/shm/spin.h"
+
+namespace tandem::hosts {
+
+using WorkPtr = HostsBackend::WorkPtr;
+
+c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupState>& state,
+                                                    const std::shared_ptr<const shm::Peers>& peers, const HostMap& map,
+                                                    const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                                    std::vector<shm::Descriptor> sockets,
+                                                    std::chrono::milliseconds timeout) {
+  auto inside = std::make_unique<shm::Exchange>(peers);
+  inside->set_spin(shm::spin_time(inside->size()));
+  auto lines = std::make_shared<Lines>(std::move(sockets));
+  auto performer = std::make_unique<HostsPerformer>(std::move(inside), std::make_shared<GlooWire>(gloo), map, lines);
+  const HostsPerformer& running = *performer;  // for as long as the backend's queue
+  auto backend = c10::make_intrusive<HostsBackend>(state, peers, std::move(performer), gloo, lines, timeout);
+  const std::weak_ptr<shm::Queue> queue = backend->queue();
+  // As when a message fails.
+  state->tell_end([queue](const Error& reason) {
+    if (const auto held = queue.lock()) held->fail(reason);
+  });
+  lines->watch(
+      [queue, weak = std::weak_ptr<GroupState>(state)](const Error& failure) {
+        if (const auto held = queue.lock()) held->fail(failure);
+        if (const auto held = weak.lock()) held->fail(failure);
+      },
+      [&running] { return running.busy(); });
+  return backend;
+}
+
+HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::Peers>& peers,
+                           std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
+                           std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout)
+    : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), lines_(std::move(lines)) {}
+
+HostsBackend::~HostsBackend() {
+  // Says farewell, so that who is not done yet is not told otherwise by the end of the connections.
+  end("the group was destroyed", /*quietly=*/true);
+  lines_->stop();
+}
+
+void HostsBackend::setTimeout(std::chrono::milliseconds timeout) {
+  ShmBackend::setTimeout(timeout);
+  gloo_->setTimeout(timeout);
+}
+
+template <typename Start>
+WorkPtr HostsBackend::start(const char* call, const Tensors& tensors, std::optional<int> peer, int tag, Start&& start) {
+  check_message(call, tensors, peer, tag);
+  if (tag == GlooWire::kTag) {
+    shm::refuse(call, "the tag " + std::to_string(tag) + " is the backend's own; use another one");
+  }
+  std::lock_guard<std::mutex> lock(turn_to_issue());
+  return start();
+}
+
+WorkPtr HostsBackend::send(Tensors& tensors, int to, int tag) {
+  return start("send", tensors, to, tag, [&] { return gloo_->send(tensors, to, tag); });
+}
+
+WorkPtr HostsBackend::recv(Tensors& tensors, int from, int tag) {
+  return start("recv", tensors, from, tag, [&] { return gloo_->recv(tensors, from, tag); });
+}
+
+WorkPtr HostsBackend::recvAnysource(Tensors& tensors, int tag) {
+  return start("recv", tensors, std::nullopt, tag, [&] { return gloo_->recvAnysource(tensors, tag); });
+}
+
+}  // namespace tandem::hosts

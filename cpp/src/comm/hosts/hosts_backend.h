@@ -1,0 +1,47 @@
+// The shm backend of ranks on several hosts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "comm/hosts/host_map.h"
+#include "comm/hosts/hosts_performer.h"
+#include "comm/hosts/lines.h"
+#include "comm/shm/shm_backend.h"
+
+namespace tandem::hosts {
+
+// Collectives go through shared memory inside each host and through Gloo between hosts; messages go through Gloo, those
+// between ranks of a host included: a receive from any rank must see them all. Those need waiting for (BackendTraits).
+class HostsBackend final : public ShmBackend {
+ public:
+  using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  // `peers`: of this host; `gloo`: a group of all ranks, for this backend alone; `sockets`: what Lines::connect() gave.
+  static c10::intrusive_ptr<HostsBackend> make(const std::shared_ptr<GroupState>& state,
+                                               const std::shared_ptr<const shm::Peers>& peers, const HostMap& map,
+                                               const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                               std::vector<shm::Descriptor> sockets, std::chrono::milliseconds timeout);
+
+  HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::Peers>& peers,
+               std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
+               std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout);
+  ~HostsBackend() override;
+
+  void setTimeout(std::chrono::milliseconds timeout) override;
+
+  WorkPtr send(Tensors& tensors, int to, int tag) override;
+  WorkPtr recv(Tensors& tensors, int from, int tag) override;
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override;
+
+ private:
+  template <typename Start>
+  WorkPtr start(const char* call, const Tensors& tensors, std::optional<int> peer, int tag, Start&& start);
+
+  const c10::intrusive_ptr<c10d::Backend> gloo_;
+  const std::shared_ptr<Lines> lines_;
+};
+
+}  // namespace tandem::hosts

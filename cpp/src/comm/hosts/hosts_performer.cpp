@@ -1,0 +1,210 @@
+#include "comm/hosts/hosts_performer.h"
+
+#include "comm/hosts/spreading.h"
+#include "comm/shm/collectives.h"
+
+namespace tandem::hosts {
+
+using shm::Kernel;
+using shm::Label;
+using shm::Operation;
+using shm::Pieces;
+
+namespace {
+
+struct Kernels {
+  Kernel inside;
+  Kernel between;
+};
+
+// A host's average would be rounded, and its factors are used up: between hosts there are sums.
+Kernels kernels_for(const Label& label, Kernel kernel) {
+  switch (label.operation) {
+    case Operation::kAverage:
+      return {shm::find_kernel(label.element, Operation::kSum), kernel};
+    case Operation::kScaledSum:
+      return {kernel, shm::find_kernel(label.element, Operation::kSum)};
+    default:
+      return {kernel, kernel};
+  }
+}
+
+}  // namespace
+
+// While a collective runs.
+class HostsPerformer::Running {
+ public:
+  explicit Running(HostsPerformer& performer) : performer_(performer) { performer_.running_ = ++performer_.begun_; }
+  ~Running() { performer_.running_ = 0; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  HostsPerformer& performer_;
+};
+
+HostsPerformer::HostsPerformer(std::unique_ptr<shm::Exchange> inside, std::shared_ptr<Wire> wire, HostMap map,
+                               std::shared_ptr<Lines> lines)
+    : inside_(std::move(inside)), wire_(std::move(wire)), map_(std::move(map)), lines_(std::move(lines)) {}
+
+std::vector<Pieces> HostsPerformer::of_neighbours(const std::vector<Pieces>& rows) const {
+  std::vector<Pieces> found;
+  for (const int rank : map_.neighbours()) found.push_back(rows[rank]);
+  return found;
+}
+
+template <typename Visit>
+void HostsPerformer::for_each_stranger(Visit&& visit) const {
+  for (int rank = 0; rank < map_.size(); ++rank) {
+    if (map_.host_of(rank) != map_.host()) visit(rank);
+  }
+}
+
+void HostsPerformer::all_reduce(const Label& label, Deadline deadline, Kernel kernel, const Pieces& data) {
+  const Running running(*this);
+  const Kernels kernels = kernels_for(label, kernel);
+  RowReduction(setting(), label, {deadline}, kernels.inside, kernels.between, data).run();
+}
+
+void HostsPerformer::reduce(const Label& label, Deadline deadline, Kernel kernel, const Pieces& data) {
+  all_reduce(label, deadline, kernel, data);
+}
+
+void HostsPerformer::broadcast(const Label& label, Deadline deadline, const Pieces& data) {
+  const Running running(*this);
+  Spreading(setting(), label, {deadline}, data).run();
+}
+
+// An all-reduce of nothing.
+void HostsPerformer::barrier(const Label& label, Deadline deadline) {
+  all_reduce(label, deadline, nullptr, Pieces());
+}
+
+// A host's ranks combine what they have for each rank; whoever does it for a rank of another host sends it there, where
+// that rank combines what comes from all hosts.
+void HostsPerformer::reduce_scatter(const Label& label, Deadline deadline, Kernel kernel,
+                                    const std::vector<Pieces>& inputs, std::byte* output) {
+  const Running running(*this);
+  const Deadlines deadlines{deadline};
+  const Kernels kernels = kernels_for(label, kernel);
+  const std::size_t bytes = inputs[map_.rank()].bytes();
+  const auto hosts = static_cast<std::size_t>(map_.hosts());
+
+  std::vector<Pieces> shares(map_.neighbours().size());
+  std::vector<std::size_t> place(inputs.size());  // in the share
+  for (int rank = 0; rank < map_.size(); ++rank) {
+    const int worker = map_.host_of(rank) == map_.host() ? rank : map_.counterpart(map_.host(), rank);
+    Pieces& share = shares[map_.index_of(worker)];
+    place[rank] = share.bytes();
+    share.add(inputs[rank]);
+  }
+  const auto combined = std::make_unique_for_overwrite<std::byte[]>(shares[map_.index()].bytes());
+  const auto staging = std::make_unique_for_overwrite<std::byte[]>((hosts - 1) * bytes);
+  inside_->begin(label, deadlines.inside);
+  shm::reduce_scatter(*inside_, label, deadlines.inside, kernels.inside, shares, combined.get());
+
+  Parcels parcels = this->parcels(label);
+  for_each_stranger([&](int rank) {
+    if (map_.counterpart(map_.host(), rank) == map_.rank()) {
+      parcels.send(rank, Pieces(combined.get() + place[rank], inputs[rank].bytes()));
+    }
+  });
+  std::vector<const void*> of_hosts(hosts, combined.get() + place[map_.rank()]);
+  std::vector<double> weights;
+  std::byte* theirs = staging.get();
+  for (std::size_t host = 0; host < hosts; ++host) {
+    weights.push_back(static_cast<double>(map_.ranks(static_cast<int>(host)).size()));
+    if (static_cast<int>(host) == map_.host()) continue;
+    parcels.receive(map_.counterpart(static_cast<int>(host), map_.rank()), Pieces(theirs, bytes));
+    of_hosts[host] = theirs;
+    theirs += bytes;
+  }
+  parcels.finish(deadlines.between());
+  kernels.between(output, of_hosts.data(), map_.hosts(), bytes / shm::size_of(label.element), weights.data());
+}
+
+// A host's ranks gather what the host has, and each what some ranks of other hosts send it; then they gather that.
+void HostsPerformer::all_gather(const Label& label, Deadline deadline, const std::vector<Pieces>& outputs,
+                                const Pieces& input) {
+  const Running running(*this);
+  const Deadlines deadlines{deadline};
+  Parcels parcels = this->parcels(label);
+  for (int host = 0; host < map_.hosts(); ++host) {
+    if (host != map_.host()) parcels.send(map_.counterpart(host, map_.rank()), input);
+  }
+  std::vector<Pieces> arrived(map_.neighbours().size());
+  for_each_stranger([&](int rank) {
+    const int receiver = map_.counterpart(map_.host(), rank);
+    arrived[map_.index_of(receiver)].add(outputs[rank]);
+    if (receiver == map_.rank()) parcels.receive(rank, outputs[rank]);
+  });
+  shm::all_gather(*inside_, label, deadlines.inside, of_neighbours(outputs), input);
+  parcels.finish(deadlines.between());
+  if (arrived.size() == 1) return;
+  Label second = label;
+  second.extent = arrived[map_.index()].bytes();
+  shm::all_gather(*inside_, second, deadlines.after(), arrived, arrived[map_.index()]);
+}
+
+void HostsPerformer::gather(const Label& label, Deadline deadline, const std::vector<Pieces>& outputs,
+                            const Pieces& input) {
+  const Running running(*this);
+  Parcels parcels = this->parcels(label);
+  if (map_.host_of(label.root) == map_.host()) {
+    const bool is_root = label.root == map_.rank();
+    if (is_root) for_each_stranger([&](int rank) { parcels.receive(rank, outputs[rank]); });
+    shm::gather(*inside_, label, deadline, map_.index_of(label.root),
+                is_root ? of_neighbours(outputs) : std::vector<Pieces>(), input);
+  } else {
+    parcels.send(label.root, input);
+  }
+  parcels.finish(Deadlines{deadline}.between());
+}
+
+void HostsPerformer::scatter(const Label& label, Deadline deadline, const std::vector<Pieces>& inputs,
+                             const Pieces& output) {
+  const Running running(*this);
+  Parcels parcels = this->parcels(label);
+  if (map_.host_of(label.root) == map_.host()) {
+    const bool is_root = label.root == map_.rank();
+    if (is_root) for_each_stranger([&](int rank) { parcels.send(rank, inputs[rank]); });
+    shm::scatter(*inside_, label, deadline, map_.index_of(label.root),
+                 is_root ? of_neighbours(inputs) : std::vector<Pieces>(), output);
+  } else {
+    parcels.receive(label.root, output);
+  }
+  parcels.finish(Deadlines{deadline}.between());
+}
+
+void HostsPerformer::all_to_all(const Label& label, Deadline deadline, const std::vector<Pieces>& outputs,
+                                const std::vector<Pieces>& inputs) {
+  const Running running(*this);
+  Parcels parcels = this->parcels(label);
+  for_each_stranger([&](int rank) {
+    parcels.receive(rank, outputs[rank]);
+    parcels.send(rank, inputs[rank]);
+  });
+  shm::all_to_all(*inside_, label, deadline, of_neighbours(outputs), of_neighbours(inputs));
+  parcels.finish(Deadlines{deadline}.between());
+}
+
+void HostsPerformer::fail(const Error& reason) {
+  // Of a collective that has ended here, others may still be taking what this rank gave them.
+  const std::uint64_t running = running_;
+  lines_->alarm(reason.what(), running != 0 ? running : begun_ + 1);
+  inside_->fail(reason.what());
+}
+
+void HostsPerformer::leave() {
+  lines_->farewell();
+  inside_->leave();
+}
+
+void HostsPerformer::abort(const Error& reason) {
+  inside_->abort(reason);
+  wire_->abort(reason.code() == ErrorCode::kAborted
+                   ? Error(reason.code(), std::string("a collective was aborted: ") + reason.what())
+                   : reason);
+}
+
+}  // namespace tandem::hosts
