@@ -165,6 +165,16 @@ class AllReduce(WithStandIns):
         with self.assertRaisesRegex(measure.BenchError, "1024 bytes on 2 ranks: rank 1 of openmpi has .4., rank 0 of ours"):
             allreduce.benchmark(5, lambda text: None, ["1KB-2"])
 
+    def test_hosts_are_cases_where_they_can_be_made_and_else_it_is_said(self):
+        self.stand_ins(4)
+        said = []
+        entries = allreduce.benchmark(5, said.append, ["25MB-2+2"])
+        if any("NOT MEASURED: several hosts" in line for line in said):
+            self.assertEqual(entries, [])
+            self.skipTest(said[-1])
+        self.assertEqual([(e["case"], e["peer_name"], e["ratio"], e["ranks"]) for e in entries],
+                         [("25MB-2+2", "gloo", 4 / 42, 4)])
+
     def test_sizes_are_multiples_of_a_number(self):
         self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))
 

@@ -1,12 +1,18 @@
-"""`allreduce`: how long an all-reduce takes, by size and by ranks: Tandem's shared memory, Gloo, Open MPI."""
+"""`allreduce`: how long an all-reduce takes, by size and by ranks: Tandem's shared memory, Gloo, Open MPI.
+
+Cases such as `25MB-2+2` are two ranks on each of two hosts, which are network namespaces of this machine.
+"""
 import os
 import shutil
+import subprocess
 
 from . import measure, places, report
 
 SIZES = {"64B": 64, "256B": 256, "1KB": 1 << 10, "4KB": 4 << 10, "16KB": 16 << 10, "64KB": 64 << 10,
          "256KB": 256 << 10, "1MB": 1 << 20, "4MB": 4 << 20, "25MB": 25 << 20, "64MB": 64 << 20, "256MB": 256 << 20}
 RANKS = (2, 4)
+HOSTS = {"2+2": (2, 2)}  # hosts, ranks on each
+HOSTS_SIZES = ("1KB", "256KB", "25MB")
 SECONDS = 0.2  # that each size is timed in each run
 MPI_PROGRAM = "bench-allreduce-mpi"
 
@@ -24,6 +30,20 @@ def openmpi(ranks, seconds, sizes):
     """Through shared memory alone; more ranks than cores give each other the core, which Open MPI does by itself."""
     return ["mpirun", "-n", str(ranks), "--oversubscribe", "--mca", "btl", "self,vader",
             places.program(MPI_PROGRAM), str(seconds), *sizes]
+
+
+def on_hosts(hosts, side):
+    """`side` on each of some hosts."""
+    return lambda ranks, seconds, sizes: [places.beside("hosts.sh"), str(hosts),
+                                          *side(ranks // hosts, seconds, sizes)]
+
+
+def hosts_sides(hosts, progress):
+    probe = subprocess.run([places.beside("hosts.sh"), "1", "true"], capture_output=True, text=True)
+    if probe.returncode != 0:
+        progress(f" NOT MEASURED: several hosts, which cannot be made here ({probe.stderr.strip()[-200:]})")
+        return {}
+    return {"ours": on_hosts(hosts, ours), "gloo": on_hosts(hosts, gloo)}
 
 
 def sides(progress):
@@ -60,21 +80,35 @@ def times(side, ranks, sizes):
     return {size: max(reported["us"][size] for reported in reports) for size in sizes}
 
 
-def benchmark(rounds, progress, only=None):
+def measure_case(found, ranks, layout, names, rounds, progress):
+    sizes = [str(SIZES[name]) for name in names]
+    check(found, ranks, sizes)
+    results = measure.alternate({name: lambda side=side: times(side, ranks, sizes) for name, side in found.items()},
+                                rounds, progress)
     entries = []
-    found = sides(progress)
+    for name, size in zip(names, sizes):
+        of = {side: [run[size] for run in runs] for side, runs in results.items()}
+        for peer in list(found)[1:]:
+            entries.append(report.entry(f"{name}-{layout}", of["ours"], of[peer], peer_name=peer,
+                                        unit="us/all-reduce", ranks=ranks, threads=1))
+    return entries
+
+
+def benchmark(rounds, progress, only=None):
+    def wanted(layout, sizes):
+        return [name for name in sizes if not only or f"{name}-{layout}" in only]
+
+    entries = []
+    on_this_host = sides(progress)
     for ranks in RANKS:
-        names = [name for name in SIZES if not only or f"{name}-{ranks}" in only]
-        if not names:
-            continue
-        progress(f" {ranks} ranks")
-        sizes = [str(SIZES[name]) for name in names]
-        check(found, ranks, sizes)
-        results = measure.alternate({name: lambda side=side: times(side, ranks, sizes) for name, side in found.items()},
-                                    rounds, progress)
-        for name, size in zip(names, sizes):
-            of = {side: [run[size] for run in runs] for side, runs in results.items()}
-            for peer in list(found)[1:]:
-                entries.append(report.entry(f"{name}-{ranks}", of["ours"], of[peer], peer_name=peer,
-                                            unit="us/all-reduce", ranks=ranks, threads=1))
+        names = wanted(str(ranks), SIZES)
+        if names:
+            progress(f" {ranks} ranks")
+            entries += measure_case(on_this_host, ranks, str(ranks), names, rounds, progress)
+    for layout, (hosts, each) in HOSTS.items():
+        names = wanted(layout, HOSTS_SIZES)
+        found = hosts_sides(hosts, progress) if names else {}
+        if found:
+            progress(f" {layout} ranks on {hosts} hosts")
+            entries += measure_case(found, hosts * each, layout, names, rounds, progress)
     return entries

@@ -13,6 +13,10 @@ def program(name):
     return os.path.join(BUILD, "bin", name)
 
 
+def beside(name):
+    return os.path.join(ROOT, "tests", "bench", name)
+
+
 def peer(name):
     return os.path.join(PEERS, name)
 
