@@ -239,7 +239,7 @@ TEST(Tool, SaysWhatItCanDo) {
 TEST(Tool, LinksNoLibTorch) {
   const std::string libraries = run_tool({"--version"}, {"LD_TRACE_LOADED_OBJECTS=1"}).out;
   EXPECT_THAT(libraries, HasSubstr("libc.so"));
-  for (const char* name : {"torch", "c10", "libtandem"}) EXPECT_THAT(libraries, Not(HasSubstr(name)));
+  for (const char* name : {"libtorch", "libc10", "libtandem"}) EXPECT_THAT(libraries, Not(HasSubstr(name)));
 }
 
 double processor_seconds_of_children() {
