@@ -198,6 +198,18 @@ std::vector<Case> cases() {
                                       [](tdm_ddp_join_options* given) {
                                         return with_ddp([&](tdm_ddp* ddp) { return tdm_ddp_begin_join(ddp, given); });
                                       }),
+      of_struct<tdm_trace_options>(INITIAL(tdm_trace_options, TDM_TRACE_OPTIONS_INIT),
+                                   [](tdm_trace_options* given) {
+                                     tdm_process_group* group = nullptr;
+                                     EXPECT_OK(group_of_one(nullptr, &group));
+                                     tdm_error* error = tdm_trace_start(group, given);
+                                     const tandem::test::TempDir folder;
+                                     if (!error) {
+                                       EXPECT_OK(tdm_trace_stop((folder / "trace").c_str()));
+                                     }
+                                     tdm_process_group_free(group);
+                                     return error;
+                                   }),
       output<tdm_ddp_statistics>(INITIAL(tdm_ddp_statistics, TDM_DDP_STATISTICS_INIT),
                                  [](tdm_ddp_statistics* given) {
                                    return with_ddp(

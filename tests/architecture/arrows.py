@@ -10,9 +10,10 @@ import tempfile
 
 # room of cpp/src → the rooms it may use (docs/design.md, "Rooms")
 ROOMS = {
-    "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "comm": {"memory"}, "nccl": {"comm"},
-    "ddp": {"comm", "nn", "optim"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
-    "launch": {"elastic", "comm", "data"},
+    "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": {"data"},
+    "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim"},
+    "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
+    "launch": {"elastic", "comm", "data", "trace"},
 }
 # The tool offers the commands of these rooms; a public header without a source of its name belongs to "base".
 BASE = "base"

@@ -890,6 +890,23 @@ TDM_API void tdm_work_free(tdm_work* work);
  * many entries are kept (2000). Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_flight_record(tdm_string** out);
 
+/* Traces: what a rank did, and when, as a file for Perfetto and chrome://tracing: the parts of each step of
+ * DistributedDataParallel, its buckets, and all collectives and messages on CPUs. The files of ranks are on one clock;
+ * `tandem trace merge` makes one of them. The environment's TANDEM_TRACE=PREFIX, on all ranks, has a trace from the
+ * first group that a process makes to that group's end written to PREFIX.rank<r>.json. */
+typedef struct tdm_trace_options {
+  size_t struct_size;
+  int64_t most_events;   /* later ones are counted in the file as dropped; about 150 bytes each */
+} tdm_trace_options;
+#define TDM_TRACE_OPTIONS_INIT { sizeof(tdm_trace_options), 1000000 }
+
+/* From now on what this process does is kept. All ranks of the group call it together: they find out how their clocks
+ * differ. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT while a trace is on; those of collectives. */
+TDM_API tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options);
+/* Ends the trace and writes it; what is still under way is not in it. The file appears whole or not at all; after an
+ * error of it the trace is on still. Errors: TDM_ERROR_INVALID_ARGUMENT when none is on, TDM_ERROR_IO. */
+TDM_API tdm_error* tdm_trace_stop(const char* path);
+
 /* --------------------------------------------------------------------------------------- differentiable collectives */
 
 /* Collectives that autograd sees: backward exchanges gradients between ranks. Inputs stay as they are, results are new

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "comm/environment.h"
+#include "trace/json.h"
 
 namespace tandem {
 namespace {
@@ -18,22 +19,6 @@ constexpr std::int64_t kEntries = 2000;
 std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", c);
-      result += escape;
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
 }
 
 std::size_t ring_size() {
@@ -92,19 +77,19 @@ std::string FlightRecorder::json_of(const Entry& entry) {
     std::string sizes;
     for (const std::int64_t size : entry.shapes[i].sizes) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
     shapes += (i ? ", [" : "[") + sizes + "]";
-    dtypes += (i ? ", " : "") + quoted(c10::toString(static_cast<c10::ScalarType>(entry.shapes[i].dtype)));
+    dtypes += (i ? ", " : "") + json_quoted(c10::toString(static_cast<c10::ScalarType>(entry.shapes[i].dtype)));
   }
   const char* state = entry.ended == 0 ? "started" : entry.failure.empty() ? "completed" : "failed";
-  std::string text = "{\"record\": " + std::to_string(entry.record) + ", \"group\": " + quoted(entry.group) +
+  std::string text = "{\"record\": " + std::to_string(entry.record) + ", \"group\": " + json_quoted(entry.group) +
                      ", \"rank\": " + std::to_string(entry.rank) + ", \"size\": " + std::to_string(entry.size) +
                      ", \"sequence\": " + std::to_string(entry.sequence) +
                      ", \"point_to_point\": " + (entry.point_to_point ? "true" : "false") +
-                     ", \"collective\": " + quoted(entry.name);
+                     ", \"collective\": " + json_quoted(entry.name);
   if (entry.peer >= 0) text += ", \"peer\": " + std::to_string(entry.peer);
   text += ", \"tensor_count\": " + std::to_string(entry.tensor_count) + ", \"shapes\": [" + shapes +
           "], \"dtypes\": [" + dtypes + "], \"state\": \"" + state + "\", \"begun_ns\": " + std::to_string(entry.begun);
   if (entry.ended != 0) text += ", \"ended_ns\": " + std::to_string(entry.ended);
-  if (!entry.failure.empty()) text += ", \"error\": " + quoted(entry.failure);
+  if (!entry.failure.empty()) text += ", \"error\": " + json_quoted(entry.failure);
   return text + "}";
 }
 

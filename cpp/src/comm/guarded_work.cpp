@@ -7,6 +7,8 @@
 #include "comm/flight_recorder.h"
 #include "comm/group_state.h"
 #include "comm/waiters.h"
+#include "trace/json.h"
+#include "trace/recorder.h"
 
 namespace tandem {
 
@@ -174,6 +176,20 @@ void GuardedWork::all_done() {
   state_->let_go();
 }
 
+void GuardedWork::trace(const std::string& failure) const {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& tensor : collective_.tensors) {
+    if (tensor.layout() == at::kStrided) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  }
+  std::string arguments =
+      "\"group\": " + json_quoted(state_->name()) + ", \"sequence\": " + std::to_string(collective_.sequence) +
+      ", \"tensors\": " + json_quoted(describe(collective_.tensors)) + ", \"bytes\": " + std::to_string(bytes);
+  if (collective_.peer >= 0) arguments += ", \"peer\": " + std::to_string(collective_.peer);
+  if (!failure.empty()) arguments += ", \"error\": " + json_quoted(failure);
+  TraceRecorder::instance().exchange(collective_.point_to_point ? "message" : "collective", collective_.name,
+                                     collective_.begun, std::chrono::steady_clock::now(), std::move(arguments));
+}
+
 void GuardedWork::end(std::exception_ptr failure) {
   if (ended_.exchange(true)) return;
   std::string text;
@@ -185,6 +201,7 @@ void GuardedWork::end(std::exception_ptr failure) {
     }
   }
   FlightRecorder::instance().end(collective_.record, text);
+  if (TraceRecorder::instance().on()) trace(text);
   if (failure) {
     future_->setError(failure);
   } else {

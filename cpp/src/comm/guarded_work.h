@@ -50,6 +50,8 @@ class GuardedWork : public c10d::Work {
   void all_done();
   // Tells those who wait, once.
   void end(std::exception_ptr failure);
+  // As an event of the process's trace.
+  void trace(const std::string& failure) const;
   // The group was aborted.
   void interrupt(const Error& reason);
   // Whether it is up to the caller to wait for the inner works.

@@ -64,7 +64,9 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
   }
   std::vector<int> ranks(meeting.world_size);
   std::iota(ranks.begin(), ranks.end(), 0);
-  return GroupMaker::make(options, meeting, std::move(ranks));
+  auto group = GroupMaker::make(options, meeting, std::move(ranks));
+  group->parts_->trace->begin(*group);
+  return group;
 }
 
 std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Meeting& meeting,
@@ -99,7 +101,8 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
 
 ProcessGroup::ProcessGroup(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   const std::vector<std::weak_ptr<Channel>> channels(parts_->channels.begin(), parts_->channels.end());
-  parts_->hook = std::make_unique<ShutdownHook>("process group '" + name() + "'", [channels] {
+  parts_->hook = std::make_unique<ShutdownHook>("process group '" + name() + "'", [channels, trace = parts_->trace] {
+    trace->end();
     for (const auto& one : channels) {
       const auto channel = one.lock();
       if (!channel) continue;
@@ -115,6 +118,7 @@ ProcessGroup::~ProcessGroup() {
 }
 
 void ProcessGroup::close() {
+  parts_->trace->end();
   for (const auto& channel : parts_->channels) channel->end("the group was closed");
 }
 

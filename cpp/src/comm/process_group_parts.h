@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/channel.h"
+#include "comm/environment_trace.h"
 #include "comm/notes.h"
 #include "comm/rendezvous.h"
 #include "tandem/process_group.h"
@@ -25,6 +26,7 @@ struct ProcessGroup::Parts {
   std::unique_ptr<Notes> barrier_notes;
   std::vector<std::shared_ptr<Channel>> channels;  // no device has two; at least one
   c10::intrusive_ptr<c10d::ProcessGroup> native;
+  const std::shared_ptr<EnvironmentTrace> trace = std::make_shared<EnvironmentTrace>();
   std::unique_ptr<ShutdownHook> hook;
 
   // Of what has no tensor: the CPU's, where there is one.

@@ -205,6 +205,8 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_work_source_rank",
     "tdm_work_free",
     "tdm_flight_record",
+    "tdm_trace_start",
+    "tdm_trace_stop",
     "tdm_differentiable_broadcast",
     "tdm_differentiable_all_reduce",
     "tdm_differentiable_reduce",
@@ -1267,307 +1269,317 @@ tdm_error* tdm_flight_record(tdm_string** out) {
   return ((tdm_error* (*)(tdm_string** out))slots[197])(out);
 }
 
-tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
+tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
   if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[198])(group, tensor, root, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[198])(group, options);
+}
+
+tdm_error* tdm_trace_stop(const char* path) {
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(const char* path))slots[199])(path);
+}
+
+tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[200])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[199])(group, tensor, op, out);
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[201])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[200])(group, tensor, root, op, out);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[202])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[201])(group, tensor, root, out, out_count);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[203])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[202])(group, tensors, tensor_count, root, out);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[204])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[203])(group, tensor, out, out_count);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[205])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[204])(group, tensors, tensor_count, op, out);
+  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[206])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[205])(group, tensors, tensor_count, out, out_count);
+  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[207])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[206])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[208])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[207])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[209])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[208]) return;
-  ((void (*)(tdm_ddp* ddp))slots[208])(ddp);
+  if (!slots[210]) return;
+  ((void (*)(tdm_ddp* ddp))slots[210])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[209])(ddp, training);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[211])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[210])(ddp, outputs, output_count);
+  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[212])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[211])(ddp, on);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[213])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[212])(ddp, samples);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[214])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[213])(ddp, hook, options);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[215])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[214])(ddp, begin, finish, user_data, destroy);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[216])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[215])(ddp, optimizer);
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[217])(ddp, optimizer);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[216])(ddp, options);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[218])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[217])(ddp);
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[219])(ddp);
 }
 
 tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[218])(ddp);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[220])(ddp);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[219])(ddp, out);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[221])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[220])(ddp, index, bytes, names);
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[222])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[221])(ddp, iterations);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[223])(ddp, iterations);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[222])(module, group);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[224])(module, group);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[223])(group, period, warmup_steps, out);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[225])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[224])(periods, groups, count, warmup_steps, out);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[226])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[225]) return;
-  ((void (*)(tdm_model_averager* averager))slots[225])(averager);
+  if (!slots[227]) return;
+  ((void (*)(tdm_model_averager* averager))slots[227])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[226])(averager, parameters, parameter_count, averaged);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[228])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[227])(optimizer, averager, out);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[229])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[228])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[230])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[229])(optimizer, to);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[231])(optimizer, to);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[230])(path, options, out);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[232])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[231])(writer, data, size);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[233])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[232])(writer);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[234])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[233]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[233])(writer);
+  if (!slots[235]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[235])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[234])(path, out);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[236])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[235]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[235])(reader);
+  if (!slots[237]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[237])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[236])(reader, index, data, size);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[238])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[237]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[237])(reader);
+  if (!slots[239]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[239])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[238]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[238])(reader);
+  if (!slots[240]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[240])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[239]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[239])(reader);
+  if (!slots[241]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[241])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[240]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[240])(reader, index);
+  if (!slots[242]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[242])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[241]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[241])(reader, index);
+  if (!slots[243]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[243])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[242]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[242])(reader);
+  if (!slots[244]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[244])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[243])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[245])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[244])(paths, path_count, fields, field_count, options, out);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[246])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[245]) return;
-  ((void (*)(tdm_loader* loader))slots[245])(loader);
+  if (!slots[247]) return;
+  ((void (*)(tdm_loader* loader))slots[247])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[246]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[246])(loader);
+  if (!slots[248]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[248])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[247]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[247])(loader);
+  if (!slots[249]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[249])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[248])(loader, epoch, first_batch);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[250])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[249])(loader, batch, field_count, has_batch);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[251])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[250])(folder, suffix, out);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[252])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[251]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[251])(writer);
+  if (!slots[253]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[253])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[252])(writer, tag, value, step, wall_time);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[254])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[253])(writer, tag, values, step, wall_time);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[255])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[254])(writer, tag, image, layout, step, wall_time);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[256])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[255])(writer, tag, text, step, wall_time);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[257])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[256])(writer);
+  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[258])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[257])(writer);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[259])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[258]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[258])(writer);
+  if (!slots[260]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[260])(writer);
 }

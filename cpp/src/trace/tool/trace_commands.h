@@ -1,0 +1,11 @@
+// `tandem trace …`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tandem {
+
+// Adds the subcommands to the tool's `app`. They throw tandem::Error.
+void add_trace_commands(CLI::App& app);
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+package dist
+
+import (
+	"context"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/c"
+)
+
+// TraceOptions of [ProcessGroup.StartTrace].
+type TraceOptions struct {
+	MostEvents gotorch.Opt[int64] // later ones are counted in the file as dropped; about 150 bytes each; unset: 1,000,000
+}
+
+// StartTrace has what this process does kept from now on, for Perfetto (ui.perfetto.dev) and chrome://tracing: the parts
+// of each step of [DDP], its buckets, and all collectives and messages on CPUs. All ranks call it together: they find out
+// how their clocks differ, so that their files are on one clock. The command `tandem trace merge` makes one of them.
+//
+// Without a line of code, TANDEM_TRACE=PREFIX in the environment of all ranks has a trace, from the first group that a
+// process makes to that group's end, written to PREFIX.rank<r>.json.
+func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
+	var o TraceOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
+	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
+		return c.StartTrace(group, o.MostEvents.Or(1_000_000))
+	})
+}
+
+// StopTrace ends the process's trace and writes it to a file. What is still under way is not in it.
+func StopTrace(path string) error {
+	return errorOf(nil, -1, c.StopTrace(path))
+}
