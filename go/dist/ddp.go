@@ -3,7 +3,6 @@ package dist
 import (
 	"runtime"
 	"slices"
-	"time"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -235,36 +234,6 @@ func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 	}
 	joined = true
 	return d.call("join", func() *c.Failure { return c.EndJoin(d.handle) })
-}
-
-// DDPStatistics tell what training has cost. Times are means over sampled iterations, 0 where not known yet.
-type DDPStatistics struct {
-	Iterations            int64 // that exchanged gradients
-	BucketBytes           []int64
-	BucketParameters      [][]string
-	BucketsRebuilt        bool // in the order in which gradients came
-	ForwardCompute        time.Duration
-	BackwardCompute       time.Duration
-	BackwardCommunication time.Duration // from the first bucket's start to the last one's end
-	Overlap               time.Duration // of the last two
-}
-
-// Statistics of training so far: of the first ten iterations and every hundredth, or as often as
-// [DDP.SetStatisticsSampleRate] says.
-func (d *DDP) Statistics() (s DDPStatistics, err error) {
-	err = d.call("statistics", func() *c.Failure {
-		raw, failure := c.GetDDPStatistics(d.handle)
-		s = DDPStatistics{raw.Iterations, raw.BucketBytes, raw.BucketParameters, raw.BucketsRebuilt,
-			time.Duration(raw.ForwardCompute), time.Duration(raw.BackwardCompute),
-			time.Duration(raw.BackwardCommunication), time.Duration(raw.Overlap)}
-		return failure
-	})
-	return s, err
-}
-
-// SetStatisticsSampleRate has times taken every so many iterations.
-func (d *DDP) SetStatisticsSampleRate(iterations int) error {
-	return d.call("statistics", func() *c.Failure { return c.SetDDPSampleRate(d.handle, iterations) })
 }
 
 // Close frees the wrapper; the module stays. A second Close does nothing.

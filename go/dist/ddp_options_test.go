@@ -351,6 +351,43 @@ func TestModelAveraging(t *testing.T) {
 	})
 }
 
+func TestDDPIterations(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		_, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := ddp.SetSeparateExchanges(2); err != nil {
+			return err
+		}
+		for range 4 {
+			if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+				return err
+			}
+		}
+		all, err := ddp.Iterations()
+		if err := errors.Join(err, check(len(all) == 4, "%d iterations", len(all))); err != nil {
+			return err
+		}
+		for i, one := range all {
+			if err := check(one.Number == int64(i) && one.Separate == (i%2 == 1) && len(one.Buckets) == 1 &&
+				one.Buckets[0].Bytes == 48 && one.Buckets[0].Done-one.Buckets[0].Begun == one.Communication &&
+				one.BackwardBegun+one.Backward+one.Wait == one.Total && one.Begun > 0, "%+v", one); err != nil {
+				return err
+			}
+		}
+		s, err := ddp.Statistics()
+		if err := errors.Join(err, check(s.Step > 0 && s.StepWithoutExchange > 0 && s.CommunicationAlone > 0, "%+v",
+			s)); err != nil {
+			return err
+		}
+		table, err := ddp.StatisticsTable()
+		return errors.Join(err, check(strings.Contains(table, "weight") && strings.Contains(table, "48 B"), "%s", table),
+			check(ddp.SetSeparateExchanges(-1) != nil, "-1 was taken"))
+	})
+}
+
 func TestDDPStatistics(t *testing.T) {
 	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
 		_, ddp, err := wrapped(group, dist.DDPOptions{})

@@ -65,7 +65,8 @@ func TestTrace(t *testing.T) {
 			return err
 		}
 		trace, names, err := readTrace(path)
-		return errors.Join(err, check(trace.Tandem.Kind == "trace" && trace.Tandem.WorldSize == 1 && names["barrier"] == 1 && names["all_reduce"] >= 2,
+		return errors.Join(err, check(trace.Tandem.Kind == "trace" && trace.Tandem.WorldSize == 1 && names["step"] == 2 &&
+			names["backward"] == 2 && names["bucket 0"] == 2 && names["barrier"] == 1 && names["all_reduce"] >= 2,
 			"%+v %v", trace.Tandem, names))
 	})
 }

@@ -83,14 +83,21 @@ tdm_error* group_of_one(const tdm_process_group_options* options, tdm_process_gr
   return error;
 }
 
-// A call on a DDP of one rank.
-tdm_error* with_ddp(const std::function<tdm_error*(tdm_ddp*)>& call) {
+// A call on a DDP of one rank, `after_a_step` or before the first.
+tdm_error* with_ddp(const std::function<tdm_error*(tdm_ddp*)>& call, bool after_a_step = false) {
   tdm_process_group* group = nullptr;
   EXPECT_OK(group_of_one(nullptr, &group));
   const Tensor weight = parameter({1, 2}, {2});
   tdm_tensor* weights[] = {weight.get()};
   tdm_ddp* ddp = nullptr;
   EXPECT_OK(tdm_ddp_create(group, weights, nullptr, 1, nullptr, 0, nullptr, &ddp));
+  if (after_a_step) {
+    EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1));
+    const Tensor loss = calls::call("aten::sum", "", {of(weight)});
+    tdm_tensor* outputs[] = {loss.get()};
+    EXPECT_OK(tdm_ddp_prepare_backward(ddp, outputs, 1));
+    EXPECT_OK(backward(loss));
+  }
   tdm_error* error = call(ddp);
   tdm_ddp_free(ddp);
   tdm_process_group_free(group);
@@ -198,6 +205,11 @@ std::vector<Case> cases() {
                                       [](tdm_ddp_join_options* given) {
                                         return with_ddp([&](tdm_ddp* ddp) { return tdm_ddp_begin_join(ddp, given); });
                                       }),
+      output<tdm_ddp_iteration>(INITIAL(tdm_ddp_iteration, TDM_DDP_ITERATION_INIT),
+                                [](tdm_ddp_iteration* given) {
+                                  return with_ddp([&](tdm_ddp* ddp) { return tdm_ddp_get_iteration(ddp, 0, given); },
+                                                  /*after_a_step=*/true);
+                                }),
       of_struct<tdm_trace_options>(INITIAL(tdm_trace_options, TDM_TRACE_OPTIONS_INIT),
                                    [](tdm_trace_options* given) {
                                      tdm_process_group* group = nullptr;

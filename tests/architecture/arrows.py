@@ -11,7 +11,7 @@ import tempfile
 # room of cpp/src → the rooms it may use (docs/design.md, "Rooms")
 ROOMS = {
     "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": {"data"},
-    "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim"},
+    "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data", "trace"},
 }

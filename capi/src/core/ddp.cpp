@@ -1,4 +1,5 @@
 // DistributedDataParallel.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,17 @@ namespace {
 
 tandem::DataParallelReducer& reducer_of(const tdm_ddp* ddp) {
   return *not_null(ddp, "ddp")->reducer;
+}
+
+// Of those that are kept.
+tandem::DataParallelIteration iteration_of(const tdm_ddp* ddp, std::int64_t index) {
+  std::vector<tandem::DataParallelIteration> kept = reducer_of(ddp).iterations();
+  const auto count = static_cast<std::int64_t>(kept.size());
+  if (index < 0 || index >= count) {
+    throw tandem::Error(tandem::ErrorCode::kOutOfRange,
+                        "there is no iteration " + std::to_string(index) + "; " + std::to_string(count) + " are kept");
+  }
+  return std::move(kept[index]);
 }
 
 // 0, which is no floating-point dtype, means none.
@@ -131,7 +143,8 @@ tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
         out,
         {sizeof(tdm_ddp_statistics), known.iterations, static_cast<std::int64_t>(known.bucket_bytes.size()),
          known.buckets_rebuilt, known.forward_compute, known.backward_compute, known.backward_communication,
-         known.overlap},
+         known.overlap, known.step, known.communication, known.exposed_communication, known.step_without_exchange,
+         known.communication_alone},
         "tdm_ddp_statistics");
   });
 }
@@ -158,3 +171,53 @@ tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) 
     reducer_of(ddp).set_statistics_sample_rate(static_cast<int>(iterations));
   });
 }
+
+tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
+  return guard("tdm_ddp_statistics_table", [&] {
+    not_null(out, "out");
+    *out = make_string(reducer_of(ddp).statistics_table());
+  });
+}
+
+tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
+  return guard("tdm_ddp_set_separate_exchanges", [&] { reducer_of(ddp).set_separate_exchanges(every); });
+}
+
+tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
+  return guard("tdm_ddp_get_iteration_count", [&] {
+    not_null(out, "out");
+    *out = static_cast<std::int64_t>(reducer_of(ddp).iterations().size());
+  });
+}
+
+tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
+  return guard("tdm_ddp_get_iteration", [&] {
+    check_struct_size(not_null(out, "out")->struct_size, "tdm_ddp_iteration");
+    const auto one = iteration_of(ddp, index);
+    write_struct<tdm_ddp_iteration>(out,
+                                    {sizeof(tdm_ddp_iteration), one.number, one.separate, one.begun,
+                                     one.forward_exchange, one.forward, one.backward_begun, one.backward, one.wait,
+                                     one.total, one.communication, static_cast<std::int64_t>(one.buckets.size())},
+                                    "tdm_ddp_iteration");
+  });
+}
+
+tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes,
+                                        int64_t* begun, int64_t* done) {
+  return guard("tdm_ddp_get_iteration_bucket", [&] {
+    not_null(bytes, "bytes");
+    not_null(begun, "begun");
+    not_null(done, "done");
+    const auto one = iteration_of(ddp, index);
+    const auto count = static_cast<std::int64_t>(one.buckets.size());
+    if (bucket < 0 || bucket >= count) {
+      throw tandem::Error(tandem::ErrorCode::kOutOfRange, "iteration " + std::to_string(index) + " has no bucket " +
+                                                              std::to_string(bucket) + "; it has " +
+                                                              std::to_string(count));
+    }
+    *bytes = one.buckets[bucket].bytes;
+    *begun = one.buckets[bucket].begun;
+    *done = one.buckets[bucket].done;
+  });
+}
+

@@ -63,9 +63,32 @@ struct JoinOptions {
   std::function<void()> shadow_step;
 };
 
-// What training has cost so far. Times are means in nanoseconds, over the first ten iterations and every hundredth
-// after (or what set_statistics_sample_rate() says); 0: not measured yet, or on a model that spans GPUs. Source:
-// c10d::Logger.
+// One bucket's exchange. Times are nanoseconds since the iteration began.
+struct BucketTimes {
+  std::int64_t bytes = 0;
+  std::int64_t begun = 0;  // its gradients are there
+  std::int64_t done = 0;   // their averages are there
+};
+
+// One iteration: from the first forward to the averaged gradients of the backward that follows. Times are nanoseconds.
+// What is in `total` and in no other part of it is the program's own between forward and backward.
+struct DataParallelIteration {
+  std::int64_t number = 0;            // of those that exchanged gradients, from 0
+  bool separate = false;              // see DataParallelReducer::set_separate_exchanges()
+  std::int64_t begun = 0;             // on the steady clock
+  std::int64_t forward_exchange = 0;  // before the module's forward: buffers, and who is there
+  std::int64_t forward = 0;           // of the module; of several before one backward, together
+  std::int64_t backward_begun = 0;    // since `begun`: the first gradient of an output
+  std::int64_t backward = 0;          // computing: from then to the last gradient of a parameter
+  std::int64_t wait = 0;              // from then until all averages are there
+  std::int64_t total = 0;
+  std::int64_t communication = 0;    // how long at least one bucket was under way
+  std::vector<BucketTimes> buckets;  // in the order in which they began; none with a hook of LibTorch's interface
+};
+
+// What training has cost so far. Times are means in nanoseconds over the iterations that are kept, without the first
+// two, in which memory and buckets are made, where there are others; 0: not measured. On GPUs only the first ten
+// fields, measured by c10d::Logger.
 struct DataParallelStatistics {
   std::int64_t iterations = 0;             // that exchanged gradients
   std::vector<std::int64_t> bucket_bytes;  // in the order of exchange
@@ -75,6 +98,19 @@ struct DataParallelStatistics {
   std::int64_t backward_compute = 0;
   std::int64_t backward_communication = 0;  // from the first bucket's start to the last one's end
   std::int64_t overlap = 0;                 // of the last two
+
+  std::vector<BucketTimes> bucket_times;  // of iterations with the buckets above; empty where there is none
+  std::int64_t step = 0;                  // DataParallelIteration::total
+  std::int64_t communication = 0;         // how long at least one bucket was under way
+  // What an exchange adds to a step: its time without step_without_exchange where that is measured; else how long
+  // forward and the end of backward waited.
+  std::int64_t exposed_communication = 0;
+  // Of separate iterations, see set_separate_exchanges().
+  std::int64_t step_without_exchange = 0;   // up to the end of backward's computing, without exchanges before forward
+  std::int64_t communication_alone = 0;     // the same buckets, one after the other, beside nothing else
+  std::vector<std::int64_t> buckets_alone;  // of each bucket; empty as above
+};
+
 };
 
 // c10d::Reducer with what PyTorch's Python wrapper does around it, over lists of tensors. Not for use by several
@@ -131,7 +167,19 @@ class TANDEM_API DataParallelReducer {
   void cancel_join();
 
   DataParallelStatistics statistics() const;
+  // The last 256 that were measured, oldest first; those that are under way are not among them. Empty on GPUs.
+  std::vector<DataParallelIteration> iterations() const;
+  // statistics() as text, for people: a line a part of the step, and a line a bucket.
+  std::string statistics_table() const;
+  // Keeps every so many iterations; 1 at first, and on GPUs 100 after the first ten.
+  // Errors: kInvalidArgument below 1.
   void set_statistics_sample_rate(int iterations);
+  // Every so many iterations, the exchange waits until backward has computed, all ranks wait for each other, and
+  // buckets are exchanged one after the other: that tells what a step costs without an exchange, and an exchange
+  // without a step. Gradients are the same; such an iteration takes as long as both together. 0 at first: never, nor in
+  // a join, nor with a hook of LibTorch's interface. All ranks call it with the same number, before the same forward.
+  // Errors: kInvalidArgument below 0; kUnsupported on GPUs.
+  void set_separate_exchanges(std::int64_t every);
 
   const DataParallelOptions& options() const;
 

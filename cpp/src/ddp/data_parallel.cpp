@@ -12,6 +12,7 @@
 #include "ddp/parameters.h"
 #include "ddp/parts.h"
 #include "ddp/reducer_factory.h"
+#include "ddp/timed_backend.h"
 #include "ddp/verify.h"
 #include "tandem/error.h"
 
@@ -103,7 +104,15 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
 
   arguments.parameters = parts.trained;
   arguments.sparse_gradients = parts.sparse_gradients;
-  arguments.group = parts.group->native();
+  if (parts.device().is_cpu()) {
+    // Outputs that a program keeps hold the timer, which is not to hold the group.
+    parts.timer = std::make_shared<StepTimer>([weak = std::weak_ptr<ProcessGroup>(parts.group)] {
+      if (const auto group = weak.lock()) group->barrier();
+    });
+    arguments.group = timed_group(*parts.group, parts.timer);
+  } else {
+    arguments.group = parts.group->native();
+  }
   arguments.bucket_bytes = bytes_of(options.bucket_cap_mb, "bucket_cap_mb");
   const double first = options.first_bucket_mb.value_or(options.bucket_cap_mb == 25 ? 1 : options.bucket_cap_mb);
   arguments.first_bucket_bytes = bytes_of(first, "first_bucket_mb");
@@ -189,7 +198,7 @@ void DataParallelReducer::Parts::install_hook() {
   if (optimizer) reducer->set_optimizer_in_backward();
   // LibTorch does not tell the last bucket in a static graph's first iteration, and leaves out unused ones.
   const bool overlaps = !options.static_graph && !options.skip_all_reduce_unused_params;
-  reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps));
+  reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps, timer));
 }
 
 bool DataParallelReducer::Parts::sends_buffers(bool training) const {
@@ -228,6 +237,8 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   }
   parts.samples = samples;
   const bool grad = at::GradMode::is_enabled();
+  const bool times = parts.timer && grad && parts.require_backward_sync;
+  if (times) parts.timer->begin_forward(/*continues=*/parts.pass->pending && !parts.refused);
   if (std::exchange(parts.refused, false)) {
     // The reducer expects gradients still, also those of a backward in no_sync.
     parts.reducer->reset_state();
@@ -248,6 +259,7 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   if (parts.sends_buffers(training)) {
     parts.broadcast(parts.buffers, parts.joins ? parts.roll->lowest_present() : 0);
   }
+  if (times) parts.timer->forward_exchanged();
   if (!parts.lowered) return;
   if (parts.lowered->lowered() && !parts.pass->pending) parts.lowered->restore();  // the last forward had no backward
   parts.lowered->lower();
@@ -297,8 +309,10 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
   std::shared_ptr<std::once_flag> once;
   if (first_of_static) once = delay_once ? delay_once : (delay_once = std::make_shared<std::once_flag>());
   watched.register_hook(
-      [pass = pass, once, weak = std::weak_ptr<c10d::Reducer>(reducer), weights, mine](const at::Tensor& gradient) {
+      [pass = pass, times = require_backward_sync ? timer : nullptr, once, weak = std::weak_ptr<c10d::Reducer>(reducer),
+       weights, mine](const at::Tensor& gradient) {
         if (pass->pending.exchange(false)) {
+          if (times) times->begin_backward();
           const std::lock_guard<std::mutex> lock(pass->mutex);
           pass->outputs.clear();
         }
@@ -319,6 +333,7 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
 void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   Parts& parts = *parts_;
   const bool grad = at::GradMode::is_enabled();
+  if (parts.timer && grad && parts.require_backward_sync) parts.timer->end_forward();
   if (!grad && parts.lowered && !parts.pass->pending) parts.lowered->restore();
   if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
     parts.require_forward_sync = parts.require_backward_sync;

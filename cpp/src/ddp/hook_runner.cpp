@@ -2,23 +2,35 @@
 
 #include <ATen/core/ivalue.h>
 
+#include "ddp/timed_backend.h"
+
 namespace tandem {
 
 using c10::ivalue::Future;
 
+HookRunner::Job HookRunner::begin(c10d::GradBucket& bucket, const c10::intrusive_ptr<Future>& future) {
+  const StepTimer::Ticket ticket =
+      timer_ ? timer_->begin_exchange(bytes_to_exchange(bucket.getBufferRef())) : StepTimer::Ticket();
+  return {hook_(bucket), future, ticket};
+}
+
 void HookRunner::conclude(Job& job) {
   const auto& work = job.exchange.work.native();
   if (!work) {
+    if (timer_) timer_->end_exchange(job.ticket);
     job.future->markCompleted(c10::IValue(std::move(job.exchange.result)));
     return;
   }
-  work->getFuture()->addCallback([future = job.future, result = job.exchange.result](Future& done) {
-    if (done.hasError()) {
-      future->setError(done.exception_ptr());
-    } else {
-      future->markCompleted(c10::IValue(result));
-    }
-  });
+  // The end is noted before anybody can have waited for it.
+  work->getFuture()->addCallback(
+      [timer = timer_, future = job.future, ticket = job.ticket, result = job.exchange.result](Future& done) {
+        if (timer) timer->end_exchange(ticket);
+        if (done.hasError()) {
+          future->setError(done.exception_ptr());
+        } else {
+          future->markCompleted(c10::IValue(result));
+        }
+      });
 }
 
 bool HookRunner::advance(Job& job) {
@@ -34,9 +46,13 @@ bool HookRunner::advance(Job& job) {
 c10::intrusive_ptr<Future> HookRunner::runHook(c10d::GradBucket& bucket) {
   const at::NoGradGuard no_grad;
   auto future = c10::make_intrusive<Future>(c10::TensorType::get());
+  if (timer_ && timer_->holds()) {
+    timer_->hold([this, bucket, future] { run_alone(bucket, future); });
+    return future;
+  }
   try {
     for (auto job = jobs_.begin(); job != jobs_.end();) job = advance(*job) ? jobs_.erase(job) : job + 1;
-    Job job{hook_(bucket), future};
+    Job job = begin(bucket, future);
     if (job.exchange.then) {
       jobs_.push_back(std::move(job));
     } else {
@@ -53,6 +69,22 @@ c10::intrusive_ptr<Future> HookRunner::runHook(c10d::GradBucket& bucket) {
     throw;
   }
   return future;
+}
+
+void HookRunner::run_alone(c10d::GradBucket bucket, const c10::intrusive_ptr<Future>& future) {
+  const at::NoGradGuard no_grad;
+  try {
+    Job job = begin(bucket, future);
+    if (job.exchange.then) {
+      while (!advance(job)) {
+      }
+    } else {
+      conclude(job);
+    }
+    future->wait();
+  } catch (...) {
+    future->setErrorIfNeeded(std::current_exception());
+  }
 }
 
 }  // namespace tandem

@@ -71,18 +71,22 @@ void DataParallelReducer::Parts::shadow(RollCall& others) {
   set_hook();
   if (announced.records) rebuild_buckets();
   if (announced.sends_buffers) broadcast(buffers, others.lowest_present());
-  if (announced.synchronizes) shadow_backward(announced.first_of_static);
+  if (!announced.synchronizes) return;
+  shadow_backward(announced.first_of_static);
+  if (timer) timer->count_shadow();
 }
 
 void DataParallelReducer::begin_join(const JoinOptions& options) {
   if (parts_->joins) throw Error(ErrorCode::kInvalidArgument, "join began before and has not ended");
   parts_->joins = true;
+  if (parts_->timer) parts_->timer->suspend_separate(true);
   parts_->join = options;
   parts_->logger->set_uneven_input_join();
 }
 
 void DataParallelReducer::cancel_join() {
   parts_->joins = false;
+  if (parts_->timer) parts_->timer->suspend_separate(false);
   parts_->join = {};
 }
 

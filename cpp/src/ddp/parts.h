@@ -11,6 +11,7 @@
 #include "ddp/mixed_precision.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/roll_call.h"
+#include "ddp/step_timer.h"
 #include "tandem/ddp.h"
 
 namespace tandem {
@@ -34,6 +35,7 @@ struct DataParallelReducer::Parts {
   std::vector<bool> sparse_gradients;  // of the trained ones
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
+  std::shared_ptr<StepTimer> timer;  // null on GPUs, whose times the logger takes
   std::shared_ptr<Pass> pass = std::make_shared<Pass>();
   std::unique_ptr<LoweredParameters> lowered;
   AccumulationHooks watches;  // that refuse what the reducer would do wrong

@@ -1,22 +1,106 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "ddp/parts.h"
 #include "tandem/error.h"
 
 namespace tandem {
+namespace {
+
+using Iterations = std::vector<DataParallelIteration>;
+
+// In the first, memory is touched and libraries start; after it buckets are made anew.
+constexpr std::int64_t kWarmUp = 2;
+
+// Those that count for means.
+Iterations counted(const Iterations& all, bool separate) {
+  Iterations some, warm;
+  for (const DataParallelIteration& one : all) {
+    if (one.separate != separate) continue;
+    some.push_back(one);
+    if (one.number >= kWarmUp) warm.push_back(one);
+  }
+  return warm.empty() ? some : warm;
+}
+
+template <typename Value>
+std::int64_t mean(const Iterations& iterations, Value&& value) {
+  if (iterations.empty()) return 0;
+  std::int64_t sum = 0;
+  for (const DataParallelIteration& one : iterations) sum += value(one);
+  return sum / static_cast<std::int64_t>(iterations.size());
+}
+
+// From the first bucket's start to the last one's end.
+std::int64_t communication_span(const DataParallelIteration& one) {
+  if (one.buckets.empty()) return 0;
+  std::int64_t end = 0;
+  for (const BucketTimes& bucket : one.buckets) end = std::max(end, bucket.done);
+  return end - one.buckets.front().begun;
+}
+
+// How much of that backward computed.
+std::int64_t overlap(const DataParallelIteration& one) {
+  if (one.buckets.empty()) return 0;
+  const std::int64_t computed = one.backward_begun + one.backward, begun = one.buckets.front().begun;
+  return std::clamp<std::int64_t>(computed - begun, 0, communication_span(one));
+}
+
+std::int64_t summed(const DataParallelIteration& one) {
+  std::int64_t sum = 0;
+  for (const BucketTimes& bucket : one.buckets) sum += bucket.done - bucket.begun;
+  return sum;
+}
+
+void summarize(const Iterations& all, DataParallelStatistics* out) {
+  using One = const DataParallelIteration&;
+  const Iterations overlapped = counted(all, false), separate = counted(all, true);
+  const Iterations& computed = overlapped.empty() ? separate : overlapped;
+  out->forward_compute = mean(computed, [](One one) { return one.forward; });
+  out->backward_compute = mean(computed, [](One one) { return one.backward; });
+  out->backward_communication = mean(overlapped, communication_span);
+  out->overlap = mean(overlapped, overlap);
+  out->step = mean(overlapped, [](One one) { return one.total; });
+  out->communication = mean(overlapped, [](One one) { return one.communication; });
+  out->exposed_communication = mean(overlapped, [](One one) { return one.forward_exchange + one.wait; });
+  if (separate.empty()) return;
+  out->step_without_exchange = mean(separate, [](One one) { return one.total - one.wait - one.forward_exchange; });
+  out->communication_alone = mean(separate, summed);
+  if (!overlapped.empty()) {
+    out->exposed_communication = std::max<std::int64_t>(0, out->step - out->step_without_exchange);
+  }
+}
+
+// Of iterations that had the buckets that there are now.
+void summarize_buckets(const Iterations& all, DataParallelStatistics* out) {
+  using One = const DataParallelIteration&;
+  const std::size_t buckets = out->bucket_bytes.size();
+  const auto of_these = [&](bool separate) {
+    Iterations some = counted(all, separate);
+    std::erase_if(some, [&](One one) { return one.buckets.size() != buckets; });
+    return some;
+  };
+  const Iterations overlapped = of_these(false), separate = of_these(true);
+  for (std::size_t i = 0; i < buckets; ++i) {
+    if (!overlapped.empty()) {
+      out->bucket_times.push_back({out->bucket_bytes[i],
+                                   mean(overlapped, [i](One one) { return one.buckets[i].begun; }),
+                                   mean(overlapped, [i](One one) { return one.buckets[i].done; })});
+    }
+    if (!separate.empty()) {
+      out->buckets_alone.push_back(mean(separate, [i](One one) { return one.buckets[i].done - one.buckets[i].begun; }));
+    }
+  }
+}
+
+}  // namespace
 
 DataParallelStatistics DataParallelReducer::statistics() const {
   const Parts& parts = *parts_;
-  const auto data = parts.logger->get_ddp_logging_data();
-  const auto number = [&](const char* name) {
-    const auto found = data.ints_map.find(name);
-    return found == data.ints_map.end() ? 0 : found->second;
-  };
   DataParallelStatistics statistics;
   statistics.iterations = parts.iterations;
   statistics.buckets_rebuilt = parts.rebuilt;
-  statistics.forward_compute = number("avg_forward_compute_time");
-  statistics.backward_compute = number("avg_backward_compute_time");
-  statistics.backward_communication = number("avg_backward_comm_time");
-  statistics.overlap = number("avg_backward_compute_comm_overlap_time");
   for (const c10d::GradBucket& bucket : parts.buckets()) {
     std::int64_t bytes = 0;
     std::vector<std::string> names;
@@ -29,7 +113,26 @@ DataParallelStatistics DataParallelReducer::statistics() const {
     statistics.bucket_bytes.push_back(bytes);
     statistics.bucket_parameters.push_back(std::move(names));
   }
+  if (parts.timer) {
+    const Iterations all = parts.timer->iterations();
+    summarize(all, &statistics);
+    summarize_buckets(all, &statistics);
+    return statistics;
+  }
+  const auto data = parts.logger->get_ddp_logging_data();
+  const auto number = [&](const char* name) {
+    const auto found = data.ints_map.find(name);
+    return found == data.ints_map.end() ? 0 : found->second;
+  };
+  statistics.forward_compute = number("avg_forward_compute_time");
+  statistics.backward_compute = number("avg_backward_compute_time");
+  statistics.backward_communication = number("avg_backward_comm_time");
+  statistics.overlap = number("avg_backward_compute_comm_overlap_time");
   return statistics;
+}
+
+std::vector<DataParallelIteration> DataParallelReducer::iterations() const {
+  return parts_->timer ? parts_->timer->iterations() : std::vector<DataParallelIteration>();
 }
 
 void DataParallelReducer::set_statistics_sample_rate(int iterations) {
@@ -38,6 +141,19 @@ void DataParallelReducer::set_statistics_sample_rate(int iterations) {
                 "statistics cannot be taken every " + std::to_string(iterations) + " iterations; give 1 or more");
   }
   parts_->reducer->set_ddp_runtime_logging_sample_rate(iterations);
+  if (parts_->timer) parts_->timer->set_rate(iterations);
+}
+
+void DataParallelReducer::set_separate_exchanges(std::int64_t every) {
+  if (every < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "exchanges cannot be separate every " + std::to_string(every) +
+                                                 " iterations; give 1 or more, or 0 for never");
+  }
+  if (!parts_->timer) {
+    throw Error(ErrorCode::kUnsupported,
+                "separate exchanges are timed on CPUs only; on a GPU, whose work is queued, use the profiler");
+  }
+  parts_->timer->set_separate(every);
 }
 
 }  // namespace tandem

@@ -148,10 +148,62 @@ func bucketOf(call *C.tg_call) *Bucket {
 
 // DDPStatistics are tdm_ddp_statistics; times are in nanoseconds.
 type DDPStatistics struct {
-	Iterations, ForwardCompute, BackwardCompute, BackwardCommunication, Overlap int64
-	BucketsRebuilt                                                              bool
-	BucketBytes                                                                 []int64
-	BucketParameters                                                            [][]string
+	Iterations, ForwardCompute, BackwardCompute, BackwardCommunication, Overlap        int64
+	Step, Communication, ExposedCommunication, StepWithoutExchange, CommunicationAlone int64
+	BucketsRebuilt                                                                     bool
+	BucketBytes                                                                        []int64
+	BucketParameters                                                                   [][]string
+}
+
+// DDPIteration is a tdm_ddp_iteration with its buckets; times are in nanoseconds.
+type DDPIteration struct {
+	Number, Begun, ForwardExchange, Forward, BackwardBegun, Backward, Wait, Total, Communication int64
+	Separate                                                                                     bool
+	Buckets                                                                                      []BucketTimes
+}
+
+// BucketTimes are those of a bucket's exchange.
+type BucketTimes struct{ Bytes, Begun, Done int64 }
+
+func GetDDPIterations(d DDP) ([]DDPIteration, *Failure) {
+	var count C.int64_t
+	if err := failure(C.tdm_ddp_get_iteration_count(ddp(d), &count)); err != nil {
+		return nil, err
+	}
+	all := make([]DDPIteration, count)
+	for i := range all {
+		var one C.tdm_ddp_iteration
+		one.struct_size = C.sizeof_tdm_ddp_iteration
+		if err := failure(C.tdm_ddp_get_iteration(ddp(d), C.int64_t(i), &one)); err != nil {
+			return nil, err
+		}
+		all[i] = DDPIteration{Number: int64(one.number), Begun: int64(one.begun),
+			ForwardExchange: int64(one.forward_exchange), Forward: int64(one.forward),
+			BackwardBegun: int64(one.backward_begun), Backward: int64(one.backward), Wait: int64(one.wait),
+			Total: int64(one.total), Communication: int64(one.communication), Separate: one.separate != 0}
+		for bucket := range one.bucket_count {
+			var bytes, begun, done C.int64_t
+			if err := failure(C.tdm_ddp_get_iteration_bucket(ddp(d), C.int64_t(i), bucket, &bytes, &begun,
+				&done)); err != nil {
+				return nil, err
+			}
+			all[i].Buckets = append(all[i].Buckets, BucketTimes{int64(bytes), int64(begun), int64(done)})
+		}
+	}
+	return all, nil
+}
+
+func DDPStatisticsTable(d DDP) (string, *Failure) {
+	var text *C.tdm_string
+	if err := failure(C.tdm_ddp_statistics_table(ddp(d), &text)); err != nil {
+		return "", err
+	}
+	defer C.tdm_string_free(text)
+	return C.GoString(C.tdm_string_data(text)), nil
+}
+
+func SetDDPSeparateExchanges(d DDP, every int) *Failure {
+	return failure(C.tdm_ddp_set_separate_exchanges(ddp(d), C.int64_t(every)))
 }
 
 func GetDDPStatistics(d DDP) (s DDPStatistics, err *Failure) {
@@ -163,7 +215,10 @@ func GetDDPStatistics(d DDP) (s DDPStatistics, err *Failure) {
 	s = DDPStatistics{Iterations: int64(now.iterations), ForwardCompute: int64(now.forward_compute),
 		BackwardCompute:       int64(now.backward_compute),
 		BackwardCommunication: int64(now.backward_communication), Overlap: int64(now.overlap),
-		BucketsRebuilt: now.buckets_rebuilt != 0}
+		Step: int64(now.step), Communication: int64(now.communication),
+		ExposedCommunication: int64(now.exposed_communication),
+		StepWithoutExchange:  int64(now.step_without_exchange),
+		CommunicationAlone:   int64(now.communication_alone), BucketsRebuilt: now.buckets_rebuilt != 0}
 	for i := range now.bucket_count {
 		var bytes C.int64_t
 		var names *C.tdm_string

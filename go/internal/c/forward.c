@@ -231,6 +231,11 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_ddp_get_statistics",
     "tdm_ddp_get_bucket",
     "tdm_ddp_set_statistics_sample_rate",
+    "tdm_ddp_statistics_table",
+    "tdm_ddp_set_separate_exchanges",
+    "tdm_ddp_get_iteration_count",
+    "tdm_ddp_get_iteration",
+    "tdm_ddp_get_iteration_bucket",
     "tdm_module_synchronize_batch_norm",
     "tdm_periodic_model_averager_create",
     "tdm_hierarchical_model_averager_create",
@@ -1399,187 +1404,212 @@ tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) 
   return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[223])(ddp, iterations);
 }
 
-tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
+tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
   if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[224])(module, group);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[224])(ddp, out);
+}
+
+tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[225])(ddp, every);
+}
+
+tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[226])(ddp, out);
+}
+
+tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[227])(ddp, index, out);
+}
+
+tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[228])(ddp, index, bucket, bytes, begun, done);
+}
+
+tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[229])(module, group);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[225])(group, period, warmup_steps, out);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[230])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[226])(periods, groups, count, warmup_steps, out);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[231])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[227]) return;
-  ((void (*)(tdm_model_averager* averager))slots[227])(averager);
+  if (!slots[232]) return;
+  ((void (*)(tdm_model_averager* averager))slots[232])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[228])(averager, parameters, parameter_count, averaged);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[233])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[229])(optimizer, averager, out);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[234])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[230])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[235])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[231])(optimizer, to);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[236])(optimizer, to);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[232])(path, options, out);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[237])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[233])(writer, data, size);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[238])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[234])(writer);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[239])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[235]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[235])(writer);
+  if (!slots[240]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[240])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[236])(path, out);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[241])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[237]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[237])(reader);
+  if (!slots[242]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[242])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[238])(reader, index, data, size);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[243])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[239]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[239])(reader);
+  if (!slots[244]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[244])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[240]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[240])(reader);
+  if (!slots[245]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[245])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[241]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[241])(reader);
+  if (!slots[246]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[246])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[242]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[242])(reader, index);
+  if (!slots[247]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[247])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[243]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[243])(reader, index);
+  if (!slots[248]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[248])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[244]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[244])(reader);
+  if (!slots[249]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[249])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[245])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[250])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[246])(paths, path_count, fields, field_count, options, out);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[251])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[247]) return;
-  ((void (*)(tdm_loader* loader))slots[247])(loader);
+  if (!slots[252]) return;
+  ((void (*)(tdm_loader* loader))slots[252])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[248]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[248])(loader);
+  if (!slots[253]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[253])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[249]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[249])(loader);
+  if (!slots[254]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[254])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[250])(loader, epoch, first_batch);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[255])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[251])(loader, batch, field_count, has_batch);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[256])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[252])(folder, suffix, out);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[257])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[253]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[253])(writer);
+  if (!slots[258]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[258])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[254])(writer, tag, value, step, wall_time);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[259])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[255])(writer, tag, values, step, wall_time);
+  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[260])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[256])(writer, tag, image, layout, step, wall_time);
+  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[261])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[257])(writer, tag, text, step, wall_time);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[262])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[258])(writer);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[263])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[259])(writer);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[264])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[260]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[260])(writer);
+  if (!slots[265]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[265])(writer);
 }

@@ -1069,8 +1069,9 @@ TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* 
 TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
 TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
 
-/* What training has cost. Times are means in nanoseconds over sampled iterations: the first ten and every hundredth, or
- * every tdm_ddp_set_statistics_sample_rate()th; 0: not known. Source: c10d::Logger. */
+/* What training has cost. Times are means in nanoseconds over the iterations that are kept (tdm_ddp_get_iteration()),
+ * without the first two, in which memory and buckets are made, where there are others; 0: not known. On GPUs only the
+ * first eight fields, measured by c10d::Logger. */
 typedef struct tdm_ddp_statistics {
   size_t struct_size;
   int64_t iterations;             /* that exchanged gradients */
@@ -1080,13 +1081,55 @@ typedef struct tdm_ddp_statistics {
   int64_t backward_compute;
   int64_t backward_communication; /* from the first bucket's start to the last one's end */
   int64_t overlap;                /* of the last two */
+  int64_t step;                   /* from the first forward to the averaged gradients */
+  int64_t communication;          /* how long at least one bucket was under way */
+  /* What an exchange adds to a step: its time without step_without_exchange where that is known; else how long forward
+   * and the end of backward waited. */
+  int64_t exposed_communication;
+  int64_t step_without_exchange;  /* this and the next: of separate iterations, tdm_ddp_set_separate_exchanges() */
+  int64_t communication_alone;    /* the same buckets, one after the other, beside nothing else */
 } tdm_ddp_statistics;
-#define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0 }
+#define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
 /* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
  * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
 TDM_API tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names);
+/* Keeps the times of every so many iterations; 1 at first. */
 TDM_API tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations);
+/* The statistics as text, for people. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out);
+/* Every so many iterations, the exchange waits until backward has computed, all ranks wait for each other, and buckets
+ * are exchanged one after the other: that tells what a step costs without an exchange, and an exchange without a step.
+ * The gradients are the same. 0 at first: never, nor in a join. All ranks call it with the same number, before the
+ * same forward. TDM_ERROR_UNSUPPORTED on GPUs. */
+TDM_API tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every);
+
+/* One iteration: from the first forward to the averaged gradients of the backward that follows. Times are nanoseconds.
+ * What is in `total` and in no other part of it is the program's own between forward and backward. */
+typedef struct tdm_ddp_iteration {
+  size_t struct_size;
+  int64_t number;             /* of those that exchanged gradients, from 0 */
+  int64_t separate;           /* 1: see tdm_ddp_set_separate_exchanges() */
+  int64_t begun;              /* on CLOCK_MONOTONIC */
+  int64_t forward_exchange;   /* before the module's forward: buffers, and who is there */
+  int64_t forward;            /* of the module; of several before one backward, together */
+  int64_t backward_begun;     /* since `begun`: the first gradient of an output */
+  int64_t backward;           /* computing: from then to the last gradient of a parameter */
+  int64_t wait;               /* from then until all averages are there */
+  int64_t total;
+  int64_t communication;      /* how long at least one bucket was under way */
+  int64_t bucket_count;
+} tdm_ddp_iteration;
+#define TDM_DDP_ITERATION_INIT { sizeof(tdm_ddp_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+/* How many iterations are kept: of the last 256; 0 on GPUs. */
+TDM_API tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out);
+/* Of those that are kept, oldest first. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out);
+/* A bucket of such an iteration, in the order in which they began: its bytes, and when its gradients and their averages
+ * were there, since the iteration's begin. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes,
+                                                int64_t* begun, int64_t* done);
+
 
 /* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
  * together, which then call its forward and backward together while it trains. Holds the group. Errors:

@@ -243,6 +243,49 @@ TEST(CapiDdp, WeighsBySamplesAndSpeaksOfItsBuckets) {
   });
 }
 
+TEST(CapiDdp, TellsItsIterations) {
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    const Tensor weight = tensor_of({1, 1, 1}, true);
+    const Ddp ddp = ddp_over(group, weight.get());
+    EXPECT_OK(tdm_ddp_set_separate_exchanges(ddp.get(), 2));
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(step(ddp.get(), weight.get(), kOf[rank]).code, 0);
+    EXPECT_EQ(gradient_of(weight.get()), kMean);
+    std::int64_t count = 0;
+    EXPECT_OK(tdm_ddp_get_iteration_count(ddp.get(), &count));
+    ASSERT_EQ(count, 4);
+    for (std::int64_t i = 0; i < count; ++i) {
+      tdm_ddp_iteration one = TDM_DDP_ITERATION_INIT;
+      EXPECT_OK(tdm_ddp_get_iteration(ddp.get(), i, &one));
+      EXPECT_EQ(one.number, i);
+      EXPECT_EQ(one.separate, i % 2);
+      EXPECT_EQ(one.total, one.backward_begun + one.backward + one.wait);
+      EXPECT_GE(one.backward_begun, one.forward_exchange + one.forward);
+      ASSERT_EQ(one.bucket_count, 1);
+      std::int64_t bytes = 0, begun = 0, done = 0;
+      EXPECT_OK(tdm_ddp_get_iteration_bucket(ddp.get(), i, 0, &bytes, &begun, &done));
+      EXPECT_EQ(bytes, 12);
+      EXPECT_GE(begun, one.backward_begun + (one.separate ? one.backward : 0));
+      EXPECT_EQ(done - begun, one.communication);
+      EXPECT_LE(done, one.total);
+    }
+    tdm_ddp_statistics statistics = TDM_DDP_STATISTICS_INIT;
+    EXPECT_OK(tdm_ddp_get_statistics(ddp.get(), &statistics));
+    EXPECT_GT(statistics.step, 0);
+    EXPECT_GT(statistics.step_without_exchange, 0);
+    EXPECT_GT(statistics.communication_alone, 0);
+    tdm_string* table = nullptr;
+    EXPECT_OK(tdm_ddp_statistics_table(ddp.get(), &table));
+    EXPECT_THAT(tdm_string_data(table), HasSubstr("weight"));
+    tdm_string_free(table);
+    tdm_ddp_iteration one = TDM_DDP_ITERATION_INIT;
+    EXPECT_EQ(take(tdm_ddp_get_iteration(ddp.get(), 4, &one)).code, TDM_ERROR_OUT_OF_RANGE);
+    std::int64_t number = 0;
+    EXPECT_EQ(take(tdm_ddp_get_iteration_bucket(ddp.get(), 0, 1, &number, &number, &number)).code,
+              TDM_ERROR_OUT_OF_RANGE);
+    EXPECT_EQ(take(tdm_ddp_set_separate_exchanges(ddp.get(), -1)).code, TDM_ERROR_INVALID_ARGUMENT);
+  });
+}
+
 tdm_option rate(double value) {
   tdm_option option{};
   option.name = "lr";
