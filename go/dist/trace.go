@@ -32,3 +32,15 @@ func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) 
 func StopTrace(path string) error {
 	return errorOf(nil, -1, c.StopTrace(path))
 }
+
+// StartProfiler is gotorch.StartProfiler for the ranks of a group, which all call it together: their files are on one
+// clock, and `tandem trace merge` takes them together with each other and with those of a trace that is on.
+func (g *ProcessGroup) StartProfiler(ctx context.Context, options ...gotorch.ProfilerOptions) error {
+	var o gotorch.ProfilerOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
+	return g.blocking(ctx, "start_profiler", func(group c.ProcessGroup) *c.Failure {
+		return c.StartProfiler(group, o.CPUOnly, o.Shapes, o.Flops)
+	})
+}

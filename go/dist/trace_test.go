@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem.example/gotorch"
@@ -68,5 +69,50 @@ func TestTrace(t *testing.T) {
 		return errors.Join(err, check(trace.Tandem.Kind == "trace" && trace.Tandem.WorldSize == 1 && names["step"] == 2 &&
 			names["backward"] == 2 && names["bucket 0"] == 2 && names["barrier"] == 1 && names["all_reduce"] >= 2,
 			"%+v %v", trace.Tandem, names))
+	})
+}
+
+func TestProfiler(t *testing.T) {
+	folder := t.TempDir()
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
+		if _, err := gotorch.StopProfiler(""); err == nil {
+			return errors.New("a profiler that is not on was stopped")
+		}
+		if err := group.StartProfiler(ctx, gotorch.ProfilerOptions{Shapes: true}); err != nil {
+			return err
+		}
+		// On whatever thread a goroutine is.
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			gotorch.Ones([]int{4, 4}).Tanh().Close()
+		}()
+		<-done
+		x := gotorch.Ones([]int{8, 8})
+		x.MM(x).Close()
+		if err := group.AllReduce(ctx, x, dist.Sum); err != nil {
+			return err
+		}
+		if err := check(group.StartProfiler(ctx) != nil, "the profiler was started twice"); err != nil {
+			return err
+		}
+		path := filepath.Join(folder, "profile.json")
+		table, err := gotorch.StopProfiler(path)
+		if err != nil {
+			return err
+		}
+		trace, names, err := readTrace(path)
+		if err := errors.Join(err, check(trace.Tandem.Kind == "profile" && names["aten::mm"] == 1 &&
+			names["aten::tanh"] == 1 && names["gloo:all_reduce"] == 1, "%+v %v", trace.Tandem, names)); err != nil {
+			return err
+		}
+		if err := check(strings.Contains(table, "aten::mm") && strings.Contains(table, "own ms"), "%s", table); err != nil {
+			return err
+		}
+		if err := gotorch.StartProfiler(); err != nil {
+			return err
+		}
+		_, err = gotorch.StopProfiler(filepath.Join(folder, "no", "such", "folder"))
+		return check(err != nil && strings.Contains(err.Error(), "cannot create"), "%v", err)
 	})
 }

@@ -21,6 +21,8 @@ ALLOW(manual_seed)
 ALLOW(set_num_threads)
 ALLOW(get_num_threads)
 ALLOW(set_grad_enabled)
+ALLOW(start_profiler)
+ALLOW(stop_profiler)
 
 // tensor.hpp
 ALLOW_CLASS(Device)

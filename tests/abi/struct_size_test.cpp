@@ -222,6 +222,14 @@ std::vector<Case> cases() {
                                      tdm_process_group_free(group);
                                      return error;
                                    }),
+      of_struct<tdm_profiler_options>(INITIAL(tdm_profiler_options, TDM_PROFILER_OPTIONS_INIT),
+                                      [](tdm_profiler_options* given) {
+                                        tdm_error* error = tdm_profiler_start(nullptr, given);
+                                        if (!error) {
+                                          EXPECT_OK(tdm_profiler_stop(nullptr, nullptr));
+                                        }
+                                        return error;
+                                      }),
       output<tdm_ddp_statistics>(INITIAL(tdm_ddp_statistics, TDM_DDP_STATISTICS_INIT),
                                  [](tdm_ddp_statistics* given) {
                                    return with_ddp(

@@ -12,7 +12,7 @@ import tempfile
 ROOMS = {
     "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": {"data"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
-    "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
+    "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data", "trace"},
 }
 # The tool offers the commands of these rooms; a public header without a source of its name belongs to "base".

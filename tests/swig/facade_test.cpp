@@ -57,6 +57,18 @@ TEST(Facade, IndexesAsPythonDoes) {
   EXPECT_EQ(x.grad_fn_name(), "");
 }
 
+TEST(Facade, ProfilesWhatRuns) {
+  start_profiler(/*record_shapes=*/true);
+  const Operator tanh = Operator::find("aten::tanh");
+  tanh.call_tensor(Arguments::of(floats({1, 2}, {2})));
+  const auto path = std::filesystem::temp_directory_path() / ("tandem-facade-profile-" + std::to_string(getpid()));
+  const std::string table = stop_profiler(path);
+  EXPECT_THAT(table, HasSubstr("aten::tanh"));
+  EXPECT_GT(std::filesystem::file_size(path), 0u);
+  std::filesystem::remove(path);
+  EXPECT_THROW(stop_profiler(), Error);
+}
+
 TEST(Facade, HandlesAreFreed) {
   const int64_t before = live_count("tensor");
   {

@@ -907,6 +907,26 @@ TDM_API tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_opt
  * error of it the trace is on still. Errors: TDM_ERROR_INVALID_ARGUMENT when none is on, TDM_ERROR_IO. */
 TDM_API tdm_error* tdm_trace_stop(const char* path);
 
+/* LibTorch's profiler, Kineto: operators of all threads, collectives, and kernels where there is a GPU, on one
+ * timeline. */
+typedef struct tdm_profiler_options {
+  size_t struct_size;
+  int32_t cpu_only;        /* no kernels, also where this process has CUDA */
+  int32_t record_shapes;   /* of operators' tensors */
+  int32_t with_flops;      /* of matrix products and convolutions */
+  int32_t reserved;        /* 0 */
+} tdm_profiler_options;
+#define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0, 0 }
+
+/* From now on everything that LibTorch runs in this process is noted. With `group` all its ranks call it together, and
+ * their files are on one clock for `tandem trace merge`, with those of a trace that is on; it then blocks. NULL: this
+ * process alone. Errors: TDM_ERROR_INVALID_ARGUMENT while it is on; those of collectives. */
+TDM_API tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options);
+/* Ends it. Writes a file for Perfetto and chrome://tracing, whole or not at all, to `path` (NULL: none), and gives a
+ * table of what took time, a line a name (`table` NULL: none), which is freed with tdm_string_free(). Errors:
+ * TDM_ERROR_INVALID_ARGUMENT when it is not on; TDM_ERROR_IO, after which the profile is lost. */
+TDM_API tdm_error* tdm_profiler_stop(const char* path, tdm_string** table);
+
 /* --------------------------------------------------------------------------------------- differentiable collectives */
 
 /* Collectives that autograd sees: backward exchanges gradients between ranks. Inputs stay as they are, results are new

@@ -76,6 +76,9 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_ddp_register_comm_hook.finish",
                                               "tdm_ddp_get_bucket.bytes",
                                               "tdm_ddp_get_bucket.names",
+                                              "tdm_profiler_start.group",
+                                              "tdm_profiler_stop.path",
+                                              "tdm_profiler_stop.table",
                                               "tdm_model_averager_average.averaged",
                                               "tdm_mnist_to_recordio.written",
                                               "tdm_summary_writer_create.suffix"};

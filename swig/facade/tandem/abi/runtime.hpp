@@ -55,6 +55,20 @@ inline int32_t get_num_threads() {
   return threads;
 }
 
+// Notes everything that LibTorch runs in this process, on all threads, until stop_profiler(). Source: Kineto.
+inline void start_profiler(bool record_shapes = false, bool cpu_only = false) {
+  tdm_profiler_options options = TDM_PROFILER_OPTIONS_INIT;
+  options.record_shapes = record_shapes;
+  options.cpu_only = cpu_only;
+  check(tdm_profiler_start(nullptr, &options));
+}
+// Writes a file for Perfetto ("": none), and gives a table of what took time.
+inline std::string stop_profiler(const std::string& path = "") {
+  tdm_string* table = nullptr;
+  check(tdm_profiler_stop(path.empty() ? nullptr : path.c_str(), &table));
+  return take_string(table);
+}
+
 // Switches recording for backward on this thread; returns what it was.
 inline bool set_grad_enabled(bool enabled) {
   int32_t previous = 0;

@@ -74,6 +74,21 @@ public final class Tandem {
     return TandemNative.getNumThreads();
   }
 
+  /**
+   * Has LibTorch's profiler, Kineto, note everything that runs in this process from now on, on all threads: operators,
+   * collectives, and kernels where there is a GPU.
+   */
+  public static void startProfiler(boolean recordShapes) {
+    NativeLibrary.load();
+    TandemNative.startProfiler(recordShapes, false);
+  }
+
+  /** Ends the profile, writes a file for Perfetto ("": none), and gives a table of what took time. */
+  public static String stopProfiler(String path) {
+    NativeLibrary.load();
+    return TandemNative.stopProfiler(path);
+  }
+
   /** Live native handles of a type ("tensor", "process_group", …), -1 for an unknown one. For leak tests. */
   public static long liveCount(String type) {
     NativeLibrary.load();

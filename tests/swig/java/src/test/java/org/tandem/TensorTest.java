@@ -38,6 +38,18 @@ class TensorTest {
   }
 
   @Test
+  void theProfilerTellsWhatRan(@org.junit.jupiter.api.io.TempDir java.nio.file.Path folder) throws Exception {
+    Tandem.startProfiler(true);
+    try (Scope scope = Scope.open()) {
+      Operator.find("aten::tanh", "").call(Tensor.of(new float[] {1, 2}));
+    }
+    java.nio.file.Path file = folder.resolve("profile.json");
+    assertTrue(Tandem.stopProfiler(file.toString()).contains("aten::tanh"));
+    assertTrue(java.nio.file.Files.readString(file).contains("aten::tanh"));
+    assertThrows(TandemInvalidArgumentException.class, () -> Tandem.stopProfiler(""));
+  }
+
+  @Test
   void storeCountersHoldSixtyFourBits() {
     try (org.tandem.dist.Store store = org.tandem.dist.Store.hash()) {
       assertEquals(BIG, store.add("n", BIG));
