@@ -116,3 +116,29 @@ func TestProfiler(t *testing.T) {
 		return check(err != nil && strings.Contains(err.Error(), "cannot create"), "%v", err)
 	})
 }
+
+func TestBucketTrial(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		_, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := check(ddp.TryBucketSizes(dist.BucketTrialOptions{SizesMB: []float64{-1}}) != nil,
+			"-1 MiB was taken"); err != nil {
+			return err
+		}
+		if err := ddp.TryBucketSizes(dist.BucketTrialOptions{SizesMB: []float64{0, 25}, Iterations: gotorch.Some(1),
+			Rounds: gotorch.Some(1)}); err != nil {
+			return err
+		}
+		for range 10 {
+			if err := ddp.Forward(input(group.Rank())).Sum().Backward(); err != nil {
+				return err
+			}
+		}
+		advice, err := ddp.BucketAdvice()
+		return errors.Join(err, check(advice.Done && len(advice.Trials) == 1 && advice.Trials[0].Buckets == 1 &&
+			advice.BucketCapMB == 0, "%+v", advice))
+	})
+}

@@ -230,6 +230,15 @@ std::vector<Case> cases() {
                                         }
                                         return error;
                                       }),
+      of_struct<tdm_bucket_trial_options>(INITIAL(tdm_bucket_trial_options, TDM_BUCKET_TRIAL_OPTIONS_INIT),
+                                          [](tdm_bucket_trial_options* given) {
+                                            return with_ddp(
+                                                [&](tdm_ddp* ddp) { return tdm_ddp_try_bucket_sizes(ddp, given); });
+                                          }),
+      output<tdm_bucket_advice>(INITIAL(tdm_bucket_advice, TDM_BUCKET_ADVICE_INIT),
+                                [](tdm_bucket_advice* given) {
+                                  return with_ddp([&](tdm_ddp* ddp) { return tdm_ddp_get_bucket_advice(ddp, given); });
+                                }),
       output<tdm_ddp_statistics>(INITIAL(tdm_ddp_statistics, TDM_DDP_STATISTICS_INIT),
                                  [](tdm_ddp_statistics* given) {
                                    return with_ddp(

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import allreduce, figures, measure, op_overhead, places, report
+from driver import allreduce, ddp_statistics, ddp_step, figures, measure, op_overhead, places, report
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -177,6 +177,29 @@ class AllReduce(WithStandIns):
 
     def test_sizes_are_multiples_of_a_number(self):
         self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))
+
+
+class DdpStatistics(unittest.TestCase):
+    def test_what_is_told_stands_beside_what_is_measured(self):
+        class Model:
+            def __init__(self, name, folder):
+                pass
+
+            def ours(self, exchange, warmup, steps, extra=()):
+                if extra[:1] == ("--separate",):
+                    return [{"told_exposed_ms": 3 + rank, "alone_ms": 6 + rank, "reduced_ms": 4 + rank}
+                            for rank in (0, 2)]
+                size = float(extra[1]) if extra[:1] == ("--bucket-cap-mb",) else 25
+                step = 10 if exchange == "none" else 12 if extra == ("--advise",) else 11 + abs(size - 5)
+                return [{"steps_ms": [step + rank, step + rank, 99], "bucket_cap_mb": 1} for rank in (0, 2)]
+
+        said = []
+        with mock.patch.object(ddp_step, "Model", Model):
+            entries = ddp_statistics.benchmark(5, said.append, ["mlp"])
+        self.assertEqual([(e["case"], e["ours"], e["peer"], e["peer_name"]) for e in entries],
+                         [("mlp-exposed", 4, 21, "step-less-no-exchange"), ("mlp-total", 7, 5, "buckets-reduced-alone"),
+                          ("mlp-advised", 13, 12, "best-5-MB")])
+        self.assertRegex(said[-1], "0 MB 17 ms, 1 MB 16 ms, 5 MB 12 ms, .*; the advisor kept 1, 1, 1, 1, 1 MB")
 
 
 class Figures(unittest.TestCase):

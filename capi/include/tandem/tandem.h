@@ -1150,6 +1150,35 @@ TDM_API tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_
 TDM_API tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes,
                                                 int64_t* begun, int64_t* done);
 
+/* Which bucket sizes tdm_ddp_try_bucket_sizes() compares, and how thoroughly. */
+typedef struct tdm_bucket_trial_options {
+  size_t struct_size;
+  const double* sizes_mb;     /* as bucket_cap_mb; NULL: 0, 1, 5, 10, 25, 50 and 100 */
+  size_t size_count;
+  int64_t iterations;         /* measured of each size in a round, after two that are not */
+  int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
+} tdm_bucket_trial_options;
+#define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 3 }
+
+/* Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and keeps
+ * the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the second
+ * iteration. Statistics begin anew when it ends. All ranks call it together, between two iterations, and make the same
+ * forwards until it is done. Errors: TDM_ERROR_INVALID_ARGUMENT (in a join, while sizes are tried),
+ * TDM_ERROR_UNSUPPORTED on GPUs and with a communication hook. */
+TDM_API tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options);
+
+typedef struct tdm_bucket_advice {
+  size_t struct_size;
+  int64_t done;
+  double bucket_cap_mb;       /* in use; after the trial the quickest */
+  int64_t trial_count;        /* sizes that make the same buckets are tried once, as the first of them */
+} tdm_bucket_advice;
+#define TDM_BUCKET_ADVICE_INIT { sizeof(tdm_bucket_advice), 0, 0.0, 0 }
+TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out);
+/* A size of the last trial: how many buckets it makes, and its step in nanoseconds, the mean over ranks of the median;
+ * 0: not known yet. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets,
+                                            int64_t* step);
 
 /* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
  * together, which then call its forward and backward together while it trains. Holds the group. Errors:

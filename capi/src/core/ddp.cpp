@@ -221,3 +221,49 @@ tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64
   });
 }
 
+tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
+  return guard("tdm_ddp_try_bucket_sizes", [&] {
+    auto& reducer = reducer_of(ddp);
+    const auto given =
+        read_options<tdm_bucket_trial_options>(options, TDM_BUCKET_TRIAL_OPTIONS_INIT, "tdm_bucket_trial_options");
+    tandem::BucketTrialOptions native;
+    check_count(given.size_count, "options->sizes_mb");
+    if (given.sizes_mb) native.sizes_mb.assign(given.sizes_mb, given.sizes_mb + given.size_count);
+    const auto count = [](std::int64_t value, const char* field) {
+      if (value > 1000000) invalid(std::string(field) + " is " + std::to_string(value) + ", which is too many");
+      return static_cast<int>(std::max<std::int64_t>(value, 0));
+    };
+    native.iterations = count(given.iterations, "iterations");
+    native.rounds = count(given.rounds, "rounds");
+    reducer.try_bucket_sizes(native);
+  });
+}
+
+tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
+  return guard("tdm_ddp_get_bucket_advice", [&] {
+    not_null(out, "out");
+    const auto advice = reducer_of(ddp).bucket_advice();
+    write_struct<tdm_bucket_advice>(
+        out,
+        {sizeof(tdm_bucket_advice), advice.done, advice.bucket_cap_mb, static_cast<std::int64_t>(advice.trials.size())},
+        "tdm_bucket_advice");
+  });
+}
+
+tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets,
+                                    int64_t* step) {
+  return guard("tdm_ddp_get_bucket_trial", [&] {
+    not_null(bucket_cap_mb, "bucket_cap_mb");
+    not_null(buckets, "buckets");
+    not_null(step, "step");
+    const auto trials = reducer_of(ddp).bucket_advice().trials;
+    const auto count = static_cast<std::int64_t>(trials.size());
+    if (index < 0 || index >= count) {
+      throw tandem::Error(tandem::ErrorCode::kOutOfRange,
+                          "there is no trial " + std::to_string(index) + "; there are " + std::to_string(count));
+    }
+    *bucket_cap_mb = trials[index].bucket_cap_mb;
+    *buckets = trials[index].buckets;
+    *step = trials[index].step;
+  });
+}

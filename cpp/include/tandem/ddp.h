@@ -111,6 +111,23 @@ struct DataParallelStatistics {
   std::vector<std::int64_t> buckets_alone;  // of each bucket; empty as above
 };
 
+// Which bucket sizes are compared, and how thoroughly: DataParallelReducer::try_bucket_sizes().
+struct BucketTrialOptions {
+  std::vector<double> sizes_mb = {0, 1, 5, 10, 25, 50, 100};  // as bucket_cap_mb
+  int iterations = 4;  // measured of each size in a round, after two that are not
+  int rounds = 3;      // after each, sizes that are clearly slower than the best are given up
+};
+
+struct BucketTrial {
+  double bucket_cap_mb = 0;
+  std::int64_t buckets = 0;  // that this makes
+  std::int64_t step = 0;     // nanoseconds, the mean over ranks of the median; 0: not known yet
+};
+
+struct BucketAdvice {
+  bool done = false;
+  double bucket_cap_mb = 0;         // in use; after the trial the quickest
+  std::vector<BucketTrial> trials;  // sizes that make the same buckets are tried once, as the first of them
 };
 
 // c10d::Reducer with what PyTorch's Python wrapper does around it, over lists of tensors. Not for use by several
@@ -181,6 +198,16 @@ class TANDEM_API DataParallelReducer {
   // Errors: kInvalidArgument below 0; kUnsupported on GPUs.
   void set_separate_exchanges(std::int64_t every);
 
+  // Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and
+  // keeps the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the
+  // second iteration; takes as many iterations as there are sizes, times rounds, times iterations and 2, at most.
+  // Averages are what they are with that bucket size anyway. Statistics begin anew when it ends. All ranks call it
+  // together, between two iterations, and make the same forwards until it is done. Errors: kInvalidArgument (no sizes,
+  // in a join, while sizes are tried); kUnsupported on GPUs and with a communication hook.
+  void try_bucket_sizes(const BucketTrialOptions& options = {});
+  BucketAdvice bucket_advice() const;
+
+  // bucket_cap_mb is what is in use now.
   const DataParallelOptions& options() const;
 
  private:

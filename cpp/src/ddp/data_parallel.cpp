@@ -63,6 +63,12 @@ void check_options(const DataParallelOptions& options) {
 
 }  // namespace
 
+void set_bucket_bytes(const DataParallelOptions& options, double bucket_cap_mb, std::int64_t* bytes,
+                      std::int64_t* first_bytes) {
+  *bytes = bytes_of(bucket_cap_mb, "bucket_cap_mb");
+  *first_bytes = bytes_of(options.first_bucket_mb.value_or(bucket_cap_mb == 25 ? 1 : bucket_cap_mb), "first_bucket_mb");
+}
+
 DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, std::vector<at::Tensor> parameters,
                                          std::vector<std::string> names, std::vector<at::Tensor> buffers,
                                          const DataParallelOptions& options, std::vector<bool> sparse_gradients)
@@ -113,9 +119,7 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   } else {
     arguments.group = parts.group->native();
   }
-  arguments.bucket_bytes = bytes_of(options.bucket_cap_mb, "bucket_cap_mb");
-  const double first = options.first_bucket_mb.value_or(options.bucket_cap_mb == 25 ? 1 : options.bucket_cap_mb);
-  arguments.first_bucket_bytes = bytes_of(first, "first_bucket_mb");
+  set_bucket_bytes(options, options.bucket_cap_mb, &arguments.bucket_bytes, &arguments.first_bucket_bytes);
   arguments.find_unused_parameters = options.find_unused_parameters;
   arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
   arguments.skip_all_reduce_unused_params = options.skip_all_reduce_unused_params;
@@ -237,6 +241,9 @@ void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   }
   parts.samples = samples;
   const bool grad = at::GradMode::is_enabled();
+  // Gradients that were summed up without an exchange wait in the reducer, which is not to be changed then.
+  const bool is_between = parts.require_forward_sync && !parts.pass->pending && !parts.refused;
+  if (parts.trial_options && grad && is_between) parts.advance_trial();
   const bool times = parts.timer && grad && parts.require_backward_sync;
   if (times) parts.timer->begin_forward(/*continues=*/parts.pass->pending && !parts.refused);
   if (std::exchange(parts.refused, false)) {

@@ -78,6 +78,11 @@ void DataParallelReducer::Parts::shadow(RollCall& others) {
 
 void DataParallelReducer::begin_join(const JoinOptions& options) {
   if (parts_->joins) throw Error(ErrorCode::kInvalidArgument, "join began before and has not ended");
+  if (parts_->trial_options) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "join cannot begin while bucket sizes are tried, for which all ranks make the same steps; join when "
+                "bucket_advice() says that it is done");
+  }
   parts_->joins = true;
   if (parts_->timer) parts_->timer->suspend_separate(true);
   parts_->join = options;

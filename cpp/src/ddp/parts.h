@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "ddp/accumulation_hooks.h"
+#include "ddp/bucket_advisor.h"
 #include "ddp/mixed_precision.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/roll_call.h"
@@ -59,6 +60,10 @@ struct DataParallelReducer::Parts {
   std::shared_ptr<optim::Optimizer> optimizer;
   bool hook_is_set = false;  // in the reducer, for good
 
+  std::optional<BucketTrialOptions> trial_options;  // while bucket sizes are tried
+  std::unique_ptr<BucketAdvisor> advisor;           // of the last trial, once it has begun
+  std::int64_t trial_counted = 0;                   // iterations
+
   bool joins = false;
   JoinOptions join;
   std::shared_ptr<RollCall> roll;  // of the last forward that exchanged something
@@ -71,6 +76,12 @@ struct DataParallelReducer::Parts {
   // backward.
   std::vector<c10d::GradBucket> buckets() const;
   void make_reducer();
+  // When an iteration is over.
+  void advance_trial();
+  void start_trial();
+  void end_trial();
+  void use_layout(const BucketAdvisor::Layout& layout);
+  std::vector<std::int64_t> order_of_exchange() const;
   void set_hook();
   void install_hook();
   // Before the first collective of a forward.
@@ -84,6 +95,10 @@ struct DataParallelReducer::Parts {
   void shadow(RollCall& others);
   void shadow_backward(bool static_first);
 };
+
+// What a bucket_cap_mb means in bytes, for the first bucket and for others. Errors: kInvalidArgument.
+void set_bucket_bytes(const DataParallelOptions& options, double bucket_cap_mb, std::int64_t* bytes,
+                      std::int64_t* first_bytes);
 
 // A hook after which `optimizer` steps what the bucket holds. `parameters` are all that it might step.
 CommHook step_after(CommHook hook, std::shared_ptr<optim::Optimizer> optimizer, std::vector<at::Tensor> parameters);

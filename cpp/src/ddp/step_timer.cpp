@@ -114,6 +114,7 @@ void StepTimer::end_step() {
   noted.total = nanoseconds(now - open_->begun);
   noted.communication = covered(noted.buckets);
   if (TraceRecorder::instance().on()) trace(now);
+  last_total_ = noted.total;
   if (number_++ % rate_ == 0 || noted.separate) {
     kept_.push_back(std::move(noted));
     if (kept_.size() > kKept) kept_.pop_front();
@@ -182,6 +183,16 @@ void StepTimer::set_separate(std::int64_t every) {
 void StepTimer::suspend_separate(bool on) {
   const std::lock_guard<std::mutex> lock(mutex_);
   suspended_ = on;
+}
+
+void StepTimer::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kept_.clear();
+}
+
+StepTimer::Last StepTimer::last() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {number_, last_total_};
 }
 
 std::vector<DataParallelIteration> StepTimer::iterations() const {

@@ -51,6 +51,12 @@ class StepTimer : public std::enable_shared_from_this<StepTimer> {
   void suspend_separate(bool on);
 
   std::vector<DataParallelIteration> iterations() const;
+  void forget();
+  // How many there were, and what the last one took.
+  struct Last {
+    std::int64_t number = 0, total = 0;
+  };
+  Last last() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -75,6 +81,7 @@ class StepTimer : public std::enable_shared_from_this<StepTimer> {
   std::optional<Open> open_;
   std::uint64_t opened_ = 0;  // tickets of iterations that were given up are refused
   std::int64_t number_ = 0;   // of the next iteration
+  std::int64_t last_total_ = 0;
   std::int64_t rate_ = 1;
   std::int64_t separate_every_ = 0;
   bool suspended_ = false;

@@ -193,6 +193,42 @@ func GetDDPIterations(d DDP) ([]DDPIteration, *Failure) {
 	return all, nil
 }
 
+// BucketTrial is one of a tdm_bucket_advice; the step in nanoseconds.
+type BucketTrial struct {
+	BucketCapMB   float64
+	Buckets, Step int64
+}
+
+// TryBucketSizes with the default sizes where there are none.
+func TryBucketSizes(d DDP, sizes []float64, iterations, rounds int) *Failure {
+	options := C.tdm_bucket_trial_options{iterations: C.int64_t(iterations), rounds: C.int64_t(rounds)}
+	options.struct_size = C.sizeof_tdm_bucket_trial_options
+	if sizes != nil {
+		block := C.malloc(C.size_t(8 * (len(sizes) + 1)))
+		defer C.free(block)
+		copy(unsafe.Slice((*float64)(block), len(sizes)), sizes)
+		options.sizes_mb, options.size_count = (*C.double)(block), C.size_t(len(sizes))
+	}
+	return failure(C.tdm_ddp_try_bucket_sizes(ddp(d), &options))
+}
+
+func GetBucketAdvice(d DDP) (done bool, bucketCapMB float64, trials []BucketTrial, err *Failure) {
+	var advice C.tdm_bucket_advice
+	advice.struct_size = C.sizeof_tdm_bucket_advice
+	if err = failure(C.tdm_ddp_get_bucket_advice(ddp(d), &advice)); err != nil {
+		return false, 0, nil, err
+	}
+	for i := range advice.trial_count {
+		var size C.double
+		var buckets, step C.int64_t
+		if err = failure(C.tdm_ddp_get_bucket_trial(ddp(d), i, &size, &buckets, &step)); err != nil {
+			return false, 0, nil, err
+		}
+		trials = append(trials, BucketTrial{float64(size), int64(buckets), int64(step)})
+	}
+	return advice.done != 0, float64(advice.bucket_cap_mb), trials, nil
+}
+
 func DDPStatisticsTable(d DDP) (string, *Failure) {
 	var text *C.tdm_string
 	if err := failure(C.tdm_ddp_statistics_table(ddp(d), &text)); err != nil {

@@ -3,10 +3,10 @@ import argparse
 import os
 import sys
 
-from . import allreduce, ddp_step, figures, interop, measure, op_overhead, places, report, startup
+from . import allreduce, ddp_statistics, ddp_step, figures, interop, measure, op_overhead, places, report, startup
 
 BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
-              "allreduce": allreduce.benchmark}
+              "allreduce": allreduce.benchmark, "ddp-statistics": ddp_statistics.benchmark}
 
 
 def main():
@@ -14,7 +14,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all), or interop, figures")
     parser.add_argument("--rounds", type=int, default=5, help="alternating runs of each side, at least 5")
     parser.add_argument("--only", action="append", metavar="CASE",
-                        help="of ddp-step, op-overhead and allreduce: this case alone, of figures: this one; may be given "
+                        help="this case alone, of a benchmark that has several; of figures: this one; may be given "
                              "several times")
     args = parser.parse_args()
     names = args.names or list(BENCHMARKS)

@@ -28,6 +28,8 @@ var (
 	bucketMB  = flag.Float64("bucket-cap-mb", 25, "MiB of gradients that travel together; 0: each alone")
 	measured  = flag.Bool("statistics", false, "report DistributedDataParallel's times, of every step")
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
+	separate  = flag.Int("separate", 0, "every so many steps exchange apart, and statistics are reported")
+	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
 func main() {
@@ -82,6 +84,14 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	if *advise {
+		if err := advised(ddp, step); err != nil {
+			return err
+		}
+	}
+	if err := ddp.SetSeparateExchanges(*separate); err != nil {
+		return err
+	}
 	if *measured {
 		if err := ddp.SetStatisticsSampleRate(1); err != nil {
 			return err
@@ -104,6 +114,26 @@ func run(ctx context.Context) error {
 	}
 	report := map[string]any{"step_ms": milliseconds(elapsed) / float64(max(*steps, 1)), "steps_ms": each,
 		"losses": losses, "rss_kb": resident}
+	if *advise {
+		advice, err := ddp.BucketAdvice()
+		if err != nil {
+			return err
+		}
+		report["bucket_cap_mb"] = advice.BucketCapMB
+	}
+	if *separate > 0 {
+		statistics, err := ddp.Statistics()
+		if err != nil {
+			return err
+		}
+		report["told_step_ms"] = milliseconds(statistics.Step)
+		report["told_without_exchange_ms"] = milliseconds(statistics.StepWithoutExchange)
+		report["told_exposed_ms"] = milliseconds(statistics.ExposedCommunication)
+		report["alone_ms"] = milliseconds(statistics.CommunicationAlone)
+		if report["reduced_ms"], err = reduced(ctx, group, model, statistics); err != nil {
+			return err
+		}
+	}
 	if *measured {
 		statistics, err := ddp.Statistics()
 		if err != nil {
