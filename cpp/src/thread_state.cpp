@@ -46,6 +46,7 @@ struct Reaper {
     if (!state) return;
     if (auto* handler = registry().thread_end.load()) handler(*state);
     current_thread_state = nullptr;
+    state->threads_are_fixed = false;
     state->operation.store(nullptr, std::memory_order_release);
     std::lock_guard<std::mutex> lock(registry().mutex);
     state->next_idle = registry().idle;

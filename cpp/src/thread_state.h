@@ -51,6 +51,7 @@ struct alignas(64) ThreadState {
   void* stack = nullptr;             // of operator calls, for reuse
   int intra_op_threads = 0;          // that OpenMP uses on this thread; 0: not set yet
   bool has_pool = false;             // whether OpenMP may keep threads for this one
+  bool threads_are_fixed = false;    // this thread's owner has set how many OpenMP uses, whatever the program sets
   ThreadState* next = nullptr;       // of all that were ever made
   ThreadState* next_idle = nullptr;  // of those whose thread has ended
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "core/autograd_node.h"
+#include "autograd_node.h"
 #include "core/callback.h"
 #include "core/handles.h"
 #include "core/options.h"

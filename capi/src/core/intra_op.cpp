@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
-#include <dlfcn.h>
 
 #include <condition_variable>
 #include <exception>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "nn/saved_tensor_hooks.h"
+#include "openmp.h"
 #include "tandem/runtime.h"
 
 namespace tandem::capi {
@@ -18,12 +18,9 @@ namespace {
 
 std::atomic<int> wanted_threads{1};
 std::atomic<const ThreadState*> owner{nullptr};  // the caller that has a pool
-void (*set_openmp_threads)(int) = nullptr;
 
-// at::set_num_threads() would also change what threads get that have not computed yet.
 void set_threads_here(ThreadState& state, int threads) {
   if (state.intra_op_threads == threads) return;
-  at::get_num_threads();  // LibTorch's own set-up of a thread, which would otherwise come later and undo this
   set_openmp_threads(threads);
   state.intra_op_threads = threads;
 }
@@ -115,20 +112,13 @@ int intra_op_threads() {
 }
 
 void set_intra_op_threads(int threads) {
-  if (!set_openmp_threads) at::set_num_threads(threads);
+  if (!has_openmp()) at::set_num_threads(threads);
   wanted_threads.store(threads, std::memory_order_relaxed);
 }
 
 void start_intra_op() {
   wanted_threads.store(at::get_num_threads());
-  // The OpenMP that LibTorch itself uses; the process may hold another.
-  Dl_info libtorch{};
-  void* library = dladdr(reinterpret_cast<void*>(&at::get_num_threads), &libtorch) != 0
-                      ? dlopen(libtorch.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-                      : nullptr;
-  void* setter = library ? dlsym(library, "omp_set_num_threads") : nullptr;
-  if (!setter) return;  // not OpenMP: one pool serves all threads
-  set_openmp_threads = reinterpret_cast<void (*)(int)>(setter);
+  if (!has_openmp()) return;  // one pool serves all threads
   set_thread_begin_handler(begin_thread);
 }
 
@@ -138,12 +128,13 @@ void end_intra_op(const ThreadState& ending) {
 }
 
 bool computes_widely(ThreadState& state) {
+  if (state.threads_are_fixed) return true;
   const int threads = wanted_threads.load(std::memory_order_relaxed);
   if (state.has_pool) {
     set_threads_here(state, threads);
     return true;
   }
-  return threads == 1 || !set_openmp_threads;
+  return threads == 1 || !has_openmp();
 }
 
 void run_widely(ThreadState& state, const std::function<void()>& work) {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "autograd_node.h"
+
 namespace tandem {
 
-// Newer LibTorchs share nodes by c10::intrusive_ptr.
-using NodePointer = decltype(torch::autograd::Edge::function);
 using WeakNodePointer =
     std::conditional_t<std::is_same_v<NodePointer, std::shared_ptr<torch::autograd::Node>>,
                        std::weak_ptr<torch::autograd::Node>, c10::weak_intrusive_ptr<torch::autograd::Node>>;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "nn/thread_generator.h"
+
 namespace tandem::nn {
 namespace {
 
@@ -24,7 +26,7 @@ std::vector<at::Device> generator_devices(const std::vector<at::Tensor>& tensors
 
 RandomState::RandomState(const std::vector<at::Device>& devices) : devices_(devices) {
   for (const auto& device : devices_) {
-    at::Generator generator = at::globalContext().defaultGenerator(device);
+    at::Generator generator = current_generator(device);
     const std::lock_guard<std::mutex> lock(generator.mutex());
     states_.push_back(generator.get_state());
   }
@@ -32,7 +34,7 @@ RandomState::RandomState(const std::vector<at::Device>& devices) : devices_(devi
 
 void RandomState::restore() const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    at::Generator generator = at::globalContext().defaultGenerator(devices_[i]);
+    at::Generator generator = current_generator(devices_[i]);
     const std::lock_guard<std::mutex> lock(generator.mutex());
     generator.set_state(states_[i]);
   }

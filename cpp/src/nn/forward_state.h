@@ -10,7 +10,7 @@
 
 namespace tandem::nn {
 
-// Of the default generators of the CPU and of some devices.
+// Of the generators that this thread draws from, on the CPU and some devices.
 class RandomState {
  public:
   explicit RandomState(const std::vector<at::Device>& devices);
@@ -21,6 +21,16 @@ class RandomState {
   std::vector<at::Device> devices_;
   std::vector<at::Tensor> states_;
 };
+
+// Runs `body`, which may throw, and puts the generators of `devices` back.
+template <typename Body>
+auto without_random_numbers(const std::vector<at::Device>& devices, Body&& body) {
+  struct Restore {
+    RandomState before;
+    ~Restore() { before.restore(); }
+  } const restore{RandomState(devices)};
+  return body();
+}
 
 // Grad mode and autocast of this thread.
 class ModeState {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tandem::capi {
+namespace tandem {
 
 using NodePointer = decltype(torch::autograd::Edge::function);
 
@@ -34,4 +34,4 @@ auto wrap_outputs(const Arguments&... arguments) {
   }
 }
 
-}  // namespace tandem::capi
+}  // namespace tandem
