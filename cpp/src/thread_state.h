@@ -37,8 +37,9 @@ enum class Kind : int {
   kGradScaler,
   kModelAverager,
   kSummaryWriter,
+  kDataParallel,
 };
-inline constexpr int kKindCount = 22;
+inline constexpr int kKindCount = 23;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -74,7 +74,13 @@ func ddpChild(ctx context.Context) error {
 			return err
 		}
 	}
-	ddp, err := dist.NewDDP(group, model, dist.DDPOptions{GradientAsBucketView: environment("VIEWS") != "",
+	wrapped := nn.Module(model)
+	if environment("REPLICAS") != "" {
+		parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: nn.Some(2)})
+		defer parallel.Close()
+		wrapped = parallel
+	}
+	ddp, err := dist.NewDDP(group, wrapped, dist.DDPOptions{GradientAsBucketView: environment("VIEWS") != "",
 		BucketCapMB: gotorch.Some(0.001)})
 	if err != nil {
 		return err
@@ -94,9 +100,9 @@ func ddpChild(ctx context.Context) error {
 }
 
 func TestTwoRanksTrainAsOne(t *testing.T) {
-	for _, views := range []string{"", "1"} {
+	for _, option := range []string{"VIEWS=", "VIEWS=1", "REPLICAS=2"} {
 		folder := t.TempDir()
-		succeed(t, ranks(t, 2, "ddp", "FOLDER="+folder, "VIEWS="+views))
+		succeed(t, ranks(t, 2, "ddp", "FOLDER="+folder, option))
 		model := newModel()
 		if err := nn.Load(filepath.Join(folder, "first.safetensors"), model); err != nil {
 			t.Fatal(err)
@@ -114,7 +120,7 @@ func TestTwoRanksTrainAsOne(t *testing.T) {
 		}
 		for name, want := range nn.State(model) {
 			if !last[name].AllClose(want, gotorch.AllCloseOptions{RTol: gotorch.Some(1e-4), ATol: gotorch.Some(1e-5)}) {
-				t.Errorf("views %q: %s differs by up to %g", views, name, last[name].Sub(want).Abs().Max().Item())
+				t.Errorf("%s: %s differs by up to %g", option, name, last[name].Sub(want).Abs().Max().Item())
 			}
 		}
 	}

@@ -88,6 +88,10 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		w := must(tensorboard.NewSummaryWriter(folder))
 		return w, func() { w.Close() }
 	},
+	"data_parallel": func(string) (any, func()) {
+		parallel := nn.NewDataParallel(nn.NewLinear(2, 3), nn.DataParallelOptions{Replicas: nn.Some(2)})
+		return parallel, parallel.Close
+	},
 	"recordio_writer": func(folder string) (any, func()) {
 		w := must(recordio.Create(filepath.Join(folder, "open.recordio")))
 		return w, func() { w.Discard() }

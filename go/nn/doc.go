@@ -18,5 +18,7 @@
 // buffers. Names are PyTorch's: field FC's weight is "fc.weight"; a tag `nn:"name=head"` gives another.
 // [Parameters], [Train], [Save] and the other functions work on any module.
 //
+// [DataParallel] has several replicas of a module compute, each with a part of the batch.
+//
 // Constructors panic with *gotorch.Error on options that a module does not take, as forward passes do on shapes.
 package nn

@@ -85,6 +85,15 @@ func opt[T any](o options, name string, value gotorch.Opt[T], set func(name stri
 func (o options) create(kind string) *Native {
 	handle, err := c.CreateModule(kind, o.frame)
 	bridge.Must(err)
+	n := newNative(kind, handle)
+	if *o.sparse {
+		n.owned.sparse = n.owned.parameters
+	}
+	return n
+}
+
+// newNative takes a handle.
+func newNative(kind string, handle c.Module) *Native {
 	n := &Native{kind: kind, handle: handle}
 	runtime.AddCleanup(n, func(handle c.Module) { c.FreeModule(handle) }, handle)
 	parameters, err := c.Parameters(handle)
@@ -92,9 +101,6 @@ func (o options) create(kind string) *Native {
 	buffers, err := c.Buffers(handle)
 	bridge.Must(err)
 	n.owned.parameters, n.owned.buffers = adopt(parameters), adopt(buffers)
-	if *o.sparse {
-		n.owned.sparse = n.owned.parameters
-	}
 	return n
 }
 

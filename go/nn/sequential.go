@@ -39,3 +39,11 @@ func (s *Sequential) parts() parts {
 	}
 	return has
 }
+
+func (s *Sequential) copyWith(r *replicator) Module {
+	copied := &Sequential{Base: s.Base}
+	for _, layer := range s.layers {
+		copied.layers = append(copied.layers, r.module(layer).(Layer))
+	}
+	return copied
+}

@@ -241,9 +241,38 @@ std::vector<Case> cases() {
                                 }),
       output<tdm_ddp_statistics>(INITIAL(tdm_ddp_statistics, TDM_DDP_STATISTICS_INIT),
                                  [](tdm_ddp_statistics* given) {
-                                   return with_ddp(
-                                       [&](tdm_ddp* ddp) { return tdm_ddp_get_statistics(ddp, given); });
+                                   return with_ddp([&](tdm_ddp* ddp) { return tdm_ddp_get_statistics(ddp, given); });
                                  }),
+      of_struct<tdm_data_parallel_options>(INITIAL(tdm_data_parallel_options, TDM_DATA_PARALLEL_OPTIONS_INIT),
+                                           [](tdm_data_parallel_options* given) {
+                                             tdm_data_parallel* made = nullptr;
+                                             tdm_error* error = tdm_data_parallel_create(given, &made);
+                                             tdm_data_parallel_free(made);
+                                             return error;
+                                           }),
+      of_struct<tdm_replicas>(
+          "tdm_replicas",
+          [] {
+            tdm_replicas replicas = TDM_REPLICAS_INIT;
+            replicas.forward = [](void*, const tdm_replica_call* call) -> tdm_error* {
+              call->outputs[0] = call->inputs[0];
+              *call->output_count = 1;
+              return nullptr;
+            };
+            return replicas;
+          }(),
+          [](tdm_replicas* given) {
+            tdm_data_parallel* parallel = nullptr;
+            EXPECT_OK(tdm_data_parallel_create(nullptr, &parallel));
+            const Tensor x = tensor({4, 9}, {2});
+            tdm_tensor *inputs[] = {x.get()}, *result = nullptr;
+            std::size_t count = 1;
+            tdm_error* error = tdm_data_parallel_forward(parallel, given, inputs, 1, &result, &count);
+            tdm_tensor_free(result);
+            tdm_data_parallel_free(parallel);
+            return error;
+          },
+          offsetof(tdm_replicas, user_data)),
       of_struct<tdm_recordio_writer_options>(INITIAL(tdm_recordio_writer_options, TDM_RECORDIO_WRITER_OPTIONS_INIT),
                                              [](tdm_recordio_writer_options* given) {
                                                const tandem::test::TempDir folder;
@@ -390,7 +419,8 @@ TEST(StructSizeDefaults, OfATcpStore) {
 TEST(StructSizeTable, HasEveryStructOfTheHeader) {
   std::ifstream file(TANDEM_HEADER);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::set<std::string> declared, tested{"tdm_function_backward", "tdm_grad_bucket"};  // Tandem's own: for callbacks
+  std::set<std::string> declared,
+      tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_replica_call"};  // Tandem's own: for callbacks
   const std::regex pattern(R"(typedef struct (tdm_\w+) \{\s*size_t struct_size;)");
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
     declared.insert((*match)[1]);

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import allreduce, ddp_statistics, ddp_step, figures, measure, op_overhead, places, report
+from driver import allreduce, data_parallel, ddp_statistics, ddp_step, figures, measure, op_overhead, places, report
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -213,6 +213,27 @@ class Figures(unittest.TestCase):
     def test_a_tool_that_fails_is_shown_with_its_output(self):
         with self.assertRaisesRegex(measure.BenchError, "(?s): 4\n.*no such folder"):
             measure.run_tool(*program("import sys; print('no such folder'); sys.exit(4)"))
+
+
+class DataParallel(unittest.TestCase):
+    def benchmark(self, loss_of_replicas):
+        def run(model, folder, replicas, warmup, steps, extra=()):
+            return {"step_ms": 100 / replicas, "losses": [2.5] if replicas == 1 else [loss_of_replicas]}
+
+        said = []
+        with mock.patch.object(data_parallel, "run", run), mock.patch.object(data_parallel.subprocess, "run") as compare:
+            compare.return_value = mock.Mock(returncode=0, stdout="the same")
+            return data_parallel.benchmark(5, said.append), said
+
+    def test_one_replica_is_the_peer(self):
+        [entry], said = self.benchmark(2.5)
+        self.assertEqual((entry["case"], entry["ours"], entry["peer"], entry["peer_name"], entry["ratio"]),
+                         ("lstm", 50, 100, "one-replica", 0.5))
+        self.assertIn("  2.00 times one replica", said)
+
+    def test_losses_that_differ_are_an_error(self):
+        with self.assertRaisesRegex(measure.BenchError, "lstm: the loss at step 0 is 2.6, that of one replica 2.5"):
+            self.benchmark(2.6)
 
 
 if __name__ == "__main__":

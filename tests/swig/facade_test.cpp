@@ -135,6 +135,8 @@ TEST(Facade, ModulesAndOptimizersLearn) {
   EXPECT_DOUBLE_EQ(sgd.get_option("lr"), 0.01);
   const Operator mse = Operator::find("aten::mse_loss");
   const Tensor input = floats({1, 2, 3, 4}, {1, 4}), target = floats({2}, {1, 1});
+  Module copied = linear.clone();
+  const double untrained = linear.forward_tensor(input).item_double();
   double first = 0, last = 0;
   for (int step = 0; step < 20; ++step) {
     const Tensor loss = mse.call_tensor(Arguments::of(linear.forward_tensor(input), target));
@@ -145,6 +147,7 @@ TEST(Facade, ModulesAndOptimizersLearn) {
     if (step == 0) first = last;
   }
   EXPECT_LT(last, first / 100);
+  EXPECT_EQ(copied.forward_tensor(input).item_double(), untrained);
 }
 
 TEST(Facade, TwoRanksReduceOverAHashStore) {

@@ -111,3 +111,11 @@ tdm_error* tdm_module_types(tdm_string** out) {
     *out = make_string(std::move(text));
   });
 }
+
+tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out) {
+  return guard("tdm_module_clone", [&] {
+    not_null(module, "module");
+    not_null(out, "out");
+    *out = new tdm_module(module->module->clone());
+  });
+}

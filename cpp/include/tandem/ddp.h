@@ -12,13 +12,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "tandem/comm_hook.h"
 #include "tandem/export.h"
+#include "tandem/nested.h"
 #include "tandem/optim.h"
 #include "tandem/process_group.h"
 
@@ -217,37 +217,6 @@ class TANDEM_API DataParallelReducer {
 
 namespace internal {
 
-template <typename T>
-void collect_tensors(T& value, std::vector<at::Tensor*>& out);
-
-template <typename Tuple, std::size_t... kIndex>
-void collect_from_tuple(Tuple& value, std::vector<at::Tensor*>& out, std::index_sequence<kIndex...>) {
-  (collect_tensors(std::get<kIndex>(value), out), ...);
-}
-
-template <typename T>
-struct IsTuple : std::false_type {};
-template <typename... T>
-struct IsTuple<std::tuple<T...>> : std::true_type {};
-template <typename A, typename B>
-struct IsTuple<std::pair<A, B>> : std::true_type {};
-
-// The tensors in what a forward returns: a tensor, or tuples, pairs and vectors of such.
-template <typename T>
-void collect_tensors(T& value, std::vector<at::Tensor*>& out) {
-  if constexpr (std::is_same_v<T, at::Tensor>) {
-    if (value.defined()) out.push_back(&value);
-  } else if constexpr (IsTuple<T>::value) {
-    collect_from_tuple(value, out, std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (std::is_same_v<T, std::vector<at::Tensor>>) {
-    for (at::Tensor& element : value) collect_tensors(element, out);
-  } else {
-    static_assert(std::is_arithmetic_v<T>,
-                  "DistributedDataParallel: forward returns tensors, or tuples, pairs and "
-                  "vectors of them");
-  }
-}
-
 // Casts floating-point tensors; other arguments pass as they are.
 template <typename T>
 decltype(auto) cast_input(T&& value, const std::optional<at::ScalarType>& dtype) {
@@ -297,12 +266,12 @@ class DistributedDataParallel {
     const MixedPrecision& precision = reducer_->options().mixed_precision;
     const auto dtype = precision.cast_forward_inputs ? precision.param_dtype : std::nullopt;
     auto result = module_->forward(internal::cast_input(std::forward<Arguments>(arguments), dtype)...);
-    std::vector<at::Tensor*> places;
-    internal::collect_tensors(result, places);
-    std::vector<at::Tensor> outputs;
-    for (at::Tensor* place : places) outputs.push_back(*place);
+    static_assert(internal::Nested<std::remove_cvref_t<decltype(result)>>::kTensors,
+                  "DistributedDataParallel: forward gives tensors, or tuples, pairs, arrays, vectors, optionals and "
+                  "maps of them");
+    std::vector<at::Tensor> outputs = internal::tensors_of(result);
     reducer_->prepare_backward(outputs);
-    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = outputs[i];
+    internal::put_tensors(result, outputs);
     return result;
   }
 

@@ -26,12 +26,18 @@ class TANDEM_API Module {
   // LSTM's two states) and as a result. Throws tandem::Error (kInvalidArgument) naming what does not fit.
   virtual std::vector<at::Tensor> forward(at::ArrayRef<at::IValue> arguments) = 0;
 
+  // A module of its own with copies of the parameters and buffers. Draws no random numbers. Throws tandem::Error
+  // (kUnsupported) where that has no meaning.
+  std::unique_ptr<Module> clone() const;
+
   // Moves parameters, buffers and gradients; those of floating point take `dtype`, where given. Tensors that were
   // taken before keep following the module.
   void to(at::Device device, std::optional<at::ScalarType> dtype);
 
  protected:
   explicit Module(std::string type) : type_(std::move(type)) {}
+
+  virtual std::unique_ptr<Module> copy() const = 0;
 
  private:
   std::string type_;

@@ -139,6 +139,12 @@ class Synchronized final : public nn::Module {
     return {normalize(norm_, arguments[0].toTensor(), group_)};
   }
 
+ protected:
+  std::unique_ptr<nn::Module> copy() const override {
+    throw Error(ErrorCode::kUnsupported,
+                "SyncBatchNorm cannot be copied: copies in one process would call its collectives in any order");
+  }
+
  private:
   const std::unique_ptr<nn::Module> module_;
   Implementation& norm_;  // of module_

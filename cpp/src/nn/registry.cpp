@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "nn/forward_state.h"
 #include "nn/wrap.h"
 
 namespace tandem::nn {
@@ -45,6 +46,14 @@ std::vector<std::string> module_types() {
   std::vector<std::string> names;
   for (const auto& [name, make] : registry()) names.push_back(name);
   return names;
+}
+
+std::unique_ptr<Module> Module::clone() const {
+  std::vector<at::Device> devices{at::kCPU};
+  for (const at::Tensor& parameter : get().parameters()) {
+    if (!parameter.is_cpu()) devices.push_back(parameter.device());
+  }
+  return without_random_numbers(devices, [&] { return copy(); });
 }
 
 void Module::to(at::Device device, std::optional<at::ScalarType> dtype) {

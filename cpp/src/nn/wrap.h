@@ -114,6 +114,12 @@ class Wrapped : public Module {
     return call(given, &Implementation::forward);
   }
 
+ protected:
+  std::unique_ptr<Module> copy() const override {
+    return std::make_unique<Wrapped>(type(), std::dynamic_pointer_cast<Implementation>(implementation_->clone()),
+                                     required_);
+  }
+
  private:
   template <typename Result, typename Class, typename... Parameters>
   std::vector<at::Tensor> call(at::ArrayRef<at::IValue> given, Result (Class::*forward)(Parameters...)) {

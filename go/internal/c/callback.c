@@ -5,7 +5,7 @@ static void release(void* user_data) { tgRelease((uintptr_t)user_data); }
 
 static tdm_error* call_go(void* user_data, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
                           size_t result_count) {
-  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count, NULL, 0, NULL, NULL, NULL};
+  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count, NULL, 0, NULL, NULL, NULL, 0, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -35,17 +35,17 @@ tdm_error* tg_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, in
 static tdm_error* on_backward(void* user_data, const tdm_function_backward* call) {
   tg_call go = {tdm_scope_current(), call->gradients, call->gradient_count, call->results,
                 call->input_count,   call->saved,     call->saved_count,    call->needs_input_grad,
-                NULL,                NULL};
+                NULL,                NULL,            0,                    NULL};
   return tgCallback((uintptr_t)user_data, &go);
 }
 
 static tdm_error* on_bucket(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work) {
-  tg_call call = {tdm_scope_current(), NULL, 0, NULL, 0, NULL, 0, NULL, bucket, work};
+  tg_call call = {tdm_scope_current(), NULL, 0, NULL, 0, NULL, 0, NULL, bucket, work, 0, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
 static tdm_error* on_exchanged(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result) {
-  tg_call call = {tdm_scope_current(), NULL, 0, result, 1, NULL, 0, NULL, bucket, NULL};
+  tg_call call = {tdm_scope_current(), NULL, 0, result, 1, NULL, 0, NULL, bucket, NULL, 0, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -67,6 +67,22 @@ tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_
                            materialize_grads,        on_backward,
                            (void*)handle,            release};
   return tdm_function_record(&function, results);
+}
+
+static tdm_error* on_replica(void* user_data, const tdm_replica_call* call) {
+  tg_call go = {tdm_scope_current(), call->inputs, call->input_count, call->outputs, call->output_room, NULL, 0, NULL,
+                NULL,                NULL,         call->replica,     call->output_count};
+  return tgCallback((uintptr_t)user_data, &go);
+}
+
+tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, tdm_tensor* const* parameters,
+                                    size_t parameter_count, tdm_tensor* const* replica_parameters,
+                                    tdm_tensor* const* buffers, size_t buffer_count, tdm_tensor* const* replica_buffers,
+                                    uintptr_t handle, tdm_tensor* const* inputs, size_t input_count,
+                                    tdm_tensor** results, size_t* result_count) {
+  tdm_replicas replicas = {sizeof replicas, parameters, parameter_count, replica_parameters, buffers,
+                           buffer_count,    replica_buffers, on_replica, (void*)handle,      release};
+  return tdm_data_parallel_forward(data_parallel, &replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tg_error(const char* message, uintptr_t handle) {

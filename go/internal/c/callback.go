@@ -26,6 +26,15 @@ type Invocation struct {
 	Needs []bool
 
 	Bucket *Bucket // of a communication hook
+
+	Replica int // of a data-parallel module
+}
+
+// owned is a callback, and what is to happen when native code lets go of it: in the middle of another call, so it must
+// not wait.
+type owned struct {
+	body     Callback
+	released func()
 }
 
 // PanicError is the error of a callback that panicked with something that is no error, or that Go itself had panic.
@@ -50,23 +59,39 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 			failed = thrown(errorOfPanic(problem))
 		}
 	}()
-	results, err := cgo.Handle(handle).Value().(Callback)(Invocation{
+	value := cgo.Handle(handle).Value()
+	body, ok := value.(Callback)
+	if !ok {
+		body = value.(owned).body
+	}
+	results, err := body(Invocation{
 		Scope:  uint64(call.scope),
 		Inputs: describe(call.inputs, call.input_count),
 		Room:   int(call.result_count),
 		Saved:  describe(call.saved, call.saved_count),
 		Needs:  flags(call.needs, call.result_count),
 		Bucket: bucketOf(call),
+
+		Replica: int(call.replica),
 	})
 	if err != nil {
 		return thrown(err)
+	}
+	if call.output_count != nil {
+		*call.output_count = C.size_t(len(results))
 	}
 	copy(unsafe.Slice((*Tensor)(unsafe.Pointer(call.results)), int(call.result_count)), results)
 	return nil
 }
 
 //export tgRelease
-func tgRelease(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
+func tgRelease(handle C.uintptr_t) {
+	value := cgo.Handle(handle).Value()
+	cgo.Handle(handle).Delete()
+	if callback, ok := value.(owned); ok {
+		callback.released()
+	}
+}
 
 func describe(list **C.tdm_tensor, count C.size_t) []Made {
 	if count == 0 {
@@ -107,6 +132,11 @@ func thrown(err error) *C.tdm_error {
 
 // register gives body to native code, which holds it until it calls tgRelease; after an error it does not.
 func register(body Callback, call func(handle C.uintptr_t) *C.tdm_error) *Failure {
+	return registerValue(body, call)
+}
+
+// registerValue is register for a Callback or an owned one.
+func registerValue(body any, call func(handle C.uintptr_t) *C.tdm_error) *Failure {
 	handle := cgo.NewHandle(body)
 	err := failure(call(C.uintptr_t(handle)))
 	if err != nil {

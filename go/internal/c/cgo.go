@@ -27,6 +27,7 @@ type (
 	Work           unsafe.Pointer
 	DDP            unsafe.Pointer
 	ModelAverager  unsafe.Pointer
+	DataParallel   unsafe.Pointer
 	RecordIOWriter unsafe.Pointer
 	RecordIOReader unsafe.Pointer
 	Loader         unsafe.Pointer

@@ -23,6 +23,13 @@ func CreateModule(kind string, f *Frame) (Module, *Failure) {
 	return Module(unsafe.Pointer(m)), err
 }
 
+// CloneModule makes an independent copy.
+func CloneModule(m Module) (Module, *Failure) {
+	var copied *C.tdm_module
+	err := failure(C.tdm_module_clone(module(m), &copied))
+	return Module(unsafe.Pointer(copied)), err
+}
+
 func FreeModule(m Module) { C.tdm_module_free(module(m)) }
 
 // ForwardOne calls a module that answers one tensor, and releases the frame.

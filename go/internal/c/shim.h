@@ -102,6 +102,9 @@ typedef struct tg_call {
   /* Of a communication hook: */
   const tdm_grad_bucket* bucket; /* NULL: none */
   tdm_work** work;               /* where it begins; NULL where it finishes */
+  /* Of a replica's forward: */
+  int32_t replica;
+  size_t* output_count; /* how many of the results there are; NULL: all */
 } tg_call;
 
 TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
@@ -115,6 +118,14 @@ TDM_API tdm_error* tg_function_record(const char* name, tdm_tensor* const* input
                                       size_t saved_count, tdm_tensor* const* dirty, size_t dirty_count,
                                       tdm_tensor* const* non_differentiable, size_t non_differentiable_count,
                                       int32_t materialize_grads, uintptr_t handle, tdm_tensor** results);
+
+/* tdm_data_parallel_forward(), likewise. */
+TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, tdm_tensor* const* parameters,
+                                            size_t parameter_count, tdm_tensor* const* replica_parameters,
+                                            tdm_tensor* const* buffers, size_t buffer_count,
+                                            tdm_tensor* const* replica_buffers, uintptr_t handle,
+                                            tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
+                                            size_t* result_count);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);

@@ -55,6 +55,7 @@ typedef struct tdm_store tdm_store;
 typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
+typedef struct tdm_data_parallel tdm_data_parallel;
 typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
@@ -139,8 +140,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "error"), for leak tests. -1 for an
- * unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "error"), for leak
+ * tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -616,6 +617,10 @@ TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
 /* Registered type names, newline-separated. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_string** out);
+/* A module of its own with copies of the parameters and buffers, and the same mode. Random numbers are not used up.
+ * Errors: TDM_ERROR_UNSUPPORTED after tdm_module_synchronize_batch_norm(). Free with tdm_module_free(). Source:
+ * torch::nn::Module::clone. */
+TDM_API tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out);
 
 /* "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names ("lr", "momentum", …). Uses LibTorch's
  * fused kernels where parameters allow it. Holds the parameters. Free with tdm_optimizer_free(). */
@@ -1184,6 +1189,69 @@ TDM_API tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, d
  * together, which then call its forward and backward together while it trains. Holds the group. Errors:
  * TDM_ERROR_INVALID_ARGUMENT for a module of another type. Source: torch.nn.SyncBatchNorm. */
 TDM_API tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group);
+
+/* One process trains on several devices, or on several cores of the CPU as if they were devices: replicas of a module
+ * compute parts of the batch, each on a thread of its own. Source: torch.nn.DataParallel. */
+typedef struct tdm_data_parallel_options {
+  size_t struct_size;
+  int32_t replicas;          /* 0: one for each device, on the CPU one for each of tdm_get_num_threads() */
+  int32_t threads;           /* that an operator of a replica uses on the CPU; 0: tdm_get_num_threads(), shared */
+  tdm_device device;         /* where the module is */
+  const tdm_device* devices; /* GPUs, one for each replica, the module's first; NULL: those of the process */
+  size_t device_count;
+  int64_t dim;               /* of the batch, in inputs and in outputs */
+} tdm_data_parallel_options;
+#define TDM_DATA_PARALLEL_OPTIONS_INIT \
+  { sizeof(tdm_data_parallel_options), 0, 0, { TDM_DEVICE_CPU, -1 }, NULL, 0, 0 }
+
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for what does not fit together, TDM_ERROR_UNSUPPORTED for a GPU that is not there.
+ * Free with tdm_data_parallel_free(); the threads end when the graphs of its forwards are gone, too. */
+TDM_API tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out);
+TDM_API void tdm_data_parallel_free(tdm_data_parallel* data_parallel);
+/* The number of replicas; 0 for NULL. */
+TDM_API int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel);
+
+/* What a replica's function is given. */
+typedef struct tdm_replica_call {
+  size_t struct_size;
+  int32_t replica;
+  tdm_tensor* const* inputs; /* this replica's part of each; NULL where there is none */
+  size_t input_count;
+  tdm_tensor** outputs;      /* NULL at first: handles that stay the callback's, NULL for one that is not there */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_replica_call;
+
+/* A module and its replicas: copies with tensors of their own, as tdm_module_clone() makes them, in the same order. For
+ * the length of a call, and until the graph of its results is gone, they belong to Tandem, which has the parameters of
+ * all share the memory of the module's, as far as they are on one device, and gives the buffers of all but the first
+ * replica the values of the module's. So calls before the first one's backward need replicas of their own. */
+typedef struct tdm_replicas {
+  size_t struct_size;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+  tdm_tensor* const* replica_parameters; /* of the first replica, then of the second, and so on */
+  tdm_tensor* const* buffers;
+  size_t buffer_count;
+  tdm_tensor* const* replica_buffers;
+  tdm_error* (*forward)(void* user_data, const tdm_replica_call* call);
+  void* user_data;
+  void (*destroy)(void* user_data); /* called when the replicas are free again */
+} tdm_replicas;
+#define TDM_REPLICAS_INIT { sizeof(tdm_replicas), NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL }
+
+/* Splits the inputs, which may be NULL, along `dim` as aten::chunk does (those without a dimension go to every replica),
+ * calls `forward` for each replica that has a part, at the same time, each on a thread of its own with the modes of this
+ * one and in a scope of its own, and joins the outputs along `dim` (those without a dimension become a vector). Gradients
+ * are summed in the order of replicas; on the CPU each replica's part of backward runs on its thread, callbacks too.
+ * result_count: in, room; out, the number of results, each freed with tdm_tensor_free(); NULL for an output that no
+ * replica gave. From any thread: callers take turns. Blocks while replicas compute.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT (inputs that differ along `dim`, replicas that are no copies, a tensor that requires
+ * a gradient and is neither a parameter nor an input), TDM_ERROR_CALLBACK and those of LibTorch, which say which replica
+ * failed, and what it was given. */
+TDM_API tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas,
+                                             tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
+                                             size_t* result_count);
 
 /* Averages models over ranks now and then, instead of gradients each step: every `period` steps from step `warmup_steps`
  * on. Free with tdm_model_averager_free(). Source: torch.distributed.algorithms.model_averaging. */

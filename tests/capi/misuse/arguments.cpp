@@ -38,6 +38,11 @@ tdm_error* finish_bucket(void*, const tdm_grad_bucket*, tdm_tensor**) {
 tdm_error* backward(void*, const tdm_function_backward*) {
   return nullptr;
 }
+tdm_error* give_input(void*, const tdm_replica_call* call) {
+  call->outputs[0] = call->inputs[0];
+  *call->output_count = 1;
+  return nullptr;
+}
 void destroy(void*) {}
 
 template <typename F>
@@ -90,7 +95,7 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
 
 bool elements_may_be_null(const Function& function, const Parameter& parameter) {
   static const std::set<std::string> names = {"tdm_autograd_backward.gradients", "tdm_autograd_grad.grad_outputs",
-                                              "tdm_mode_enter_checkpoint.inputs"};
+                                              "tdm_mode_enter_checkpoint.inputs", "tdm_data_parallel_forward.inputs"};
   return is_in(names, function, parameter.name);
 }
 
@@ -253,6 +258,10 @@ void* Arguments::struct_for(const Parameter& parameter) {
     function.output_count = 1;
     function.backward = backward;
     fill(function);
+  } else if (type == "tdm_replicas") {
+    tdm_replicas replicas = TDM_REPLICAS_INIT;
+    replicas.forward = give_input;
+    fill(replicas);
   } else if (type == "tdm_grad_scaler_state") {
     fill(tdm_grad_scaler_state TDM_GRAD_SCALER_STATE_INIT);
   } else if (type == "tdm_cuda_settings") {

@@ -158,6 +158,13 @@ void* Handles::make(const std::string& type) {
   if (type == "summary_writer") {
     return made<tdm_summary_writer>([](auto* out) { return tdm_summary_writer_create("summaries", nullptr, out); });
   }
+  if (type == "data_parallel") {
+    return made<tdm_data_parallel>([](auto* out) {
+      tdm_data_parallel_options options = TDM_DATA_PARALLEL_OPTIONS_INIT;
+      options.replicas = 1;
+      return tdm_data_parallel_create(&options, out);
+    });
+  }
   if (type == "recordio_writer") {
     return made<tdm_recordio_writer>([](auto* out) { return tdm_recordio_writer_create("written", nullptr, out); });
   }
@@ -191,6 +198,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"work", [](void* h) { tdm_work_free(as<tdm_work>(h)); }},
       {"ddp", [](void* h) { tdm_ddp_free(as<tdm_ddp>(h)); }},
       {"model_averager", [](void* h) { tdm_model_averager_free(as<tdm_model_averager>(h)); }},
+      {"data_parallel", [](void* h) { tdm_data_parallel_free(as<tdm_data_parallel>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},

@@ -16,6 +16,13 @@ class Module {
     check(tdm_module_create(type.c_str(), raw.data(), raw.size(), handle_.out()));
   }
 
+  // With copies of the parameters and buffers.
+  Module clone() const {
+    tdm_module* copied = nullptr;
+    check(tdm_module_clone(handle_.get(), &copied));
+    return Module(copied);
+  }
+
   Results forward(const Arguments& arguments) {
     constexpr size_t kRoom = 8;
     Results results(kRoom);
@@ -42,6 +49,8 @@ class Module {
   void to(const Device& device, int32_t dtype = -1) { check(tdm_module_to(handle_.get(), device.raw(), dtype)); }
 
  private:
+  explicit Module(tdm_module* owned) : handle_(owned) {}
+
   Handle<tdm_module, tdm_module_free> handle_;
 };
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/bench/models"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
@@ -41,7 +42,7 @@ func run(ctx context.Context) error {
 	if err := gotorch.SetNumThreads(1); err != nil {
 		return err
 	}
-	build, ok := models[*modelName]
+	build, ok := models.ByName[*modelName]
 	if !ok {
 		return fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", *modelName)
 	}

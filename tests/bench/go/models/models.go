@@ -1,12 +1,13 @@
-package main
+// Package models has those of docs/benchmarks.md, with the names of parameters that peers/models.py has.
+package models
 
 import (
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/nn"
 )
 
-// The models of docs/benchmarks.md, with the names of parameters that peers/models.py has.
-var models = map[string]func() nn.Layer{"mlp": newMLP, "cnn": newCNN, "lstm": newLSTM, "resnet18": newResNet18}
+// ByName makes one of them.
+var ByName = map[string]func() nn.Layer{"mlp": newMLP, "cnn": newCNN, "lstm": newLSTM, "resnet18": newResNet18}
 
 type mlp struct {
 	nn.Base
