@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +69,21 @@ class TANDEM_API RecordIOWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+// Whose version 1 a file is: three programs order its chunks' headers in two ways, with two checksums. All of them are
+// read, and the original's is written.
+enum class RecordIODialect : std::uint32_t {
+  kOriginal = 0,    // github.com/wangkuiyi/recordio
+  kPaddle = 1,      // Paddle fluid: records, CRC-32, compressor (0 none, 1 Snappy's framing format), size
+  kPyRecordIO = 2,  // pyrecordio: records, CRC-32C, compressor (1 none, 2 one raw Snappy block, 3 gzip), size
+};
+
+struct RecordIOReaderOptions {
+  // Unset: where the header of the first chunk leaves it open, its checksum tells.
+  std::optional<RecordIODialect> dialect;
+  // Whether FILE.idx is used (write_recordio_index()), and written where there are so many chunks that it saves time.
+  bool index = true;
+};
+
 // Where a chunk lies, as its header says.
 struct RecordIOChunk {
   std::uint64_t offset;  // of the header, in bytes from the file's start
@@ -87,7 +103,7 @@ struct RecordIOChunk {
 // Thread-safe. The file must not shrink while it is mapped.
 class TANDEM_API RecordIOReader {
  public:
-  explicit RecordIOReader(const std::string& path);
+  explicit RecordIOReader(const std::string& path, const RecordIOReaderOptions& options = {});
   ~RecordIOReader();
   RecordIOReader(const RecordIOReader&) = delete;
   RecordIOReader& operator=(const RecordIOReader&) = delete;
@@ -98,6 +114,7 @@ class TANDEM_API RecordIOReader {
 
   const std::string& path() const;
   int version() const;
+  RecordIODialect dialect() const;           // of version 1
   const RecordIOMetadata& metadata() const;  // empty in version 1
   std::size_t chunk_count() const;
   RecordIOChunk chunk(std::size_t number) const;
@@ -108,6 +125,13 @@ class TANDEM_API RecordIOReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Writes FILE.idx beside a file of version 1: where its chunks are, so that opening it need not visit each of them. A
+// reader takes it as long as it fits the file's size, time of writing and chunk headers, each of which it checks again
+// before it uses the chunk; else it looks for itself. A file of version 2 has its index inside: nothing is written.
+// Returns the number of chunks. Errors: those of RecordIOReader; Error(kIo) where it cannot be written, or another
+// program's file has its name.
+TANDEM_API std::size_t write_recordio_index(const std::string& path, const RecordIOReaderOptions& options = {});
 
 // What repair_recordio() kept, and what is lost: descriptions that name chunk or bytes.
 struct RecordIORepair {

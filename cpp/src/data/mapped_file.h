@@ -16,9 +16,12 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
+  // When the file was written last, in nanoseconds since 1970.
+  std::int64_t modified() const { return modified_; }
 
  private:
   std::span<const std::uint8_t> bytes_;
+  std::int64_t modified_ = 0;
 };
 
 }  // namespace tandem

@@ -105,7 +105,7 @@ class RecordTool(unittest.TestCase):
                 ((self.original, "--compressor", "snappy"), ("compressor 1", "v2")),
                 ((self.original, "--version", "1", "--metadata", "a=b"), ("version 2",)),
                 ((self.original, "--metadata", "a"), ("KEY=VALUE",)),
-                ((self.images,), ("gzip",))):
+                ((self.images,), ("idx",))):
             self.check_refused(tandem("record", "convert", *arguments, "-o", output), *parts)
             self.assertEqual(os.listdir(self.folder.name), [])
         self.check_refused(tandem("record", "repair", self.images, output), "no whole chunk")

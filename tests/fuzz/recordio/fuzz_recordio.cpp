@@ -4,18 +4,10 @@
 //   fuzz_recordio SECONDS SEED
 //
 // Mutations are blind, so checksums are made right again in half of the cases: else nothing would get past them.
-#include <sys/resource.h>
-
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <random>
-
 #include "cpp/data/temp_dir.h"
 #include "crc32c.h"
 #include "data/recordio/v1_format.h"
-#include "tandem/error.h"
+#include "fuzz/fuzz.h"
 #include "tandem/mnist.h"
 #include "tandem/recordio.h"
 
@@ -23,35 +15,26 @@ namespace {
 
 using tandem::Compressor;
 using tandem::test::FileBytes;
-using Clock = std::chrono::steady_clock;
 
 class Fuzzer {
  public:
-  explicit Fuzzer(unsigned seed) : random_(seed) { make_corpus(); }
+  explicit Fuzzer(unsigned seed) : fuzz_(seed) { make_corpus(); }
 
   void run(double seconds) {
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    while (Clock::now() < end) {
+    fuzz_.run(seconds, [this] {
       fuzz_recordio();
+      fuzz_index();
       fuzz_idx();
-      ++rounds_;
-    }
-    std::printf("%ld rounds: %ld files read, %ld refused\n", rounds_, read_, refused_);
-    if (read_ == 0 || refused_ == 0) {
-      std::fprintf(stderr, "the mutations reach nothing: one of the counts is zero\n");
-      std::exit(1);
-    }
+    });
   }
 
  private:
-  std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
-
   void make_corpus() {
     for (const Compressor compressor : {Compressor::kNone, Compressor::kSnappy, Compressor::kGzip}) {
       for (const std::uint64_t chunk_bytes : {60, 3000, 200000}) {
         tandem::RecordIOWriter writer(dir_ / "w", {compressor, chunk_bytes});
         for (int i = 0; i < 20; ++i) {
-          const std::string record(below(400), static_cast<char>('a' + i));
+          const std::string record(fuzz_.below(400), static_cast<char>('a' + i));
           writer.write(record.data(), record.size());
         }
         writer.close();
@@ -66,50 +49,31 @@ class Fuzzer {
         options.metadata.user["key"] = "value";
         tandem::RecordIOWriter writer(dir_ / "w", options);
         for (int i = 0; i < 20; ++i) {
-          const std::string record(below(400), static_cast<char>('a' + i));
+          const std::string record(fuzz_.below(400), static_cast<char>('a' + i));
           writer.write(record.data(), record.size());
         }
         writer.close();
         corpus_.push_back(tandem::test::read_file(dir_ / "w"));
       }
     }
+    make_dialects();
     images_ = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     labels_ = {0, 0, 8, 1, 0, 0, 0, 3, 0, 1, 2};
   }
 
-  void mutate(FileBytes& bytes) {
-    for (std::size_t times = 1 + below(4); times > 0 && !bytes.empty(); --times) {
-      const std::size_t at = below(bytes.size());
-      switch (below(7)) {
-        case 0:
-          bytes[at] ^= static_cast<std::uint8_t>(1 << below(8));
-          break;
-        case 1:
-          bytes[at] = static_cast<std::uint8_t>(random_());
-          break;
-        case 2:  // an extreme number, in either byte order
-          for (std::size_t i = at; i < std::min(at + 4, bytes.size()); ++i) bytes[i] = below(2) ? 0xff : 0x7f;
-          break;
-        case 3:
-          bytes.resize(at);
-          break;
-        case 4:
-          bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), below(30),
-                       static_cast<std::uint8_t>(random_()));
-          break;
-        case 5:
-          bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at),
-                      bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + below(30), bytes.size())));
-          break;
-        case 6: {  // part of another file
-          const FileBytes& other = corpus_[below(corpus_.size())];
-          const std::size_t from = below(other.size());
-          const FileBytes part(other.begin() + static_cast<std::ptrdiff_t>(from),
-                               other.begin() + static_cast<std::ptrdiff_t>(std::min(from + below(200), other.size())));
-          bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), part.begin(), part.end());
-          break;
-        }
-      }
+  // The first chunks of v1 files as pyrecordio and Paddle fluid order their headers, which agree without compression.
+  void make_dialects() {
+    using namespace tandem::recordio;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const FileBytes original = corpus_[i];
+      const std::uint32_t size = load_u32(original.data() + 12);
+      FileBytes file(original.begin(), original.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + size));
+      const Bytes payload = Bytes(file).subspan(kHeaderBytes);
+      store_u32(file.data() + 4, load_u32(original.data() + 16));
+      store_u32(file.data() + 8, i == 0 ? crc32(payload) : tandem::crc32c(payload));
+      store_u32(file.data() + 12, i == 0 ? 0 : 1);
+      store_u32(file.data() + 16, size);
+      corpus_.push_back(file);
     }
   }
 
@@ -141,24 +105,11 @@ class Fuzzer {
     }
   }
 
-  void expect_records_or_error(const std::function<void()>& body) {
-    try {
-      body();
-      ++read_;
-    } catch (const tandem::Error& error) {
-      ++refused_;
-      if (error.code() != tandem::ErrorCode::kDataLoss && error.code() != tandem::ErrorCode::kOutOfRange) {
-        std::fprintf(stderr, "unexpected kind of error in round %ld: %s\n", rounds_, error.what());
-        std::exit(1);
-      }
-    }
-  }
-
   void fuzz_recordio() {
-    const FileBytes& before = corpus_[below(corpus_.size())];
+    const FileBytes& before = corpus_[fuzz_.below(corpus_.size())];
     FileBytes bytes = before;
-    mutate(bytes);
-    if (below(2)) {
+    fuzz_.mutate(bytes, corpus_);
+    if (fuzz_.below(2)) {
       if (before[0] == 0x89) {
         mend_checksums_v2(bytes, before);
       } else {
@@ -166,44 +117,58 @@ class Fuzzer {
       }
     }
     tandem::test::write_file(dir_ / "r", bytes);
-    expect_records_or_error([&] {
-      tandem::RecordIOReader reader(dir_ / "r");
-      unsigned sum = 0;
-      for (std::int64_t i = 0; i < std::min<std::int64_t>(reader.size(), 100000); ++i) {
-        for (const std::uint8_t byte : reader[i]) sum += byte;
-      }
-      checksum_ = sum;
-    });
-    expect_records_or_error([&] { tandem::repair_recordio(dir_ / "r", dir_ / "repaired"); });
+    fuzz_.expect_records_or_error([&] { read_all(dir_ / "r"); });
+    fuzz_.expect_records_or_error([&] { tandem::repair_recordio(dir_ / "r", dir_ / "repaired"); });
+  }
+
+  // A good file with a sidecar that lies: its records come, or an error at the chunk that it is wrong about.
+  void fuzz_index() {
+    const std::string file = dir_ / "indexed";
+    if (indexed_.empty()) {
+      tandem::RecordIOWriter writer(file, {Compressor::kNone, 60});
+      for (int i = 0; i < 20; ++i) writer.write("some bytes of a record, more of them and more", 20 + fuzz_.below(20));
+      writer.close();
+      tandem::write_recordio_index(file);
+      indexed_ = tandem::test::read_file(file + ".idx");
+    }
+    FileBytes index = indexed_;
+    fuzz_.mutate(index, corpus_);
+    if (fuzz_.below(2) && index.size() >= 64) {
+      tandem::recordio::store_u64(index.data() + 32, (index.size() - 64) / 24);
+      tandem::recordio::store_u32(index.data() + 40, tandem::crc32c({index.data() + 64, index.size() - 64}));
+      tandem::recordio::store_u32(index.data() + 60, tandem::crc32c({index.data(), 60}));
+    }
+    tandem::test::write_file(file + ".idx", index);
+    fuzz_.expect_records_or_error([&] { read_all(file); });
+  }
+
+  void read_all(const std::string& path) {
+    tandem::RecordIOReader reader(path);
+    unsigned sum = 0;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(reader.size(), 100000); ++i) {
+      for (const std::uint8_t byte : reader[i]) sum += byte;
+    }
+    checksum_ = sum;
   }
 
   void fuzz_idx() {
     FileBytes images = images_, labels = labels_;
-    mutate(images);
-    if (below(2)) mutate(labels);
+    fuzz_.mutate(images, corpus_);
+    if (fuzz_.below(2)) fuzz_.mutate(labels, corpus_);
     tandem::test::write_file(dir_ / "i", images);
     tandem::test::write_file(dir_ / "l", labels);
-    expect_records_or_error([&] { tandem::mnist_to_recordio(dir_ / "i", dir_ / "l", dir_ / "o"); });
+    fuzz_.expect_records_or_error([&] { tandem::mnist_to_recordio(dir_ / "i", dir_ / "l", dir_ / "o"); });
   }
 
-  std::mt19937 random_;
+  tandem::test::Fuzz fuzz_;
   tandem::test::TempDir dir_;
   std::vector<FileBytes> corpus_;
-  FileBytes images_, labels_;
-  long rounds_ = 0, read_ = 0, refused_ = 0;
+  FileBytes images_, labels_, indexed_;
   volatile unsigned checksum_ = 0;  // so that the bytes are really read
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: fuzz_recordio SECONDS SEED\n");
-    return 1;
-  }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit memory{1u << 30, 1u << 30};  // a length that is believed shows as bad_alloc
-  setrlimit(RLIMIT_AS, &memory);
-#endif
-  Fuzzer(static_cast<unsigned>(std::atoi(argv[2]))).run(std::atof(argv[1]));
+  return tandem::test::fuzz_main(argc, argv, [](double seconds, unsigned seed) { Fuzzer(seed).run(seconds); });
 }

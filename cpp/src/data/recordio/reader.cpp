@@ -1,7 +1,7 @@
-#include <array>
-#include <fstream>
+#include <algorithm>
 
 #include "data/recordio/record_file.h"
+#include "data/recordio/v1_index.h"
 #include "data/recordio/v2_format.h"
 #include "tandem/error.h"
 
@@ -9,25 +9,27 @@ namespace tandem {
 
 using namespace recordio;
 
-namespace {
+namespace recordio {
 
-// What cannot be read at all is said by whoever maps the file.
-bool begins_as_v2(const std::string& path) {
-  std::array<std::uint8_t, v2::kMagic.size()> magic{};
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(magic.data()), magic.size());
-  return magic == v2::kMagic;
+std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                             std::shared_ptr<ContentCache> cache) {
+  const std::uint64_t size = std::min<std::uint64_t>(file->size(), v2::kMagic.size());
+  const bool is_v2 = std::ranges::equal(file->read(0, size).bytes, v2::kMagic);
+  return is_v2 ? open_v2(std::move(file), std::move(cache)) : open_v1(std::move(file), options, std::move(cache));
 }
 
-}  // namespace
+}  // namespace recordio
 
 struct RecordIOReader::Impl {
-  explicit Impl(const std::string& name) : path(name), file(begins_as_v2(name) ? open_v2(name) : open_v1(name)) {}
+  Impl(const std::string& name, const RecordIOReaderOptions& options)
+      : path(name), file(open_record_file(open_data_file(name), options, nullptr)) {}
 
   std::string path;
   std::unique_ptr<RecordFile> file;
 };
 
-RecordIOReader::RecordIOReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+RecordIOReader::RecordIOReader(const std::string& path, const RecordIOReaderOptions& options)
+    : impl_(std::make_unique<Impl>(path, options)) {}
 
 RecordIOReader::~RecordIOReader() = default;
 
@@ -40,7 +42,7 @@ std::span<const std::uint8_t> RecordIOReader::operator[](std::int64_t index) {
     throw Error(ErrorCode::kOutOfRange, impl_->path + " has " + std::to_string(size()) +
                                             " records; there is no record " + std::to_string(index));
   }
-  return impl_->file->record(index);
+  return impl_->file->record(index).bytes;
 }
 
 const std::string& RecordIOReader::path() const {
@@ -49,6 +51,10 @@ const std::string& RecordIOReader::path() const {
 
 int RecordIOReader::version() const {
   return impl_->file->version();
+}
+
+RecordIODialect RecordIOReader::dialect() const {
+  return impl_->file->dialect();
 }
 
 const RecordIOMetadata& RecordIOReader::metadata() const {
@@ -70,6 +76,13 @@ RecordIOChunk RecordIOReader::chunk(std::size_t number) const {
 std::uint64_t RecordIOReader::verify(std::size_t number) {
   chunk(number);
   return impl_->file->verify(number);
+}
+
+std::size_t write_recordio_index(const std::string& path, const RecordIOReaderOptions& options) {
+  const auto file = open_data_file(path);
+  const auto opened = open_record_file(file, {options.dialect, /*index=*/false}, nullptr);
+  if (opened->version() == 1) save_index(*file, walk_chunks(*file, opened->dialect()));
+  return opened->chunk_count();
 }
 
 }  // namespace tandem

@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "data/mapped_file.h"
+#include "data/content_cache.h"
+#include "data/data_file.h"
 #include "data/recordio/bytes.h"
 #include "tandem/recordio.h"
 
@@ -15,15 +16,23 @@ class RecordFile {
  public:
   virtual ~RecordFile() = default;
   virtual std::int64_t size() const = 0;
-  virtual Bytes record(std::int64_t index) = 0;  // which is in range
+  virtual Record record(std::int64_t index) = 0;  // which is in range
   virtual std::size_t chunk_count() const = 0;
   virtual RecordIOChunk chunk(std::size_t number) const = 0;  // in range, here and below
-  virtual std::uint64_t verify(std::size_t number) = 0;
+  virtual std::size_t chunk_of(std::int64_t index) const = 0;
+  virtual std::uint64_t verify(std::size_t number) = 0;  // keeps nothing of the chunk
   virtual int version() const = 0;
+  virtual RecordIODialect dialect() const { return RecordIODialect::kOriginal; }
   virtual const RecordIOMetadata& metadata() const = 0;
+  virtual std::uint64_t fingerprint() const = 0;
 };
 
-std::unique_ptr<RecordFile> open_v1(const std::string& path);
-std::unique_ptr<RecordFile> open_v2(const std::string& path);
+// Without a cache, whatever was made of a chunk stays as long as the file, and records have no owners.
+std::unique_ptr<RecordFile> open_v1(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                    std::shared_ptr<ContentCache> cache);
+std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache);
+// Of the version that the file's first bytes say.
+std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                             std::shared_ptr<ContentCache> cache);
 
 }  // namespace tandem::recordio

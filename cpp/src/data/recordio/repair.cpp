@@ -49,29 +49,51 @@ std::string records_text(std::uint64_t begin, std::uint64_t end) {
                           : "records " + std::to_string(begin) + " to " + std::to_string(end - 1);
 }
 
-// Its bytes in the file, where a whole and good chunk begins there. Throws Damaged.
-std::uint64_t check_v1_chunk(Bytes rest, ChunkHeader& header) {
-  header = decode_header(rest);
+// A chunk that is whole and good.
+struct GoodChunk {
+  std::uint64_t bytes;  // in the file
+  std::int64_t records;
+};
+
+// Throws Damaged.
+GoodChunk check_v1_chunk(Bytes rest, RecordIODialect dialect) {
+  const ChunkHeader header = decode_header(rest, rest.size(), dialect);
   const Bytes stored = rest.subspan(kHeaderBytes, header.stored_size);
-  check_payload(stored, header.checksum);
+  check_payload(stored, header.checksum, dialect);
   Buffer memory;
-  index_records(decompress(stored, header.compressor, memory), header.records);
-  return kHeaderBytes + header.stored_size;
+  index_records(decompress(stored, header.compressor, dialect, memory), header.records);
+  return {kHeaderBytes + header.stored_size, header.records};
+}
+
+// The same, of whichever dialect the first good chunk is, which is that of the whole file.
+GoodChunk check_v1_chunk(Bytes rest, std::optional<RecordIODialect>& dialect) {
+  if (dialect) return check_v1_chunk(rest, *dialect);
+  for (const RecordIODialect other : {RecordIODialect::kPaddle, RecordIODialect::kPyRecordIO}) {
+    try {
+      const GoodChunk chunk = check_v1_chunk(rest, other);
+      if (chunk.records > 0) dialect = other;
+      return chunk;
+    } catch (const Damaged&) {
+    }
+  }
+  const GoodChunk chunk = check_v1_chunk(rest, RecordIODialect::kOriginal);
+  if (chunk.records > 0) dialect = RecordIODialect::kOriginal;
+  return chunk;
 }
 
 RecordIORepair repair_v1(Bytes bytes, AtomicFile& target) {
   RecordIORepair report;
   Losses losses;
+  std::optional<RecordIODialect> dialect;
   for (std::uint64_t at = 0; at < bytes.size();) {
     const Bytes rest = bytes.subspan(at);
-    ChunkHeader header;
     try {
-      const std::uint64_t size = check_v1_chunk(rest, header);
+      const GoodChunk chunk = check_v1_chunk(rest, dialect);
       losses.flush(report);
-      target.append(rest.data(), size);
-      report.records += header.records;
+      target.append(rest.data(), chunk.bytes);
+      report.records += chunk.records;
       report.chunks += 1;
-      at += size;
+      at += chunk.bytes;
     } catch (const Damaged& what) {
       const std::uint8_t magic[] = {0x04, 0x03, 0x02, 0x01};
       const auto next = std::search(rest.begin() + 1, rest.end(), std::begin(magic), std::end(magic));

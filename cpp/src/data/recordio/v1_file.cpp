@@ -1,120 +1,106 @@
 #include <algorithm>
-#include <deque>
 
-#include "data/recordio/chunk_content.h"
-#include "data/recordio/other_formats.h"
+#include "data/fingerprint.h"
+#include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
-#include "data/recordio/v1_format.h"
+#include "data/recordio/v1_index.h"
 #include "tandem/error.h"
 
 namespace tandem::recordio {
 namespace {
 
 struct Content {
+  Record stored;  // its owner keeps what was fetched
   Buffer decompressed;
   Bytes payload;
   std::vector<std::uint32_t> offsets;
-};
 
-struct Chunk : RecordIOChunk {
-  std::uint32_t checksum = 0;
-  OnceLoaded<Content> content;
+  // Offsets of a plain chunk in a map stay: finding them again takes a walk through all of it.
+  std::uint64_t cached_bytes() const {
+    const std::uint64_t bytes = decompressed.size + (stored.owner ? stored.bytes.size() : 0);
+    return bytes == 0 ? 0 : bytes + offsets.size() * sizeof offsets[0];
+  }
 };
 
 class V1File : public RecordFile {
  public:
-  explicit V1File(const std::string& path) : path_(path), file_(path) { scan(); }
+  V1File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<ContentCache> cache)
+      : file_(std::move(file)),
+        index_(find_chunks(*file_, options)),
+        contents_(index_.chunks.size(), std::move(cache)) {}
 
-  std::int64_t size() const override { return first_record_.back(); }
-  Bytes record(std::int64_t index) override;
-  std::size_t chunk_count() const override { return chunks_.size(); }
-  RecordIOChunk chunk(std::size_t number) const override { return chunks_[number]; }
-  std::uint64_t verify(std::size_t number) override { return content(number).payload.size(); }
+  std::int64_t size() const override { return index_.records(); }
+  Record record(std::int64_t index) override;
+  std::size_t chunk_count() const override { return index_.chunks.size(); }
+  RecordIOChunk chunk(std::size_t number) const override {
+    const V1Chunk& chunk = index_.chunks[number];
+    return {chunk.offset, chunk.stored_size, chunk.compressor, chunk.first_record, chunk.records};
+  }
+  std::size_t chunk_of(std::int64_t index) const override;
+  std::uint64_t verify(std::size_t number) override { return load(number).payload.size(); }
   int version() const override { return 1; }
+  RecordIODialect dialect() const override { return index_.dialect; }
   const RecordIOMetadata& metadata() const override { return metadata_; }
+  std::uint64_t fingerprint() const override;
 
  private:
-  void scan();
-  const Content& content(std::size_t number);
-  [[noreturn]] void damaged(std::size_t number, std::uint64_t offset, const std::string& reason) const;
+  ChunkContents<Content>::Held content(std::size_t number);
+  Content load(std::size_t number) const;
 
-  std::string path_;
-  MappedFile file_;
-  std::deque<Chunk> chunks_;                // a Chunk cannot move
-  std::vector<std::int64_t> first_record_;  // of each chunk, and the total
-  RecordIOMetadata metadata_;
+  const std::shared_ptr<DataFile> file_;
+  const V1Index index_;
+  ChunkContents<Content> contents_;
+  const RecordIOMetadata metadata_;
 };
 
-void V1File::damaged(std::size_t number, std::uint64_t offset, const std::string& reason) const {
-  throw Error(ErrorCode::kDataLoss, path_ + ": chunk " + std::to_string(number) + " at byte " + std::to_string(offset) +
-                                        " is damaged: " + reason +
-                                        "; restore the file, or keep its good chunks with `tandem record repair`");
-}
-
-void V1File::scan() {
-  const Bytes bytes = file_.bytes();
-  std::int64_t records = 0;
-  std::uint64_t at = 0;
-  first_record_.push_back(0);
-  while (at < bytes.size()) {
-    const std::size_t number = chunks_.size();
-    const Bytes rest = bytes.subspan(at);
-    if (number == 0 && !(rest.size() >= 4 && load_u32(rest.data()) == kMagic)) {
-      const std::string guess = guess_other_format(bytes);
-      throw Error(ErrorCode::kDataLoss,
-                  path_ + ": chunk 0 at byte 0 has a wrong magic number: this is not a RecordIO file" +
-                      (guess.empty() ? "" : "; " + guess));
-    }
-    ChunkHeader header;
-    try {
-      header = decode_header(rest);
-    } catch (const Damaged& what) {
-      if (const std::string guess = number == 0 ? guess_other_format(bytes) : ""; !guess.empty()) {
-        throw Error(ErrorCode::kDataLoss, path_ + ": chunk 0 at byte 0 is not RecordIO v1; " + guess);
-      }
-      damaged(number, at, what.reason);
-    }
-    Chunk& chunk = chunks_.emplace_back();
-    chunk.offset = at;
-    chunk.stored_size = header.stored_size;
-    chunk.compressor = header.compressor;
-    chunk.first_record = records;
-    chunk.records = header.records;
-    chunk.checksum = header.checksum;
-    records += header.records;
-    first_record_.push_back(records);
-    at += kHeaderBytes + header.stored_size;
+Content V1File::load(std::size_t number) const {
+  const V1Chunk& chunk = index_.chunks[number];
+  Content content;
+  try {
+    check_header(*file_, chunk, index_.dialect);
+    content.stored = file_->read(chunk.offset + kHeaderBytes, chunk.stored_size);
+    check_payload(content.stored.bytes, chunk.checksum, index_.dialect);
+    content.payload = decompress(content.stored.bytes, chunk.compressor, index_.dialect, content.decompressed);
+    content.offsets = index_records(content.payload, chunk.records);
+  } catch (const Damaged& what) {
+    throw_damaged_chunk(file_->name(), number, chunk.offset, what.reason);
   }
+  if (content.decompressed.data) content.stored = {};
+  return content;
 }
 
-const Content& V1File::content(std::size_t number) {
-  Chunk& chunk = chunks_[number];
-  return chunk.content.get([&] {
-    const Bytes stored = file_.bytes().subspan(chunk.offset + kHeaderBytes, chunk.stored_size);
-    Content content;
-    try {
-      check_payload(stored, chunk.checksum);
-      content.payload = decompress(stored, chunk.compressor, content.decompressed);
-      content.offsets = index_records(content.payload, static_cast<std::uint32_t>(chunk.records));
-    } catch (const Damaged& what) {
-      damaged(number, chunk.offset, what.reason);
-    }
-    return content;
-  });
+ChunkContents<Content>::Held V1File::content(std::size_t number) {
+  return contents_.get(number, [&] { return load(number); });
 }
 
-Bytes V1File::record(std::int64_t index) {
-  const auto next = std::upper_bound(first_record_.begin(), first_record_.end(), index);
-  const auto number = static_cast<std::size_t>(next - first_record_.begin()) - 1;
-  const Content& chunk = content(number);
-  const auto i = static_cast<std::size_t>(index - first_record_[number]);
-  return chunk.payload.subspan(chunk.offsets[i], chunk.offsets[i + 1] - 4 - chunk.offsets[i]);
+std::size_t V1File::chunk_of(std::int64_t index) const {
+  const auto next = std::ranges::upper_bound(index_.chunks, index, {}, &V1Chunk::first_record);
+  return static_cast<std::size_t>(next - index_.chunks.begin()) - 1;
+}
+
+Record V1File::record(std::int64_t index) {
+  const std::size_t number = chunk_of(index);
+  auto held = content(number);
+  const std::vector<std::uint32_t>& offsets = held.content->offsets;
+  const auto i = static_cast<std::size_t>(index - index_.chunks[number].first_record);
+  return {held.content->payload.subspan(offsets[i], offsets[i + 1] - 4 - offsets[i]), std::move(held.owner)};
+}
+
+std::uint64_t V1File::fingerprint() const {
+  Fingerprint fingerprint;
+  fingerprint.add(file_->size());
+  for (const V1Chunk& chunk : index_.chunks) {
+    fingerprint.add(chunk.offset);
+    fingerprint.add(std::uint64_t{chunk.records} << 32 | chunk.checksum);
+  }
+  return fingerprint.value();
 }
 
 }  // namespace
 
-std::unique_ptr<RecordFile> open_v1(const std::string& path) {
-  return std::make_unique<V1File>(path);
+std::unique_ptr<RecordFile> open_v1(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                    std::shared_ptr<ContentCache> cache) {
+  return std::make_unique<V1File>(std::move(file), options, std::move(cache));
 }
 
 }  // namespace tandem::recordio

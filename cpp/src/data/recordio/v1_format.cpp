@@ -18,6 +18,8 @@ constexpr std::uint8_t kPlainFrame = 0x01;
 
 // No deflate stream expands by more; it bounds what a damaged length can make us allocate.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
+// Nor any Snappy block: a copy of 64 bytes takes three.
+constexpr std::uint64_t kMaxSnappyRatio = 22;
 
 // Bounds the records that a header may declare: no codec here makes more than this of a byte, and a record takes four.
 constexpr std::uint64_t kMaxExpansion = 1100;
@@ -77,19 +79,30 @@ std::string hex(std::uint32_t value) {
   return text;
 }
 
-ChunkHeader decode_header(Bytes rest) {
-  if (rest.size() < kHeaderBytes) {
-    throw Damaged{"the file ends inside its header, " + std::to_string(rest.size()) + " bytes of 20"};
+ChunkHeader decode_header(Bytes header, std::uint64_t rest, RecordIODialect dialect) {
+  if (rest < kHeaderBytes) {
+    throw Damaged{"the file ends inside its header, " + std::to_string(rest) + " bytes of 20"};
   }
-  if (const std::uint32_t magic = load_u32(rest.data()); magic != kMagic) {
+  if (const std::uint32_t magic = load_u32(header.data()); magic != kMagic) {
     throw Damaged{"its magic number is " + hex(magic) + ", not " + hex(kMagic)};
   }
-  const std::uint32_t checksum = load_u32(rest.data() + 4), compressor = load_u32(rest.data() + 8);
-  const std::uint32_t size = load_u32(rest.data() + 12), count = load_u32(rest.data() + 16);
-  if (compressor > 2) throw Damaged{"its compressor is " + std::to_string(compressor) + ", none of 0, 1, 2"};
-  if (size > rest.size() - kHeaderBytes) {
+  const bool original = dialect == RecordIODialect::kOriginal;
+  const auto field = [&](std::size_t of_original, std::size_t of_others) {
+    return load_u32(header.data() + 4 * (original ? of_original : of_others));
+  };
+  const std::uint32_t checksum = field(1, 2), stored_compressor = field(2, 3), size = field(3, 4), count = field(4, 1);
+  // pyrecordio counts from 1. Its numbers are the original's otherwise, and so are Paddle's, who has no gzip.
+  const std::uint32_t compressor = stored_compressor - (dialect == RecordIODialect::kPyRecordIO ? 1 : 0);
+  if (compressor > (dialect == RecordIODialect::kPaddle ? 1 : 2)) {
+    throw Damaged{"its compressor is " + std::to_string(stored_compressor) + ", none of " +
+                  (original                              ? "0, 1, 2"
+                   : dialect == RecordIODialect::kPaddle ? "0, 1"
+                                                         : "1, 2, 3")};
+  }
+  rest -= kHeaderBytes;
+  if (size > rest) {
     throw Damaged{"it is truncated: its header declares " + std::to_string(size) + " bytes, the file has " +
-                  std::to_string(rest.size() - kHeaderBytes)};
+                  std::to_string(rest)};
   }
   if (count > (compressor == 0 ? size / 4 : size * kMaxExpansion / 4)) {
     throw Damaged{"its header declares " + std::to_string(count) + " records, more than " + std::to_string(size) +
@@ -102,15 +115,23 @@ ChunkHeader decode_header(Bytes rest) {
   return {checksum, static_cast<Compressor>(compressor), size, count};
 }
 
-void check_payload(Bytes stored, std::uint32_t checksum) {
-  if (const std::uint32_t actual = crc32(stored); actual != checksum) {
+std::uint32_t payload_checksum(Bytes stored, RecordIODialect dialect) {
+  return dialect == RecordIODialect::kPyRecordIO ? crc32c(stored) : crc32(stored);
+}
+
+void check_payload(Bytes stored, std::uint32_t checksum, RecordIODialect dialect) {
+  if (const std::uint32_t actual = payload_checksum(stored, dialect); actual != checksum) {
     throw Damaged{"its checksum is " + hex(actual) + ", its header says " + hex(checksum)};
   }
 }
 
-Bytes decompress(Bytes stored, Compressor compressor, Buffer& memory) {
+Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, Buffer& memory) {
   if (compressor == Compressor::kNone) return stored;
-  memory = compressor == Compressor::kSnappy ? snappy_decompress(stored) : gzip_decompress(stored);
+  if (compressor == Compressor::kGzip) {
+    memory = gzip_decompress(stored);
+  } else {
+    memory = dialect == RecordIODialect::kPyRecordIO ? snappy_block_decompress(stored) : snappy_decompress(stored);
+  }
   return {memory.data.get(), memory.size};
 }
 
@@ -161,6 +182,20 @@ Buffer snappy_decompress(Bytes stored) {
     }
     at += size;
   });
+  return payload;
+}
+
+Buffer snappy_block_decompress(Bytes stored) {
+  const auto* from = reinterpret_cast<const char*>(stored.data());
+  std::size_t size = 0;
+  if (!snappy::GetUncompressedLength(from, stored.size(), &size)) {
+    throw Damaged{"its Snappy data does not begin with a length"};
+  }
+  if (size > stored.size() * kMaxSnappyRatio) throw Damaged{"its Snappy data declares an impossible size"};
+  Buffer payload = allocate(size);
+  if (!snappy::RawUncompress(from, stored.size(), reinterpret_cast<char*>(payload.data.get()))) {
+    throw Damaged{"its Snappy data does not decompress"};
+  }
   return payload;
 }
 

@@ -25,24 +25,27 @@ std::uint32_t crc32(Bytes data);
 std::vector<std::uint8_t> snappy_compress(Bytes payload);
 std::vector<std::uint8_t> gzip_compress(Bytes payload);
 
-// Throw Damaged. Neither allocates more than the data's own declarations add up to, and those are checked against what
+// Throw Damaged. None allocates more than the data's own declarations add up to, and those are checked against what
 // data of that size can expand to.
 Buffer snappy_decompress(Bytes stored);
+Buffer snappy_block_decompress(Bytes stored);
 Buffer gzip_decompress(Bytes stored);
 
 struct ChunkHeader {
-  std::uint32_t checksum;  // CRC-32 of the stored payload
+  std::uint32_t checksum;  // of the stored payload
   Compressor compressor;
   std::uint32_t stored_size;
   std::uint32_t records;
 };
 
-// Of the chunk at the front of `rest`, whose payload lies in it whole. Throws Damaged.
-ChunkHeader decode_header(Bytes rest);
+// Of a chunk that begins `rest` bytes before the file's end, its payload whole in them; `header` has the first 20 of
+// them, or as many as there are. Throws Damaged.
+ChunkHeader decode_header(Bytes header, std::uint64_t rest, RecordIODialect dialect = RecordIODialect::kOriginal);
+std::uint32_t payload_checksum(Bytes stored, RecordIODialect dialect);
 // Throws Damaged.
-void check_payload(Bytes stored, std::uint32_t checksum);
+void check_payload(Bytes stored, std::uint32_t checksum, RecordIODialect dialect = RecordIODialect::kOriginal);
 // The payload: stored bytes themselves, or decompressed into `memory`. Throws Damaged.
-Bytes decompress(Bytes stored, Compressor compressor, Buffer& memory);
+Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, Buffer& memory);
 
 // The first record begins at its length, at payload[0]; offsets[i] is where record i's bytes begin, offsets[count] is
 // payload.size() + 4, so that record i ends at offsets[i + 1] - 4. Throws Damaged unless `count` records fill the

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <deque>
 
 #include "crc32c.h"
-#include "data/recordio/chunk_content.h"
+#include "data/fingerprint.h"
+#include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v2_format.h"
 #include "tandem/error.h"
@@ -13,65 +13,87 @@ namespace {
 using namespace v2;
 
 struct Content {
+  Record stored;  // its owner keeps what was fetched
   Buffer decompressed;
   RecordTable table;
+
+  std::uint64_t cached_bytes() const { return decompressed.size + (stored.owner ? stored.bytes.size() : 0); }
 };
 
-struct Chunk : RecordIOChunk {
-  std::uint64_t content_bytes = 0;
-  OnceLoaded<Content> content;
+struct Chunk {
+  std::uint64_t offset;
+  std::int64_t first_record;
+  std::int64_t records;
+  std::uint64_t content_bytes;
+  std::uint64_t stored_bytes;
 };
 
 class V2File : public RecordFile {
  public:
-  explicit V2File(const std::string& path) : path_(path), file_(path) { open(); }
+  V2File(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache) : file_(std::move(file)) {
+    open();
+    contents_.emplace(chunks_.size(), std::move(cache));
+  }
 
-  std::int64_t size() const override { return first_record_.back(); }
-  Bytes record(std::int64_t index) override;
+  std::int64_t size() const override {
+    return chunks_.empty() ? 0 : chunks_.back().first_record + chunks_.back().records;
+  }
+  Record record(std::int64_t index) override;
   std::size_t chunk_count() const override { return chunks_.size(); }
-  RecordIOChunk chunk(std::size_t number) const override { return chunks_[number]; }
-  std::uint64_t verify(std::size_t number) override { return content(number).table.content().size(); }
+  RecordIOChunk chunk(std::size_t number) const override {
+    const Chunk& chunk = chunks_[number];
+    // A writer keeps compressed bytes only where they are fewer.
+    return {chunk.offset, chunk.stored_bytes,
+            chunk.content_bytes == chunk.stored_bytes ? Compressor::kNone : Compressor::kZstd, chunk.first_record,
+            chunk.records};
+  }
+  std::size_t chunk_of(std::int64_t index) const override;
+  std::uint64_t verify(std::size_t number) override { return load(number).table.content().size(); }
   int version() const override { return 2; }
   const RecordIOMetadata& metadata() const override { return metadata_; }
+  std::uint64_t fingerprint() const override { return fingerprint_; }
 
  private:
   void open();
   void read_footer(const Trailer& trailer, std::uint64_t first_chunk);
-  const Content& content(std::size_t number);
+  ChunkContents<Content>::Held content(std::size_t number);
+  Content load(std::size_t number) const;
 
-  std::string path_;
-  MappedFile file_;
+  const std::shared_ptr<DataFile> file_;
   FileHeader header_;
-  std::deque<Chunk> chunks_;                // a Chunk cannot move
-  std::vector<std::int64_t> first_record_;  // of each chunk, and the total
+  std::vector<Chunk> chunks_;
+  std::optional<ChunkContents<Content>> contents_;
   RecordIOMetadata metadata_;
+  std::uint64_t fingerprint_ = 0;
 };
 
 void V2File::open() {
-  const Bytes bytes = file_.bytes();
+  const std::uint64_t size = file_->size();
   try {
-    if (bytes.size() < 3 * kBlock || bytes.size() % kBlock != 0) throw Damaged{"it is cut off"};
-    header_ = decode_file_header(bytes.first(kBlock));
+    if (size < 3 * kBlock || size % kBlock != 0) throw Damaged{"it is cut off"};
+    header_ = decode_file_header(file_->read(0, kBlock).bytes);
     const std::uint64_t first_chunk = kBlock + padded(header_.metadata_bytes);
-    if (first_chunk > bytes.size()) throw Damaged{"it is cut off in its metadata"};
-    const Bytes metadata = bytes.subspan(kBlock, first_chunk - kBlock);
-    if (crc32c(metadata) != header_.metadata_crc) throw Damaged{"the checksum of its metadata does not match"};
-    metadata_ = decode_metadata(metadata.first(header_.metadata_bytes));
-    const Trailer trailer = decode_trailer(bytes.last(kBlock));
+    if (first_chunk > size) throw Damaged{"it is cut off in its metadata"};
+    const Record metadata = file_->read(kBlock, first_chunk - kBlock);
+    if (crc32c(metadata.bytes) != header_.metadata_crc) throw Damaged{"the checksum of its metadata does not match"};
+    metadata_ = decode_metadata(metadata.bytes.first(header_.metadata_bytes));
+    const Trailer trailer = decode_trailer(file_->read(size - kBlock, kBlock).bytes);
     if (trailer.sync != header_.sync) throw Damaged{"its header and its trailer are of different files"};
     read_footer(trailer, first_chunk);
   } catch (const Damaged& what) {
-    throw Error(ErrorCode::kDataLoss, path_ + " is damaged: " + what.reason +
+    throw Error(ErrorCode::kDataLoss, file_->name() + " is damaged: " + what.reason +
                                           "; restore the file, or keep its good chunks with `tandem record repair`");
   }
 }
 
 // Every byte between metadata and trailer belongs to a chunk, and so to a checksum.
 void V2File::read_footer(const Trailer& trailer, std::uint64_t first_chunk) {
-  const Bytes bytes = file_.bytes();
-  const ChunkHeader footer = check_chunk(bytes, trailer.footer_offset);
+  const std::uint64_t size = file_->size();
+  if (trailer.footer_offset > size - kBlock) throw Damaged{"its trailer does not lead to its footer"};
+  const Record rest = file_->read(trailer.footer_offset, size - trailer.footer_offset);
+  const ChunkHeader footer = check_chunk(rest.bytes, 0);
   if (footer.type != ChunkType::kFooter || footer.sync != header_.sync ||
-      trailer.footer_offset + footer.whole_bytes() != bytes.size() - kBlock) {
+      trailer.footer_offset + footer.whole_bytes() != size - kBlock) {
     throw Damaged{"its trailer does not lead to its footer"};
   }
   if (footer.records != trailer.chunks || footer.first_record != trailer.records ||
@@ -79,9 +101,9 @@ void V2File::read_footer(const Trailer& trailer, std::uint64_t first_chunk) {
       footer.codec != Compressor::kNone) {
     throw Damaged{"its footer and its trailer differ"};
   }
-  const Bytes entries = bytes.subspan(trailer.footer_offset + kBlock, footer.stored_bytes);
+  const Bytes entries = rest.bytes.subspan(kBlock, footer.stored_bytes);
   std::uint64_t offset = first_chunk, records = 0;
-  first_record_.push_back(0);
+  chunks_.reserve(trailer.chunks);
   for (std::uint64_t i = 0; i < trailer.chunks; ++i) {
     const std::uint8_t* at = entries.data() + i * kFooterEntryBytes;
     const FooterEntry entry{load_u64(at), load_u64(at + 8), load_u64(at + 16), load_u64(at + 24)};
@@ -90,55 +112,65 @@ void V2File::read_footer(const Trailer& trailer, std::uint64_t first_chunk) {
         entry.content_bytes > kMostContent || entry.records > entry.content_bytes / 8) {
       throw Damaged{"its footer has an impossible entry for chunk " + std::to_string(i)};
     }
-    Chunk& chunk = chunks_.emplace_back();
-    chunk.offset = offset;
-    chunk.stored_size = entry.stored_bytes;
-    chunk.first_record = static_cast<std::int64_t>(records);
-    chunk.records = static_cast<std::int64_t>(entry.records);
-    chunk.content_bytes = entry.content_bytes;
-    chunk.compressor = entry.content_bytes == entry.stored_bytes ? Compressor::kNone : Compressor::kZstd;
+    chunks_.push_back({offset, static_cast<std::int64_t>(records), static_cast<std::int64_t>(entry.records),
+                       entry.content_bytes, entry.stored_bytes});
     records += entry.records;
-    first_record_.push_back(static_cast<std::int64_t>(records));
     offset += kBlock + padded(entry.stored_bytes);
   }
   if (offset != trailer.footer_offset || records != trailer.records) {
     throw Damaged{"its footer leaves out a part of it"};
   }
+  Fingerprint fingerprint;  // the sync marker follows from the first chunk, the checksum from where chunks lie
+  for (const std::uint64_t number : {size, records, trailer.chunks, load_u64(header_.sync.data()),
+                                     load_u64(header_.sync.data() + 8), std::uint64_t{footer.stored_crc}}) {
+    fingerprint.add(number);
+  }
+  fingerprint_ = fingerprint.value();
 }
 
-const Content& V2File::content(std::size_t number) {
-  Chunk& chunk = chunks_[number];
-  return chunk.content.get([&] {
-    Content content;
-    try {
-      const ChunkHeader header = check_chunk(file_.bytes(), chunk.offset);
-      if (header.type != ChunkType::kRecords || header.sync != header_.sync ||
-          header.stored_bytes != chunk.stored_size || header.content_bytes != chunk.content_bytes ||
-          header.records != static_cast<std::uint64_t>(chunk.records) ||
-          header.first_record != static_cast<std::uint64_t>(chunk.first_record)) {
-        throw Damaged{"its header and the footer differ"};
-      }
-      const Bytes bytes = chunk_content(file_.bytes(), chunk.offset, header, content.decompressed);
-      content.table = RecordTable(bytes, header.records, header.alignment);
-    } catch (const Damaged& what) {
-      throw Error(ErrorCode::kDataLoss, path_ + ": chunk " + std::to_string(number) + " at byte " +
-                                            std::to_string(chunk.offset) + " is damaged: " + what.reason +
-                                            "; restore the file, or keep its good chunks with `tandem record repair`");
+Content V2File::load(std::size_t number) const {
+  const Chunk& chunk = chunks_[number];
+  Content content;
+  try {
+    content.stored = file_->read(chunk.offset, kBlock + padded(chunk.stored_bytes));
+    const ChunkHeader header = check_chunk(content.stored.bytes, 0);
+    if (header.type != ChunkType::kRecords || header.sync != header_.sync ||
+        header.stored_bytes != chunk.stored_bytes || header.content_bytes != chunk.content_bytes ||
+        header.records != static_cast<std::uint64_t>(chunk.records) ||
+        header.first_record != static_cast<std::uint64_t>(chunk.first_record)) {
+      throw Damaged{"its header and the footer differ"};
     }
-    return content;
-  });
+    const Bytes bytes = chunk_content(content.stored.bytes, 0, header, content.decompressed);
+    content.table = RecordTable(bytes, header.records, header.alignment);
+  } catch (const Damaged& what) {
+    throw Error(ErrorCode::kDataLoss, file_->name() + ": chunk " + std::to_string(number) + " at byte " +
+                                          std::to_string(chunk.offset) + " is damaged: " + what.reason +
+                                          "; restore the file, or keep its good chunks with `tandem record repair`");
+  }
+  if (content.decompressed.data) content.stored = {};
+  return content;
 }
 
-Bytes V2File::record(std::int64_t index) {
-  const auto next = std::upper_bound(first_record_.begin(), first_record_.end(), index);
-  const auto number = static_cast<std::size_t>(next - first_record_.begin()) - 1;
-  return content(number).table[static_cast<std::uint64_t>(index - first_record_[number])];
+ChunkContents<Content>::Held V2File::content(std::size_t number) {
+  return contents_->get(number, [&] { return load(number); });
+}
+
+std::size_t V2File::chunk_of(std::int64_t index) const {
+  const auto next = std::ranges::upper_bound(chunks_, index, {}, &Chunk::first_record);
+  return static_cast<std::size_t>(next - chunks_.begin()) - 1;
+}
+
+Record V2File::record(std::int64_t index) {
+  const std::size_t number = chunk_of(index);
+  auto held = content(number);
+  const auto i = static_cast<std::uint64_t>(index - chunks_[number].first_record);
+  return {held.content->table[i], std::move(held.owner)};
 }
 
 }  // namespace
 
-std::unique_ptr<RecordFile> open_v2(const std::string& path) {
-  return std::make_unique<V2File>(path);
+std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache) {
+  return std::make_unique<V2File>(std::move(file), std::move(cache));
 }
 
 }  // namespace tandem::recordio

@@ -1,0 +1,40 @@
+#include "data/content_cache.h"
+
+namespace tandem {
+
+std::shared_ptr<const void> ContentCache::find(const void* maker, std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find({maker, number});
+  if (found == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->content;
+}
+
+void ContentCache::put(const void* maker, std::uint64_t number, std::shared_ptr<const void> content,
+                       std::uint64_t bytes) {
+  std::list<Entry> dropped;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  const Key key{maker, number};
+  if (by_key_.contains(key)) return;
+  entries_.push_front({key, std::move(content), bytes});
+  by_key_[key] = entries_.begin();
+  for (bytes_ += bytes; bytes_ > limit_ && entries_.size() > 1;) {
+    const auto last = std::prev(entries_.end());
+    bytes_ -= last->bytes;
+    by_key_.erase(last->key);
+    dropped.splice(dropped.end(), entries_, last);
+  }
+}
+
+void ContentCache::drop_all_of(const void* maker) {
+  const std::lock_guard lock(mutex_);
+  const auto begin = by_key_.lower_bound({maker, 0});
+  auto end = begin;
+  for (; end != by_key_.end() && end->first.first == maker; ++end) {
+    bytes_ -= end->second->bytes;
+    entries_.erase(end->second);
+  }
+  by_key_.erase(begin, end);
+}
+
+}  // namespace tandem

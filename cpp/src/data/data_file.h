@@ -1,0 +1,34 @@
+// A file by ranges of its bytes, wherever it lies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tandem/record_source.h"
+
+namespace tandem {
+
+// Thread-safe. Throws Error naming the file.
+class DataFile {
+ public:
+  explicit DataFile(std::string name) : name_(std::move(name)) {}
+  virtual ~DataFile() = default;
+
+  const std::string& name() const { return name_; }
+  virtual std::uint64_t size() const = 0;
+  // When it was written last, in nanoseconds since 1970, where that is known.
+  virtual std::optional<std::int64_t> modified() const = 0;
+  // Bytes [offset, offset + length), all of which the file has. Without an owner they live as long as the file.
+  virtual Record read(std::uint64_t offset, std::uint64_t length) = 0;
+
+ private:
+  const std::string name_;
+};
+
+// Throws Error(kNotFound) or Error(kIo).
+std::shared_ptr<DataFile> open_data_file(const std::string& path);
+
+}  // namespace tandem
