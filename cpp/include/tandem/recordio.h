@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -132,6 +133,13 @@ class TANDEM_API RecordIOReader {
 // Returns the number of chunks. Errors: those of RecordIOReader; Error(kIo) where it cannot be written, or another
 // program's file has its name.
 TANDEM_API std::size_t write_recordio_index(const std::string& path, const RecordIOReaderOptions& options = {});
+
+// Puts the chunks of files of one version and dialect into a new one, each checked but as it is stored. Of schema and
+// metadata stays what all files agree on. Calls `merged`, if there is one, after each file. Returns the number of
+// records. Errors: those of RecordIOReader; Error(kInvalidArgument) for no files, or files that differ in version or
+// dialect; kIo.
+TANDEM_API std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::string& target,
+                                       const std::function<void()>& merged = {});
 
 // What repair_recordio() kept, and what is lost: descriptions that name chunk or bytes.
 struct RecordIORepair {

@@ -1,7 +1,11 @@
 """`tandem record` as a user types it: record_tool_test.py TANDEM."""
+import io
 import os
+import pty
+import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -20,8 +24,8 @@ class RecordTool(unittest.TestCase):
         cls.original = os.path.join(cls.scratch.name, "original")
         cls.check_ok(tandem("digits", cls.digits, "--train", "300", "--test", "10"))
         cls.images = cls.digits + "/train-images-idx3-ubyte.gz"
-        cls.check_ok(tandem("record", "import-mnist", "--images", cls.images, "--labels",
-                            cls.digits + "/train-labels-idx1-ubyte.gz", "--output", cls.original))
+        cls.labels = cls.digits + "/train-labels-idx1-ubyte.gz"
+        cls.check_ok(tandem("record", "import", cls.images, cls.labels, "-o", cls.original, "--version", "1"))
 
     @classmethod
     def tearDownClass(cls):
@@ -105,11 +109,195 @@ class RecordTool(unittest.TestCase):
                 ((self.original, "--compressor", "snappy"), ("compressor 1", "v2")),
                 ((self.original, "--version", "1", "--metadata", "a=b"), ("version 2",)),
                 ((self.original, "--metadata", "a"), ("KEY=VALUE",)),
-                ((self.images,), ("idx",))):
+                ((self.path("*"),), ("no file is like",)),
+                ((self.images, "--format", "tfrecord"), ("train-images", "record 0")),
+                ((self.images, "--format", "mnist"), ("pairs",))):
             self.check_refused(tandem("record", "convert", *arguments, "-o", output), *parts)
             self.assertEqual(os.listdir(self.folder.name), [])
         self.check_refused(tandem("record", "repair", self.images, output), "no whole chunk")
         self.assertEqual(os.listdir(self.folder.name), [])
+
+    def records(self, *arguments):
+        """What `cat` shows, by lines."""
+        done = tandem("record", "cat", *arguments)
+        self.check_ok(done)
+        return done.stdout.split(b"\n")[:-1]
+
+    def write(self, name, content):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def test_mnist_pairs_are_found_whatever_their_order(self):
+        for pair in ((self.images, self.labels), (self.labels, self.images)):
+            output = self.path("imported")
+            self.check_ok(tandem("record", "import", *pair, "-o", output, "--version", "1"))
+            self.assertEqual(self.read(output), self.read(self.original))
+        part = self.path("part")
+        self.check_ok(tandem("record", "convert", "--format", "mnist", self.images, self.labels, "-o", part, "--version",
+                             "1", "--begin", "5", "--count", "3"))
+        self.assertEqual(self.read(part)[20:], self.read(self.original)[20 + 5 * 789:20 + 8 * 789])
+        self.check_refused(tandem("record", "import", self.images, "-o", part), "give two")
+        self.check_refused(tandem("record", "import", self.images, self.images, "-o", part), "IDX labels")
+
+    def test_lines_and_files_become_records(self):
+        text, output = self.write("a.txt", b"one\n\ntwo\r\nthree"), self.path("lines")
+        self.check_ok(tandem("record", "write", text, "-o", output))
+        self.assertEqual(self.records(output), [b"one", b"", b"two", b"three"])
+        done = subprocess.run([TANDEM, "record", "write", "-o", output], input=b"x\ny\r\n\nz", capture_output=True,
+                              timeout=60)
+        self.assertIn("4 records", self.check_ok(done))
+        self.assertEqual(self.records(output), [b"x", b"y", b"", b"z"])
+        self.write("b.txt", b"whole")
+        self.check_ok(tandem("record", "write", "--whole", self.path("?.txt"), "-o", output))
+        self.assertEqual(b"\n".join(self.records(output)), b"one\n\ntwo\r\nthree\nwhole")
+        self.check_refused(tandem("record", "write", "--whole", "-o", output), "no file is given")
+
+    def test_an_index_is_written_beside(self):
+        self.check_ok(tandem("record", "convert", self.original, "-o", self.path("v1"), "--version", "1"))
+        self.assertIn("v1.idx: 1 chunks", self.check_ok(tandem("record", "index", self.path("v1"))))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["v1", "v1.idx"])
+        self.assertIn("has its index inside", self.check_ok(tandem("record", "index", self.version_2())))
+
+    def test_split_files_merge_into_the_whole(self):
+        whole = self.version_2("--metadata", "a=b", "--compressor", "zstd")
+        shown = self.check_ok(tandem("record", "split", whole, "-o", self.path("part.rio"), "--parts", "7", "--metadata",
+                                     "only=here", "--chunk-mb", "0.02"))
+        self.assertEqual(shown.count("\n"), 7)
+        self.assertRegex(shown, r"part-00000\.rio: 43 records\n(.|\n)*part-00006\.rio: 42 records")
+        merged = self.path("merged")
+        self.assertIn("300 records", self.check_ok(tandem("record", "merge", self.path("part-{00000..00006}.rio"), "-o", merged)))
+        self.assertEqual(self.records(merged), self.records(whole))
+        self.assertIn("a: b\nonly: here\n", self.check_ok(tandem("record", "info", merged)))
+        self.assertEqual(self.check_ok(tandem("record", "split", whole, "-o", self.path("r"), "--records", "299"))
+                         .replace(self.folder.name + "/", ""), "r-00000: 299 records\nr-00001: 1 records\n")
+        self.check_refused(tandem("record", "split", whole, "-o", self.path("r")), "--parts")
+        self.check_refused(tandem("record", "merge", whole, self.original, "-o", merged), "tandem record convert")
+
+    def test_merging_version_1_copies_chunks_as_they_are(self):
+        gzip, plain, merged = self.path("gzip"), self.path("plain"), self.path("merged")
+        self.check_ok(tandem("record", "convert", self.original, "-o", gzip, "--version", "1", "--compressor", "gzip"))
+        self.check_ok(tandem("record", "convert", self.original, "-o", plain, "--version", "1"))
+        self.check_ok(tandem("record", "merge", gzip, plain, "-o", merged))
+        self.assertEqual(self.read(merged), self.read(gzip) + self.read(plain))
+        self.damage(gzip, 100)
+        self.check_refused(tandem("record", "merge", gzip, plain, "-o", merged), "gzip", "chunk 0")
+        self.assertEqual(len(self.read(merged)), len(self.read(gzip)) + len(self.read(plain)))  # as it was
+
+    def test_shuffle_keeps_every_record(self):
+        records = {}
+        for source in (self.version_2(), self.path("compressed")):
+            if not os.path.exists(source):
+                self.check_ok(tandem("record", "convert", self.original, "-o", source, "--compressor", "zstd"))
+            for seed in ("1", "1", "2"):
+                output = self.path("shuffled")
+                self.check_ok(tandem("record", "shuffle", source, "-o", output, "--seed", seed))
+                content = self.content(output)
+                self.assertEqual(sorted(content), sorted(self.content(self.original)))
+                self.assertNotEqual(content, self.content(self.original))
+                self.assertEqual(records.setdefault(seed, content), content)
+        self.assertNotEqual(records["1"], records["2"])
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["compressed", "shuffled", "v2"])
+
+    def content(self, path):
+        """Records of 785 bytes each."""
+        done = tandem("record", "cat", path)
+        self.check_ok(done)
+        self.assertEqual(len(done.stdout) % 786, 0)
+        return [done.stdout[i:i + 785] for i in range(0, len(done.stdout), 786)]
+
+    def test_tars_of_others_become_records(self):
+        for name, format in (("pax", tarfile.PAX_FORMAT), ("gnu", tarfile.GNU_FORMAT), ("ustar", tarfile.USTAR_FORMAT)):
+            path = self.path(name + ".tar")
+            with tarfile.open(path, "w", format=format) as tar:
+                folder = "d" * 90 + "/" + ("e" * 60 if name == "ustar" else "\u00e9" * 90)
+                for number in range(3):
+                    for ending, content in (("jpg", b"image %d" % number), ("cls", b"%d" % number)):
+                        info = tarfile.TarInfo(f"{folder}/{number}.{ending}")
+                        info.size, info.mtime = len(content), 123.5
+                        tar.addfile(info, io.BytesIO(content))
+            self.assertIn("tar, 3 records", self.check_ok(tandem("record", "info", path)))
+            self.assertIn("3 records", self.check_ok(tandem("record", "verify", path)))
+            records = self.records(path)
+            self.assertEqual(len(records), 3)
+            for number, record in enumerate(records):
+                key = f"{folder}/{number}".encode()
+                self.assertTrue(record.startswith(b"\x83\xa7__key__"), record)
+                self.assertIn(key, record)
+                self.assertTrue(record.endswith(b"\xa3jpg\xc4\x07image %d\xa3cls\xc4\x01%d" % (number, number)), record)
+
+    def test_folders_and_tars_of_images_have_labels(self):
+        for name in ("dog/1.jpg", "cat/b/2.PNG", "cat/1.jpeg", "cat/notes.txt"):
+            self.write("images/" + name, name.encode())
+        with tarfile.open(self.path("images.tar"), "w") as tar:
+            tar.add(self.path("images"), arcname=".")
+        expected = [b"\x83\xa5image\xc4" + bytes([len(name)]) + name + b"\xa5label" + bytes([label]) + b"\xa4name" +
+                    bytes([0xa0 + len(name)]) + name
+                    for name, label in ((b"cat/1.jpeg", 0), (b"cat/b/2.PNG", 0), (b"dog/1.jpg", 1))]
+        for source in ("images", "images.tar"):
+            output = self.path("records")
+            self.assertIn("3 records of 2 classes", self.check_ok(tandem("record", "import", self.path(source), "-o", output)))
+            self.assertEqual(b"\n".join(self.records(output)), b"\n".join(expected))
+            self.assertIn('classes: ["cat","dog"]', self.check_ok(tandem("record", "info", output)))
+        self.write("images/stray.jpg", b"x")
+        self.check_refused(tandem("record", "import", self.path("images"), "-o", self.path("no")), "stray.jpg", "CLASS/NAME")
+        os.mkdir(self.path("nothing"))
+        self.check_refused(tandem("record", "import", self.path("nothing"), "-o", self.path("no")), "no images")
+        self.assertFalse(os.path.exists(self.path("no")))
+
+    def test_lists_of_mxnet_name_images_and_labels(self):
+        self.write("root/a.jpg", b"A")
+        listed, output = self.write("root/l.lst", b"0\t3\ta.jpg\n1\t0.5\t2\ta.jpg\n"), self.path("records")
+        self.check_ok(tandem("record", "import", listed, "-o", output))
+        one, two = self.records(output)
+        self.assertEqual(one, b"\x83\xa5image\xc4\x01A\xa5label\x03\xa4name\xa5a.jpg")
+        self.assertIn(b"\xa5label\x92\xcb" + struct.pack(">d", 0.5) + b"\x02", two)
+        moved = self.write("l.lst", self.read(listed))
+        self.check_refused(tandem("record", "import", moved, "-o", output), "a.jpg", "No such file")
+        self.check_ok(tandem("record", "import", moved, "--root", self.path("root"), "-o", output))
+
+    def test_verify_names_all_that_is_damaged_in_any_format(self):
+        crc = tandem_crc32c
+        record = lambda text: (struct.pack("<Q", len(text)) + crc(struct.pack("<Q", len(text))) + text + crc(text))
+        path = self.write("t", record(b"one") + record(b"two") + record(b"three"))
+        self.assertIn("3 records, 11 bytes: all records are intact", self.check_ok(tandem("record", "verify", path)))
+        for at in (12, 19 + 12):
+            self.damage(path, at)
+        damaged = tandem("record", "verify", path, "--threads", "3")
+        self.check_refused(damaged, "2 of 3 records are damaged")
+        self.assertRegex(damaged.stderr.decode(), "record 0 at byte 0 is damaged(.|\n)*record 1 at byte 19 is damaged")
+        both = tandem("record", "verify", path, self.original)
+        self.check_refused(both, "1 of 2 files are damaged")
+        self.assertIn("300 records", both.stdout.decode())
+
+    def test_progress_is_drawn_on_terminals_only(self):
+        source = self.version_2()
+        controller, terminal = pty.openpty()
+        with subprocess.Popen([TANDEM, "record", "verify", source], stdout=subprocess.DEVNULL, stderr=terminal) as process:
+            os.close(terminal)
+            shown = b""
+            try:
+                while part := os.read(controller, 4096):
+                    shown += part
+            except OSError:  # the other side is closed
+                pass
+        os.close(controller)
+        self.assertRegex(shown, rb"v2 \[[# ]{30}\] +\d+ %")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown)
+        self.assertEqual(tandem("record", "verify", source).stderr, b"")
+
+
+def tandem_crc32c(data):
+    """TFRecord's masked CRC-32C, as four bytes."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
 
 unittest.main()
