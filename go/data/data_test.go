@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem.example/gotorch"
@@ -83,15 +84,18 @@ func TestEpochs(t *testing.T) {
 		t.Fatal(all)
 	}
 
-	// Two ranks of batch 5 see the global batches of one rank of batch 10.
-	var parts [2][]int
-	for rank := range parts {
-		parts[rank] = epoch(t, open(data.Options{BatchSize: 5, Seed: 3, Rank: rank, WorldSize: 2}), 0)
-	}
-	for step := range 5 {
-		global := append(slices.Clone(parts[0][5*step:5*step+5]), parts[1][5*step:5*step+5]...)
-		if !slices.Equal(slices.Sorted(slices.Values(global)), slices.Sorted(slices.Values(first[10*step:10*step+10]))) {
-			t.Fatal(step, global, first)
+	// Two ranks see the global batches of one, whichever way their size is said.
+	for _, o := range []data.Options{{BatchSize: 10}, {BatchSize: 5, PerRank: true}} {
+		var parts [2][]int
+		o.Seed, o.WorldSize = 3, 2
+		for o.Rank = range parts {
+			parts[o.Rank] = epoch(t, open(o), 0)
+		}
+		for step := range 5 {
+			global := append(slices.Clone(parts[0][5*step:5*step+5]), parts[1][5*step:5*step+5]...)
+			if !slices.Equal(global, first[10*step:10*step+10]) {
+				t.Fatal(step, global, first)
+			}
 		}
 	}
 
@@ -105,6 +109,154 @@ func TestEpochs(t *testing.T) {
 	}
 	if !slices.Equal(rest, first[30:]) {
 		t.Fatal(rest, first)
+	}
+}
+
+func TestTails(t *testing.T) {
+	path, fields := numbers(t, 10)
+	for tail, want := range map[data.Tail][]int{
+		data.ShortTail: {8, 9}, data.DropTail: {4, 5, 6, 7}, data.PadTail: {8, 9, 0, 0}, data.RepeatTail: {8, 9, 0, 1},
+		data.EvenTail: {8, 9},
+	} {
+		loader, err := data.Open([]string{path}, fields,
+			data.Options{BatchSize: 4, Shuffle: gotorch.Some(false), Tail: tail, PrefetchBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, err := range gotorch.Scoped(loader.EpochFrom(t.Context(), 0, loader.Len()-1)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := gotorch.ToSlice[int](batch.Field("number")); !slices.Equal(got, want) {
+				t.Errorf("tail %d ends with %v, not %v", tail, got, want)
+			}
+			counts := len(want)
+			if tail == data.PadTail {
+				counts = 2
+			}
+			if batch.Count != counts || batch.GlobalCount != counts || !slices.Equal(batch.Samples, want[:counts]) ||
+				len(batch.Randomness) != counts {
+				t.Error(tail, batch)
+			}
+			mask := gotorch.ToSlice[bool](batch.Mask())
+			for i, sample := range mask {
+				if sample != (i < counts) || len(mask) != len(want) {
+					t.Error(tail, mask)
+				}
+			}
+		}
+		loader.Close()
+	}
+}
+
+func TestBlockShuffle(t *testing.T) {
+	path, fields := numbers(t, 40)
+	loader, err := data.Open([]string{path}, fields, data.Options{BatchSize: 20, ShuffleBlock: 10, ShuffleWindow: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loader.Close()
+	got := epoch(t, loader, 0)
+	blocks := map[int]bool{}
+	for _, sample := range got[:20] {
+		blocks[sample/10] = true
+	}
+	if all := slices.Sorted(slices.Values(got)); len(blocks) != 2 || slices.IsSorted(got) || all[39] != 39 || all[0] != 0 {
+		t.Fatal(got)
+	}
+}
+
+// Three ranks stop in the middle of the second epoch, two go on: every sample once an epoch.
+func TestResume(t *testing.T) {
+	path, fields := numbers(t, 50)
+	var times [3][50]int
+	open := func(rank, ranks int) *data.Loader {
+		loader, err := data.Open([]string{path}, fields,
+			data.Options{BatchSize: 8, Rank: rank, WorldSize: ranks, Seed: 1, Threads: 2, Prefetch: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { loader.Close() })
+		return loader
+	}
+	var states [][]byte
+	for rank := range 3 {
+		loader := open(rank, 3)
+	training:
+		for epoch := range 2 {
+			for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), epoch)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if epoch == 1 && batch.Index == 3 {
+					break training // without having trained on it
+				}
+				for _, sample := range batch.Samples {
+					times[epoch][sample]++
+				}
+				if err := loader.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		state, err := loader.State()
+		if err != nil || len(state) >= 256 {
+			t.Fatal(len(state), err)
+		}
+		states = append(states, state)
+	}
+	if !bytes.Equal(states[0], states[1]) || !bytes.Equal(states[0], states[2]) {
+		t.Fatal("ranks have different states")
+	}
+	for rank := range 2 {
+		loader := open(rank, 2)
+		if err := loader.Restore(states[0]); err != nil {
+			t.Fatal(err)
+		}
+		if loader.CurrentEpoch() != 1 {
+			t.Fatal(loader.CurrentEpoch())
+		}
+		for epoch := loader.CurrentEpoch(); epoch < 3; epoch++ {
+			for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), epoch)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, sample := range batch.Samples {
+					times[epoch][sample]++
+				}
+			}
+		}
+		if loader.CurrentEpoch() != 3 {
+			t.Fatal(loader.CurrentEpoch())
+		}
+		if err := loader.Restore(states[0]); !errors.Is(err, gotorch.ErrInvalidArgument) {
+			t.Fatal(err)
+		}
+	}
+	for epoch := range times {
+		for sample, n := range times[epoch] {
+			if n != 1 {
+				t.Errorf("epoch %d has sample %d %d times", epoch, sample, n)
+			}
+		}
+	}
+	other, fields := numbers(t, 51)
+	loader, err := data.Open([]string{other}, fields, data.Options{BatchSize: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := loader.Restore(states[0]); !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "fingerprint") {
+		t.Fatal(err)
+	}
+	if err := loader.Restore(nil); !errors.Is(err, gotorch.ErrDataLoss) {
+		t.Fatal(err)
+	}
+	loader.Close()
+	_, err = loader.State()
+	for _, err := range []error{err, loader.Commit(), loader.Restore(states[0])} {
+		if !errors.Is(err, gotorch.ErrClosed) {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -25,23 +25,61 @@ type Field struct {
 	Scale, Mean, Std float64
 }
 
+// Tail is what becomes of the end of an epoch, less than a global batch.
+type Tail int32
+
+const (
+	ShortTail  Tail = iota // a smaller global batch; ranks may get none of it
+	DropTail               // left out
+	PadTail                // a global batch filled up with zeros, which a mask tells from samples
+	RepeatTail             // a global batch filled up with the epoch's first samples
+	EvenTail               // filled up so far only that all ranks get equally many, which depends on their number
+)
+
 // Options of [Open].
 type Options struct {
-	BatchSize int               // of this rank
+	BatchSize int               // of all ranks together, which need not be a multiple of their number …
+	PerRank   bool              // … or of each
 	Rank      int               // of this process …
 	WorldSize int               // … among so many; 0: 1
 	Shuffle   gotorch.Opt[bool] // unset: true
 	Seed      uint64            // of the shuffle
-	DropLast  bool              // ranks get full batches only; else the tail is dealt out too, padded from the start
-	Threads   int               // that fill batches; 0: 1
-	Prefetch  int               // batches ahead; 0: 2
+	Tail      Tail
+	Threads   int // that make batches; 0: 1
+	Prefetch  int // batches ahead; 0: 2
+
+	// For files that are read by the chunk (compressed, remote): shuffles blocks of ShuffleBlock consecutive samples,
+	// then the samples within each ShuffleWindow (0: 16) consecutive ones of the shuffled blocks. 0: all samples alike.
+	ShuffleBlock, ShuffleWindow int
+
+	// Bytes of batches ahead: none is begun that would be too much. 0: 256 MiB.
+	PrefetchBytes int
 }
 
-// Batch of samples.
+// Batch is this rank's part of a global batch.
 type Batch struct {
-	Index   int               // in this rank's epoch
-	Tensors []*gotorch.Tensor // one for each field
-	fields  []Field
+	Epoch   int
+	Index   int               // in the epoch
+	Tensors []*gotorch.Tensor // one for each field, of shape [rows, …]
+
+	// Samples in it, and in the parts of all ranks. A mean over a rank's samples counts Count × ranks ÷ GlobalCount in
+	// the mean over ranks, for that to be the mean over the global batch: see dist.DDPOptions.AverageBySamples.
+	Count, GlobalCount int
+
+	Samples    []int    // whose rows they are; rows behind are zeros (PadTail)
+	Randomness []uint64 // for each, a hash of seed, epoch and sample, from which augmentation is to follow
+
+	rows   int
+	fields []Field
+}
+
+// Mask is a Bool tensor [rows] that tells which rows are samples.
+func (b *Batch) Mask() *gotorch.Tensor {
+	mask := make([]bool, b.rows)
+	for i := range b.Count {
+		mask[i] = true
+	}
+	return gotorch.From(mask, b.rows)
 }
 
 // Field is the tensor of that field; it panics when there is none.
@@ -80,8 +118,10 @@ func Open(paths []string, fields []Field, o Options) (*Loader, error) {
 			Std: or(f.Std, 1), Scale: or(f.Scale, 1)}
 	}
 	handle, failure := c.CreateLoader(paths, raw, c.LoaderOptions{
-		BatchSize: o.BatchSize, Rank: o.Rank, WorldSize: or(o.WorldSize, 1), Shuffle: o.Shuffle.Or(true), Seed: o.Seed,
-		DropLast: o.DropLast, Threads: or(o.Threads, 1), Prefetch: or(o.Prefetch, 2),
+		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
+		Shuffle: o.Shuffle.Or(true), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
+		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
+		PrefetchBytes: o.PrefetchBytes,
 	})
 	if failure != nil {
 		return nil, bridge.Error(failure)
@@ -98,35 +138,44 @@ func or[T int | float64](value, fallback T) T {
 	return value
 }
 
-// Len is the number of batches that an epoch gives this rank.
+// Len is the number of batches of an epoch, the same on every rank.
 func (l *Loader) Len() int { return l.batches }
 
 // Samples is the number of samples in all files.
 func (l *Loader) Samples() int { return l.samples }
 
-// Epoch gives this rank's batches of an epoch, whose order follows from the seed and the epoch's number. It ends after
-// an error, which ctx's end is one of. A new epoch ends the one before. Each batch is new tensors:
+// Epoch gives this rank's batches of an epoch, whose order follows from the seed and the epoch's number. The epoch that
+// [Loader.Restore] went on with begins where that was, the first time. It ends after an error, which ctx's end is one
+// of. A new epoch ends the one before. Each batch is new tensors:
 //
-//	for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
-//		if err != nil {
-//			return err
+//	for epoch := loader.CurrentEpoch(); epoch < 10; epoch++ {
+//		for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
+//			if err != nil {
+//				return err
+//			}
+//			…
+//			optimizer.Step()
+//			loader.Commit()
 //		}
-//		…
 //	}
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
-	return l.EpochFrom(ctx, epoch, 0)
+	return l.batchesOf(ctx, epoch, -1)
 }
 
-// EpochFrom is [Loader.Epoch] from its batch first on.
+// EpochFrom is the epoch from its batch first on.
 func (l *Loader) EpochFrom(ctx context.Context, epoch, first int) iter.Seq2[*Batch, error] {
+	return l.batchesOf(ctx, epoch, max(first, 0))
+}
+
+func (l *Loader) batchesOf(ctx context.Context, epoch, first int) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		number, err := l.start(epoch, first)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for index := first; ; index++ {
-			batch, err := l.next(ctx, number, index)
+		for {
+			batch, err := l.next(ctx, number)
 			if batch == nil && err == nil {
 				return
 			}
@@ -147,7 +196,7 @@ func (l *Loader) start(epoch, first int) (number int, err error) {
 	return l.epoch, bridge.Error(c.StartEpoch(l.handle, epoch, first))
 }
 
-func (l *Loader) next(ctx context.Context, number, index int) (*Batch, error) {
+func (l *Loader) next(ctx context.Context, number int) (*Batch, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -161,11 +210,13 @@ func (l *Loader) next(ctx context.Context, number, index int) (*Batch, error) {
 			Message: "another epoch of this loader was begun; open a second loader to have both"}
 	}
 	made := make([]c.Made, len(l.fields))
-	has, failure := c.Next(l.handle, made)
-	if failure != nil || !has {
+	about, failure := c.Next(l.handle, made)
+	if failure != nil || about == nil {
 		return nil, bridge.Error(failure)
 	}
-	batch := &Batch{Index: index, Tensors: make([]*gotorch.Tensor, len(made)), fields: l.fields}
+	batch := &Batch{Epoch: about.Epoch, Index: about.Number, Tensors: make([]*gotorch.Tensor, len(made)),
+		Count: about.LocalCount, GlobalCount: about.GlobalCount, Samples: about.Samples, Randomness: about.Randomness,
+		rows: about.Rows, fields: l.fields}
 	for i, m := range made {
 		batch.Tensors[i] = bridge.Wrap(m).(*gotorch.Tensor)
 	}
@@ -173,7 +224,50 @@ func (l *Loader) next(ctx context.Context, number, index int) (*Batch, error) {
 }
 
 func closed() error {
-	return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.Epoch", Message: "the loader was closed before this use"}
+	return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.Loader", Message: "the loader was closed before this use"}
+}
+
+// Commit has [Loader.State] count the batch that was given last. Call it after the optimizer's step.
+func (l *Loader) Commit() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.handle == nil {
+		return closed()
+	}
+	return bridge.Error(c.CommitLoader(l.handle))
+}
+
+// State is where training goes on, less than 256 bytes, the same on every rank: it counts the batches up to the last one
+// that was committed, and those before the one that was given last, which the program was done with when it asked for
+// that. Batches that are only made ahead never count.
+func (l *Loader) State() ([]byte, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.handle == nil {
+		return nil, closed()
+	}
+	state, failure := c.LoaderState(l.handle)
+	return state, bridge.Error(failure)
+}
+
+// Restore has the loader go on where a [Loader.State] says: with its seed and epoch, at the sample where its last batch
+// ended, on however many ranks, with batches of this loader's size. Errors: ErrDataLoss for what is no state or damaged;
+// ErrInvalidArgument for that of another data set, naming both fingerprints, or of another order, or after the first
+// epoch was started.
+func (l *Loader) Restore(state []byte) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.handle == nil {
+		return closed()
+	}
+	return bridge.Error(c.RestoreLoader(l.handle, state))
+}
+
+// CurrentEpoch is the epoch to go on with: 0, or that of [Loader.Restore]; after an epoch's last batch the one behind it.
+func (l *Loader) CurrentEpoch() int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return c.LoaderCurrentEpoch(l.handle)
 }
 
 // Close stops the loader's threads. A second Close does nothing.

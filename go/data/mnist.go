@@ -81,8 +81,8 @@ func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (tra
 				folder, o.Cache)}
 		}
 	}
-	train, err = Open([]string{trainPath}, MNISTFields(), Options{BatchSize: or(o.BatchSize, 64), Rank: rank,
-		WorldSize: size, Seed: o.Seed, DropLast: true, Threads: o.Threads})
+	train, err = Open([]string{trainPath}, MNISTFields(), Options{BatchSize: or(o.BatchSize, 64), PerRank: true,
+		Rank: rank, WorldSize: size, Seed: o.Seed, Tail: DropTail, Threads: o.Threads})
 	if err != nil {
 		return nil, nil, err
 	}

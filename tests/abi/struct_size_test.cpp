@@ -286,6 +286,19 @@ std::vector<Case> cases() {
                                       tdm_loader_free(loader);
                                       return error;
                                     }),
+      output<tdm_loader_batch>(INITIAL(tdm_loader_batch, TDM_LOADER_BATCH_INIT),
+                               [](tdm_loader_batch* given) {
+                                 const Records records;
+                                 tdm_loader* loader = nullptr;
+                                 tdm_tensor* tensor = nullptr;
+                                 std::int32_t has_batch = 0;
+                                 tdm_error* error = records.loader(nullptr, &loader);
+                                 if (!error) error = tdm_loader_next(loader, &tensor, 1, &has_batch);
+                                 if (!error) error = tdm_loader_get_batch(loader, given);
+                                 tdm_tensor_free(tensor);
+                                 tdm_loader_free(loader);
+                                 return error;
+                               }),
   };
 }
 

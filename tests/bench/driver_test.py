@@ -6,7 +6,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import allreduce, data_parallel, ddp_statistics, ddp_step, figures, measure, op_overhead, places, report
+from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader_shuffled, measure, op_overhead,
+                    places, report)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -234,6 +235,15 @@ class DataParallel(unittest.TestCase):
     def test_losses_that_differ_are_an_error(self):
         with self.assertRaisesRegex(measure.BenchError, "lstm: the loss at step 0 is 2.6, that of one replica 2.5"):
             self.benchmark(2.6)
+
+
+class Loader(unittest.TestCase):
+    def test_python_counts_with_its_best_number_of_workers(self):
+        rates = {"ours": [60] * 5, "uint8-tensor-indexed": [30] * 5, "python-dataloader-0": [2] * 5,
+                 "python-dataloader-1": [1, 1, 3, 3, 3], "python-dataloader-2": [1] * 5}
+        dataloader, indexed = loader_shuffled.entries(rates)
+        self.assertEqual((dataloader["peer_name"], dataloader["peer"], dataloader["ratio"]), ("python-dataloader", 3, 0.05))
+        self.assertEqual((indexed["peer_name"], indexed["ratio"]), ("uint8-tensor-indexed", 0.5))
 
 
 if __name__ == "__main__":

@@ -190,6 +190,24 @@ TEST(Facade, RecordsBecomeBatches) {
   loader.start_epoch(0);
   EXPECT_THAT(loader.next().at(0).to_vector<int64_t>(), ElementsAre(0, 1, 2, 3));
   EXPECT_TRUE(loader.next().empty());
+
+  options.drop_last = false;
+  options.tail = TDM_TAIL_PAD;
+  options.global_batch = true;
+  Loader padded({path}, fields, options);
+  padded.next();
+  padded.commit();
+  const std::string state = padded.state();
+  padded.next();
+  EXPECT_EQ(padded.state(), state);
+  EXPECT_EQ(padded.local_count(), 2);
+  EXPECT_EQ(padded.global_count(), 2);
+  EXPECT_THAT(padded.mask().to_vector<uint8_t>(), ElementsAre(1, 1, 0, 0));
+  Loader restored({path}, fields, options);
+  restored.restore(state);
+  EXPECT_EQ(restored.current_epoch(), 0);
+  restored.start_epoch(0, -1);
+  EXPECT_THAT(restored.next().at(0).to_vector<int64_t>(), ElementsAre(4, 5, 0, 0));
   std::filesystem::remove(path);
 }
 

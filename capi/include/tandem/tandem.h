@@ -1352,33 +1352,87 @@ typedef struct tdm_field {
   double scale;           /* MNIST: 1/255 */
 } tdm_field;
 
+/* What becomes of the end of an epoch, less than a global batch; frozen numbers. */
+typedef int32_t tdm_tail;
+enum {
+  TDM_TAIL_UNSET = 0,  /* as drop_last says: TDM_TAIL_DROP or TDM_TAIL_EVEN */
+  TDM_TAIL_SHORT = 1,  /* a smaller global batch; ranks may get none of it */
+  TDM_TAIL_DROP = 2,   /* left out */
+  TDM_TAIL_PAD = 3,    /* a global batch filled up with zeros, which a mask tells from samples */
+  TDM_TAIL_REPEAT = 4, /* a global batch filled up with the epoch's first samples */
+  TDM_TAIL_EVEN = 5,   /* filled up so far only that all ranks get equally many, which depends on their number */
+};
+
 typedef struct tdm_loader_options {
   size_t struct_size;
-  int64_t batch_size;     /* per rank */
+  int64_t batch_size; /* of each rank, or of all together: see global_batch */
   int32_t rank;
   int32_t world_size;
   int32_t shuffle;
   uint64_t seed;
-  int32_t drop_last;      /* 1: ranks all get the same number of full batches; 0: the tail is dealt out as well, padded
-                             with samples from the epoch's start so that all ranks get equally many */
-  int32_t threads;        /* that fill batches */
-  int32_t prefetch;       /* batches ahead */
+  int32_t drop_last; /* where `tail` is unset: 1: TDM_TAIL_DROP, 0: TDM_TAIL_EVEN */
+  int32_t threads;   /* that make batches; 0: tdm_loader_next() makes them itself */
+  int32_t prefetch;  /* batches ahead */
+  int32_t reserved;
+  int32_t global_batch; /* 1: batch_size is that of all ranks together, which need not be a multiple of their number;
+                           0: of each rank */
+  tdm_tail tail;
+  int64_t shuffle_block;  /* shuffles blocks of so many consecutive samples, then the samples within each */
+  int64_t shuffle_window; /* … so many consecutive ones of the shuffled blocks, 0: 16; block 0: all samples alike */
+  int64_t prefetch_bytes; /* of batches ahead: none is begun that would be too much; 0: 256 MiB */
 } tdm_loader_options;
-#define TDM_LOADER_OPTIONS_INIT { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2 }
+#define TDM_LOADER_OPTIONS_INIT \
+  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0 }
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
- * function of (seed, epoch, position). Free with tdm_loader_free(), which joins its threads. */
+ * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
+ * its threads. */
 TDM_API tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields,
                                      size_t field_count, const tdm_loader_options* options, tdm_loader** out);
 TDM_API void tdm_loader_free(tdm_loader* loader);
 /* Samples in all files; batches that one epoch gives this rank. */
 TDM_API int64_t tdm_loader_sample_count(const tdm_loader* loader);
 TDM_API int64_t tdm_loader_batch_count(const tdm_loader* loader);
-/* Starts an epoch at its batch `first_batch` (0: its start); what is left of the last one is dropped. */
+/* Starts an epoch at its batch `first_batch` (0: its start; -1: its start too, but the epoch that tdm_loader_restore()
+ * went on with where that was, the first time); what is left of the last one is dropped. Without it the first
+ * tdm_loader_next() starts tdm_loader_current_epoch(), -1. */
 TDM_API tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch);
 /* The next batch: `batch` has room for field_count handles, each freed with tdm_tensor_free(). *has_batch = 0 at the
  * end of the epoch, and the handles are untouched. Blocks. */
 TDM_API tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch);
+
+/* About the batch that tdm_loader_next() gave last. */
+typedef struct tdm_loader_batch {
+  size_t struct_size;
+  int64_t epoch;
+  int64_t number;             /* in the epoch */
+  int64_t rows;               /* of each tensor */
+  int64_t local_count;        /* of them are samples; those behind are zeros (TDM_TAIL_PAD) */
+  int64_t global_count;       /* samples in the batches of all ranks together */
+  const int64_t* samples;     /* which they are, local_count of them; lives until the next tdm_loader_next(), here and
+                                 below */
+  const uint64_t* randomness; /* a hash of seed, epoch and sample for each, from which augmentation is to follow */
+} tdm_loader_batch;
+#define TDM_LOADER_BATCH_INIT { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL }
+/* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
+TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
+/* bool [rows] of that batch: which of them are samples. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out);
+
+/* Where training goes on: the state counts the batches up to the last one that was committed, and those before the one
+ * that tdm_loader_next() gave last, which the program was done with when it asked for that. What is only made ahead
+ * never counts. So commit after the optimizer's step, and save the model with the state then. */
+TDM_API tdm_error* tdm_loader_commit(tdm_loader* loader);
+/* The same bytes on every rank, less than 256: data set (a fingerprint), seed, epoch, position. Free with
+ * tdm_string_free(). */
+TDM_API tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out);
+/* Goes on where the state says: with its seed and epoch, at the sample where its last batch ended, on however many
+ * ranks, with batches of this loader's size. Errors: TDM_ERROR_DATA_LOSS for what is no state or damaged;
+ * TDM_ERROR_INVALID_ARGUMENT for that of another data set, naming both fingerprints, or of another order, or after the
+ * first epoch was started. */
+TDM_API tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size);
+/* The epoch to go on with: 0, or that of the restored state; after an epoch's last batch the one behind it. */
+TDM_API int64_t tdm_loader_current_epoch(const tdm_loader* loader);
 
 /* -------------------------------------------------------------------------------------------------- summary writer */
 

@@ -1,5 +1,8 @@
 #include "tandem/loader.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/handles.h"
 #include "core/options.h"
 #include "core/strings.h"
@@ -14,8 +17,10 @@ using tandem::capi::to_strings;
 struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
   tdm_loader(const std::vector<std::string>& paths, std::vector<tandem::RecordField> fields,
              const tandem::LoaderOptions& options)
-      : loader(paths, std::move(fields), options) {}
-  tandem::RecordIODataLoader loader;
+      : field_count(fields.size()), loader(tandem::record_dataset(paths, std::move(fields)), options) {}
+  const std::size_t field_count;
+  tandem::DataLoader loader;
+  std::optional<tandem::LoadedBatch> batch;  // that next() gave last, without its tensors
 };
 
 namespace {
@@ -34,6 +39,52 @@ tandem::RecordField read_field(const tdm_field& given, std::size_t index) {
   return field;
 }
 
+tandem::Tail read_tail(const tdm_loader_options& options) {
+  switch (options.tail) {
+    case TDM_TAIL_UNSET:
+      return options.drop_last ? tandem::Tail::kDrop : tandem::Tail::kEven;
+    case TDM_TAIL_SHORT:
+      return tandem::Tail::kShort;
+    case TDM_TAIL_DROP:
+      return tandem::Tail::kDrop;
+    case TDM_TAIL_PAD:
+      return tandem::Tail::kPad;
+    case TDM_TAIL_REPEAT:
+      return tandem::Tail::kRepeat;
+    case TDM_TAIL_EVEN:
+      return tandem::Tail::kEven;
+  }
+  invalid("options->tail is " + std::to_string(options.tail) + ", which is no tdm_tail");
+}
+
+tandem::LoaderOptions read_loader_options(const tdm_loader_options* options) {
+  const auto given =
+      tandem::capi::read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
+  tandem::LoaderOptions chosen;
+  chosen.batch_size = given.batch_size;
+  chosen.per_rank = given.global_batch == 0;
+  chosen.rank = given.rank;
+  chosen.world_size = given.world_size;
+  chosen.shuffle = given.shuffle != 0;
+  chosen.shuffle_block = given.shuffle_block;
+  if (given.shuffle_window != 0) chosen.shuffle_window = given.shuffle_window;
+  chosen.seed = given.seed;
+  chosen.tail = read_tail(given);
+  chosen.threads = given.threads;
+  chosen.prefetch = given.prefetch;
+  if (given.prefetch_bytes != 0) chosen.prefetch_bytes = given.prefetch_bytes;
+  return chosen;
+}
+
+const tandem::LoadedBatch& last_batch(const tdm_loader& loader) {
+  const auto& batch = loader.batch;
+  if (!batch) {
+    throw tandem::Error(tandem::ErrorCode::kOutOfRange,
+                        "this loader gave no batch, or is at the end of an epoch; call tdm_loader_next() before");
+  }
+  return *batch;
+}
+
 }  // namespace
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count,
@@ -43,19 +94,9 @@ tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const 
     const auto files = to_strings(paths, path_count, "paths");
     tandem::capi::check_count(field_count, "fields");
     if (field_count > 0) not_null(fields, "fields");
-    const auto given =
-        tandem::capi::read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
+    const tandem::LoaderOptions chosen = read_loader_options(options);
     std::vector<tandem::RecordField> layout;
     for (std::size_t i = 0; i < field_count; ++i) layout.push_back(read_field(fields[i], i));
-    tandem::LoaderOptions chosen;
-    chosen.batch_size = given.batch_size;
-    chosen.rank = given.rank;
-    chosen.world_size = given.world_size;
-    chosen.shuffle = given.shuffle != 0;
-    chosen.seed = given.seed;
-    chosen.drop_last = given.drop_last != 0;
-    chosen.threads = given.threads;
-    chosen.prefetch = given.prefetch;
     *out = new tdm_loader(files, std::move(layout), chosen);
   });
 }
@@ -73,7 +114,11 @@ int64_t tdm_loader_batch_count(const tdm_loader* loader) {
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  return guard("tdm_loader_start_epoch", [&] { not_null(loader, "loader")->loader.start_epoch(epoch, first_batch); });
+  return guard("tdm_loader_start_epoch", [&] {
+    auto& native = not_null(loader, "loader")->loader;
+    first_batch == -1 ? native.start_epoch(epoch) : native.start_epoch(epoch, first_batch);
+    loader->batch.reset();
+  });
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
@@ -81,25 +126,72 @@ tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_
     not_null(loader, "loader");
     not_null(batch, "batch");
     not_null(has_batch, "has_batch");
-    const std::size_t expected = loader->loader.fields().size();
-    if (field_count != expected) {
+    if (field_count != loader->field_count) {
       invalid("batch has room for " + std::to_string(field_count) + " tensors, but the loader has " +
-              std::to_string(expected) + " fields");
+              std::to_string(loader->field_count) + " fields");
     }
-    auto tensors = loader->loader.next();
-    if (!tensors) {
+    loader->batch.reset();
+    auto made = loader->loader.next();
+    if (!made) {
       *has_batch = 0;
       return;
     }
     std::vector<tdm_tensor*> handles;
     try {
-      handles.reserve(tensors->size());
-      for (auto& tensor : *tensors) handles.push_back(tandem::capi::make_tensor_handle(std::move(tensor)));
+      handles.reserve(made->tensors.size());
+      for (auto& tensor : made->tensors) handles.push_back(tandem::capi::make_tensor_handle(std::move(tensor)));
     } catch (...) {
       for (tdm_tensor* handle : handles) tdm_tensor_free(handle);
       throw;
     }
+    made->tensors.clear();
+    loader->batch = std::move(made);
     std::copy(handles.begin(), handles.end(), batch);
     *has_batch = 1;
   });
+}
+
+tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
+  return guard("tdm_loader_get_batch", [&] {
+    not_null(loader, "loader");
+    tandem::capi::check_struct_size(not_null(out, "out")->struct_size, "tdm_loader_batch");
+    const tandem::LoadedBatch& batch = last_batch(*loader);
+    tandem::capi::write_struct<tdm_loader_batch>(
+        out,
+        {sizeof(tdm_loader_batch), batch.epoch, batch.number, batch.rows, batch.local_count, batch.global_count,
+         batch.samples.data(), batch.randomness.data()},
+        "tdm_loader_batch");
+  });
+}
+
+tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
+  return guard("tdm_loader_get_batch_mask", [&] {
+    not_null(loader, "loader");
+    not_null(out, "out");
+    *out = tandem::capi::make_tensor_handle(last_batch(*loader).mask());
+  });
+}
+
+tdm_error* tdm_loader_commit(tdm_loader* loader) {
+  return guard("tdm_loader_commit", [&] { not_null(loader, "loader")->loader.commit(); });
+}
+
+tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
+  return guard("tdm_loader_get_state", [&] {
+    not_null(loader, "loader");
+    not_null(out, "out");
+    *out = tandem::capi::make_string(loader->loader.state());
+  });
+}
+
+tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
+  return guard("tdm_loader_restore", [&] {
+    not_null(loader, "loader");
+    if (size > 0) not_null(data, "data");
+    loader->loader.restore({static_cast<const char*>(data), size});
+  });
+}
+
+int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
+  return if_live(loader) ? loader->loader.current_epoch() : 0;
 }

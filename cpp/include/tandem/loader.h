@@ -1,83 +1,158 @@
-// Batches of tensors from RecordIO files: this rank's part of a seeded shuffle, filled by C++ threads.
+// Batches of tensors from a data set: this rank's part of each global batch of a seeded shuffle, made ahead by C++
+// threads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tandem/dataset.h"
 #include "tandem/export.h"
+#include "tandem/partition.h"
+#include "tandem/sample_order.h"
 
 namespace tandem {
 
-// One field of records of a fixed layout; fields follow one another without gaps, in the host's byte order. A batch has
-// a tensor per field, of shape [batch, sizes…].
-struct RecordField {
-  std::string name;
-  at::ScalarType dtype = at::kByte;  // in the record
-  std::vector<std::int64_t> sizes;   // of one sample; empty: a scalar
-  // Of the batch: dtype itself; float32 from any real type, as (x · scale − mean) / std; int64 from any integer type.
-  at::ScalarType out_dtype = at::kByte;
-  double mean = 0;
-  double std = 1;
-  double scale = 1;
-};
-
 struct LoaderOptions {
-  std::int64_t batch_size = 1;  // per rank
+  std::int64_t batch_size = 1;  // of all ranks together …
+  bool per_rank = false;        // … or of each one
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
   bool shuffle = true;
+  std::int64_t shuffle_block = 0;    // samples that stay together, see block_shuffled_order(); 0: none do
+  std::int64_t shuffle_window = 16;  // blocks that are mixed
   std::uint64_t seed = 0;
-  // The tail of an epoch, less than batch_size × world_size samples: dropped, or dealt out evenly and padded with
-  // samples from the epoch's start.
-  bool drop_last = false;
-  int threads = 1;   // that fill batches; 0: next() fills them itself
-  int prefetch = 2;  // batches filled ahead, all threads together; at least one a thread
+  Tail tail = Tail::kShort;
+  int threads = 1;   // that make batches; 0: next() makes them itself
+  int prefetch = 2;  // batches made ahead, all threads together; at least one a thread
+  // Bytes of the batches that are ready or being made: a thread waits rather than begin one that would be too much,
+  // taking it to be as large as the largest so far. The batch that next() waits for is made in any case.
+  std::int64_t prefetch_bytes = std::int64_t{256} << 20;
 };
 
-// Reads the records of `paths`, in that order, as one sequence of samples, and deals epochs of them out in batches. The
-// sample at a position of an epoch is a pure function of (seed, epoch, position), see sample_order.h, so an epoch can
-// be entered at any batch, and batch_size × world_size alone decides which samples make a global batch.
+// A rank's part of a global batch.
+struct LoadedBatch {
+  std::vector<at::Tensor> tensors;  // of shape [rows, …]
+  std::int64_t epoch = 0;
+  std::int64_t number = 0;  // in the epoch
+  std::int64_t rows = 0;
+  // Samples in it, and in all ranks' parts. A mean over a rank's samples counts local × ranks ÷ global in the mean over
+  // ranks, for that to be the mean over the global batch. Rows from local_count on are zeros (Tail::kPad).
+  std::int64_t local_count = 0;
+  std::int64_t global_count = 0;
+  std::vector<std::int64_t> samples;                      // whose rows they are, local_count of them
+  std::vector<std::uint64_t> randomness;                  // sample_randomness() of each
+  std::shared_ptr<const std::vector<std::string>> names;  // of the tensors; may be empty
+
+  const at::Tensor& operator[](std::size_t field) const { return tensors.at(field); }
+  // By name. Throws Error(kNotFound).
+  TANDEM_API const at::Tensor& operator[](std::string_view name) const;
+  // Bool [rows]: which of them are samples.
+  TANDEM_API at::Tensor mask() const;
+};
+
+// Deals epochs of a data set out in batches. Which samples make a global batch is a pure function of (seed, epoch,
+// number), whatever the number of ranks, threads and batches ahead; see sample_order.h and partition.h.
 //
 // Usage:
-//   RecordIODataLoader loader({"train.recordio"},
-//                             {{"label", at::kByte, {}, at::kLong}, {"image", at::kByte, {1, 28, 28}, at::kFloat}},
-//                             {});
-//   for (int epoch = 0; epoch < 5; ++epoch) {
-//     loader.start_epoch(epoch);
-//     while (auto batch = loader.next()) train((*batch)[1], (*batch)[0]);
+//   DataLoader loader(record_dataset({"train.recordio"}, {{"label", at::kByte, {}, at::kLong},
+//                                                         {"image", at::kByte, {1, 28, 28}, at::kFloat}}),
+//                     {.batch_size = 64});
+//   for (std::int64_t epoch = loader.current_epoch(); epoch < 5; ++epoch) {
+//     for (LoadedBatch& batch : loader.epoch(epoch)) {
+//       train(batch["image"], batch["label"]);  // and step the optimizer
+//       loader.commit();
+//       if (it_is_time()) save(model, loader.state());
+//     }
 //   }
 //
-// Errors: those of RecordIOReader for the files; Error(kInvalidArgument) for fields or options. What a thread meets
-// (a damaged chunk, a record of another size) is thrown by the next() that would have returned that batch, naming file,
-// chunk and record, and again by each later next() of the epoch.
-// One thread at a time; any thread may destroy it. tandem::shutdown() stops it: then next() throws Error(kAborted).
-class TANDEM_API RecordIODataLoader {
+// Errors: Error(kInvalidArgument) for options. What a thread meets (a damaged chunk, a record of another size) is
+// thrown by the next() that would have returned that batch, naming file, chunk and record, and again by each later
+// next() of the epoch. One thread at a time; any thread may destroy it. tandem::shutdown() stops it: then next() throws
+// Error(kAborted).
+class TANDEM_API DataLoader {
  public:
-  RecordIODataLoader(const std::vector<std::string>& paths, std::vector<RecordField> fields,
-                     const LoaderOptions& options);
-  ~RecordIODataLoader();
-  RecordIODataLoader(const RecordIODataLoader&) = delete;
-  RecordIODataLoader& operator=(const RecordIODataLoader&) = delete;
+  DataLoader(std::shared_ptr<Dataset> dataset, const LoaderOptions& options);
+  ~DataLoader();
+  DataLoader(const DataLoader&) = delete;
+  DataLoader& operator=(const DataLoader&) = delete;
 
   std::int64_t sample_count() const;
-  // Batches that an epoch gives this rank, the same on every rank.
+  // Batches of an epoch, the same on every rank.
   std::int64_t batch_count() const;
-  const std::vector<RecordField>& fields() const;
+  const std::vector<std::string>& names() const;
 
   // Starts `epoch` at its batch `first_batch`, which may be batch_count(); what is left of another epoch is dropped.
-  // Without it, the first next() starts epoch 0.
-  void start_epoch(std::int64_t epoch, std::int64_t first_batch = 0);
-  // The next batch, a tensor per field; nothing at the end of the epoch. Blocks until it is filled.
-  std::optional<std::vector<at::Tensor>> next();
+  void start_epoch(std::int64_t epoch, std::int64_t first_batch);
+  // At its start; the epoch of restore() where that left it, the first time. Without it, the first next() starts
+  // current_epoch().
+  void start_epoch(std::int64_t epoch);
+  // The next batch; nothing at the end of the epoch. Blocks until it is made.
+  std::optional<LoadedBatch> next();
+
+  class Epoch;
+  // start_epoch(epoch), and its batches as a range.
+  Epoch epoch(std::int64_t epoch);
+
+  // Where training goes on: state() counts the batches up to the last one that was committed, and those before the one
+  // that next() gave last, which the program was done with when it asked for that. What is only made ahead never
+  // counts. So commit() after the optimizer's step, and save the model with state() then.
+  void commit();
+  // The same bytes on every rank, less than 256; see LoaderState.
+  std::string state() const;
+  // Goes on where `state` says: with its seed and epoch, at the sample where its last batch ended, on however many
+  // ranks, with batches of this loader's size. Errors: those of LoaderState::parse(); kInvalidArgument where it is of
+  // another data set, naming both fingerprints, or of another order, or after start_epoch() or next().
+  void restore(std::string_view state);
+  // The epoch to go on with: 0, or that of restore(); after an epoch's last batch the one behind it.
+  std::int64_t current_epoch() const;
 
  private:
   struct Impl;
   std::shared_ptr<Impl> impl_;  // shared with the shutdown hook
+};
+
+// An input range over the batches of one epoch.
+class DataLoader::Epoch {
+ public:
+  class Iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = LoadedBatch;
+    using difference_type = std::ptrdiff_t;
+
+    LoadedBatch& operator*() const { return *epoch_->batch_; }
+    Iterator& operator++() {
+      epoch_->batch_.reset();  // before another one is made room for
+      epoch_->batch_ = epoch_->loader_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return !epoch_->batch_; }
+
+   private:
+    friend class Epoch;
+    explicit Iterator(Epoch* epoch) : epoch_(epoch) {}
+    Epoch* epoch_;
+  };
+
+  Iterator begin() {
+    batch_ = loader_->next();
+    return Iterator(this);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  friend class DataLoader;
+  explicit Epoch(DataLoader* loader) : loader_(loader) {}
+  DataLoader* loader_;
+  std::optional<LoadedBatch> batch_;
 };
 
 }  // namespace tandem

@@ -1,7 +1,10 @@
-// The order in which an epoch visits its samples, and which of them are whose.
+// The order in which an epoch visits its samples.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 
 #include "tandem/export.h"
 
@@ -18,10 +21,13 @@ class TANDEM_API Permutation {
   Permutation(std::int64_t n, std::uint64_t seed, std::uint64_t epoch);
   // The sample at `position`, 0 ≤ position < n.
   std::int64_t operator()(std::int64_t position) const;
+  // The position of `sample`.
+  std::int64_t inverse(std::int64_t sample) const;
 
  private:
   static constexpr int kRounds = 12;
   std::uint64_t encrypt(std::uint64_t value) const;
+  std::uint64_t decrypt(std::uint64_t value) const;
 
   std::uint64_t n_;
   int low_bits_ = 0;
@@ -30,28 +36,35 @@ class TANDEM_API Permutation {
   std::uint64_t keys_[kRounds];
 };
 
-// How an epoch of `samples` is cut into global batches of batch_size × world_size consecutive positions, and each of
-// these into one slice a rank. Any world size with the same product sees the same global batches.
-class TANDEM_API StaticPartition {
+// What all randomness of a sample (its augmentation) is to follow from, whatever rank or thread loads it: a hash of
+// seed, epoch and sample. It never changes either.
+TANDEM_API std::uint64_t sample_randomness(std::uint64_t seed, std::int64_t epoch, std::int64_t sample);
+
+// Which samples an epoch visits, and in which order, as a function of seed, epoch and position: so an epoch can be
+// entered anywhere, on any rank. Thread-safe.
+class TANDEM_API SampleOrder {
  public:
-  struct Slice {
-    std::int64_t begin;  // first position; those from `samples` on mean the epoch's start again
-    std::int64_t size;
-  };
-
-  // All at least 1 but samples; throws Error(kInvalidArgument). Without drop_last the tail is dealt out evenly, padded
-  // from the epoch's start so that all ranks get equally many.
-  StaticPartition(std::int64_t samples, std::int64_t batch_size, std::int64_t rank, std::int64_t world_size,
-                  bool drop_last);
-  std::int64_t batches() const { return batches_; }
-  Slice slice(std::int64_t batch) const;
-
- private:
-  std::int64_t batch_size_;
-  std::int64_t rank_;
-  std::int64_t global_;
-  std::int64_t batches_;
-  std::int64_t tail_batch_size_ = 0;
+  virtual ~SampleOrder() = default;
+  // Positions of an epoch.
+  virtual std::int64_t size() const = 0;
+  // The samples at positions first … first + out.size() - 1.
+  virtual void samples(std::uint64_t seed, std::int64_t epoch, std::int64_t first,
+                       std::span<std::int64_t> out) const = 0;
+  // What tells it from others in a saved state, up to 80 bytes: "block shuffle of 1024 in 16".
+  virtual std::string name() const = 0;
 };
+
+// 0, 1, 2 … in every epoch.
+TANDEM_API std::shared_ptr<const SampleOrder> sequential_order(std::int64_t samples);
+
+// Permutation(samples, seed, epoch).
+TANDEM_API std::shared_ptr<const SampleOrder> shuffled_order(std::int64_t samples);
+
+// For files that are read by the chunk (compressed, remote): shuffles blocks of `block` consecutive samples, then the
+// samples within each `window` consecutive ones of the shuffled blocks, so that not more than `window` blocks are in
+// use at a time. Constant time and memory for a position, as above. Throws Error(kInvalidArgument) unless both are
+// positive.
+TANDEM_API std::shared_ptr<const SampleOrder> block_shuffled_order(std::int64_t samples, std::int64_t block,
+                                                                   std::int64_t window);
 
 }  // namespace tandem

@@ -65,7 +65,7 @@ class Training {
   int run();
 
  private:
-  std::unique_ptr<tandem::RecordIODataLoader> open(const std::string& path, bool shuffle) const;
+  std::unique_ptr<tandem::DataLoader> open(const std::string& path, bool shuffle) const;
   // The mean loss over all ranks.
   double train_epoch(int epoch);
   // Per cent of the test digits that are told right, by all ranks together.
@@ -80,7 +80,7 @@ class Training {
   const Settings& settings_;
   const torch::Device device_;
   std::shared_ptr<tandem::ProcessGroup> group_;
-  std::unique_ptr<tandem::RecordIODataLoader> train_, test_;
+  std::unique_ptr<tandem::DataLoader> train_, test_;
   Net net_{nullptr};
   std::unique_ptr<tandem::DistributedDataParallel<Net>> model_;
   std::unique_ptr<tandem::optim::Optimizer> optimizer_;
@@ -119,19 +119,20 @@ Training::Training(const Settings& settings) : settings_(settings), device_(devi
   optimizer_ = tandem::optim::make_optimizer("SGD", net_->parameters(), {{"lr", settings.lr}, {"momentum", 0.9}});
 }
 
-std::unique_ptr<tandem::RecordIODataLoader> Training::open(const std::string& path, bool shuffle) const {
+std::unique_ptr<tandem::DataLoader> Training::open(const std::string& path, bool shuffle) const {
   const std::vector<tandem::RecordField> fields = {
       {"label", torch::kByte, {}, torch::kLong},
       {"image", torch::kByte, {1, 28, 28}, torch::kFloat, 0.1307, 0.3081, 1 / 255.0},
   };
   tandem::LoaderOptions options;
   options.batch_size = settings_.batch_size;
+  options.per_rank = true;
   options.rank = group_->rank();
   options.world_size = group_->size();
   options.shuffle = shuffle;
   options.seed = settings_.seed;
-  options.drop_last = shuffle;
-  return std::make_unique<tandem::RecordIODataLoader>(std::vector<std::string>{path}, fields, options);
+  options.tail = shuffle ? tandem::Tail::kDrop : tandem::Tail::kShort;
+  return std::make_unique<tandem::DataLoader>(tandem::record_dataset({path}, fields), options);
 }
 
 double Training::train_epoch(int epoch) {
@@ -176,17 +177,11 @@ double Training::train_epoch(int epoch) {
 double Training::test() {
   torch::NoGradGuard no_grad;
   net_->eval();
-  // The last batch is padded so that all ranks get equally many; what is past the end does not count.
-  const tandem::StaticPartition parts(test_->sample_count(), settings_.batch_size, group_->rank(), group_->size(),
-                                      false);
   std::int64_t right = 0;
-  test_->start_epoch(0);
-  for (std::int64_t b = 0; b < parts.batches(); ++b) {
-    const auto batch = test_->next();
-    const auto slice = parts.slice(b);
-    const std::int64_t own = std::clamp<std::int64_t>(test_->sample_count() - slice.begin, 0, slice.size);
-    const torch::Tensor predicted = net_->forward((*batch)[1].to(device_)).argmax(1).cpu();
-    right += predicted.eq((*batch)[0]).slice(0, 0, own).sum().item<std::int64_t>();
+  for (const auto& batch : test_->epoch(0)) {
+    if (batch.rows == 0) continue;  // the last one may be too small for all ranks
+    const torch::Tensor predicted = net_->forward(batch["image"].to(device_)).argmax(1).cpu();
+    right += predicted.eq(batch["label"]).sum().item<std::int64_t>();
   }
   const double all = sum_over_ranks(static_cast<double>(right)).item<double>();
   return 100 * all / static_cast<double>(std::max<std::int64_t>(test_->sample_count(), 1));

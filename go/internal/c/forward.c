@@ -274,6 +274,12 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_loader_batch_count",
     "tdm_loader_start_epoch",
     "tdm_loader_next",
+    "tdm_loader_get_batch",
+    "tdm_loader_get_batch_mask",
+    "tdm_loader_commit",
+    "tdm_loader_get_state",
+    "tdm_loader_restore",
+    "tdm_loader_current_epoch",
     "tdm_summary_writer_create",
     "tdm_summary_writer_path",
     "tdm_summary_writer_add_scalar",
@@ -1629,47 +1635,77 @@ tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_
   return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[266])(loader, batch, field_count, has_batch);
 }
 
-tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
   if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[267])(folder, suffix, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[267])(loader, out);
+}
+
+tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[268])(loader, out);
+}
+
+tdm_error* tdm_loader_commit(tdm_loader* loader) {
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[269])(loader);
+}
+
+tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[270])(loader, out);
+}
+
+tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[271])(loader, data, size);
+}
+
+int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
+  if (!slots[272]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[272])(loader);
+}
+
+tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[273])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[268]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[268])(writer);
+  if (!slots[274]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[274])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[269])(writer, tag, value, step, wall_time);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[275])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[270])(writer, tag, values, step, wall_time);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[276])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[271])(writer, tag, image, layout, step, wall_time);
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[277])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[272])(writer, tag, text, step, wall_time);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[278])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[273])(writer);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[279])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[274])(writer);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[280])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[275]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[275])(writer);
+  if (!slots[281]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[281])(writer);
 }

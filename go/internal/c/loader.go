@@ -18,11 +18,14 @@ type Field struct {
 
 // LoaderOptions are tdm_loader_options.
 type LoaderOptions struct {
-	BatchSize         int
-	Rank, WorldSize   int
-	Shuffle, DropLast bool
-	Seed              uint64
-	Threads, Prefetch int
+	BatchSize                   int
+	GlobalBatch, Shuffle        bool
+	Rank, WorldSize             int
+	Seed                        uint64
+	Tail                        int32
+	Threads, Prefetch           int
+	ShuffleBlock, ShuffleWindow int
+	PrefetchBytes               int
 }
 
 func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Failure) {
@@ -56,8 +59,10 @@ func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Fai
 	}
 	options := C.tdm_loader_options{
 		batch_size: C.int64_t(o.BatchSize), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
-		shuffle: boolean(o.Shuffle), seed: C.uint64_t(o.Seed), drop_last: boolean(o.DropLast),
-		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch),
+		shuffle: boolean(o.Shuffle), seed: C.uint64_t(o.Seed), tail: C.tdm_tail(o.Tail),
+		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch), global_batch: boolean(o.GlobalBatch),
+		shuffle_block: C.int64_t(o.ShuffleBlock), shuffle_window: C.int64_t(o.ShuffleWindow),
+		prefetch_bytes: C.int64_t(o.PrefetchBytes),
 	}
 	options.struct_size = C.sizeof_tdm_loader_options
 	var l *C.tdm_loader
@@ -66,23 +71,54 @@ func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Fai
 	return Loader(unsafe.Pointer(l)), err
 }
 
-func FreeLoader(l Loader)        { C.tdm_loader_free(loader(l)) }
-func LoaderSamples(l Loader) int { return int(C.tdm_loader_sample_count(loader(l))) }
-func LoaderBatches(l Loader) int { return int(C.tdm_loader_batch_count(loader(l))) }
+func FreeLoader(l Loader)             { C.tdm_loader_free(loader(l)) }
+func LoaderSamples(l Loader) int      { return int(C.tdm_loader_sample_count(loader(l))) }
+func LoaderBatches(l Loader) int      { return int(C.tdm_loader_batch_count(loader(l))) }
+func LoaderCurrentEpoch(l Loader) int { return int(C.tdm_loader_current_epoch(loader(l))) }
 
 func StartEpoch(l Loader, epoch, firstBatch int) *Failure {
 	return failure(C.tdm_loader_start_epoch(loader(l), C.int64_t(epoch), C.int64_t(firstBatch)))
 }
 
-// Next fills batch, one handle a field; false at the end of the epoch.
-func Next(l Loader, batch []Made) (bool, *Failure) {
+// LoaderBatch is tdm_loader_batch.
+type LoaderBatch struct {
+	Epoch, Number, Rows, LocalCount, GlobalCount int
+	Samples                                      []int
+	Randomness                                   []uint64
+}
+
+// Next fills batch, one handle a field; nil at the end of the epoch.
+func Next(l Loader, batch []Made) (*LoaderBatch, *Failure) {
 	raw := make([]Tensor, len(batch))
 	var has C.int32_t
 	if err := failure(C.tdm_loader_next(loader(l), handles(raw), C.size_t(len(raw)), &has)); err != nil || has == 0 {
-		return false, err
+		return nil, err
 	}
 	for i, h := range raw {
 		batch[i], _ = made(C.tg_describe(tensor(h)))
 	}
-	return true, nil
+	about := C.tdm_loader_batch{struct_size: C.sizeof_tdm_loader_batch}
+	if err := failure(C.tdm_loader_get_batch(loader(l), &about)); err != nil {
+		return nil, err
+	}
+	result := &LoaderBatch{Epoch: int(about.epoch), Number: int(about.number), Rows: int(about.rows),
+		LocalCount: int(about.local_count), GlobalCount: int(about.global_count),
+		Samples:    append([]int(nil), unsafe.Slice((*int)(unsafe.Pointer(about.samples)), int(about.local_count))...),
+		Randomness: append([]uint64(nil), unsafe.Slice((*uint64)(unsafe.Pointer(about.randomness)), int(about.local_count))...)}
+	return result, nil
+}
+
+func CommitLoader(l Loader) *Failure { return failure(C.tdm_loader_commit(loader(l))) }
+
+func LoaderState(l Loader) ([]byte, *Failure) {
+	var state *C.tdm_string
+	if err := failure(C.tdm_loader_get_state(loader(l), &state)); err != nil {
+		return nil, err
+	}
+	defer C.tdm_string_free(state)
+	return C.GoBytes(unsafe.Pointer(C.tdm_string_data(state)), C.int(C.tdm_string_size(state))), nil
+}
+
+func RestoreLoader(l Loader, state []byte) *Failure {
+	return failure(C.tdm_loader_restore(loader(l), unsafe.Pointer(unsafe.SliceData(state)), C.size_t(len(state))))
 }

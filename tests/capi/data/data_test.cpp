@@ -184,6 +184,133 @@ TEST(CapiLoader, DealsAnEpochOut) {
   EXPECT_EQ(tdm_live_count("tensor"), 0);
 }
 
+// Records of one byte, its number, as a field "id".
+class CapiLoaderState : public testing::Test {
+ protected:
+  CapiLoaderState() {
+    tdm_recordio_writer* writer = nullptr;
+    expect_ok(tdm_recordio_writer_create(path_.c_str(), nullptr, &writer));
+    for (unsigned char i = 0; i < 11; ++i) expect_ok(tdm_recordio_writer_write(writer, &i, 1));
+    expect_ok(tdm_recordio_writer_close(writer));
+    tdm_recordio_writer_free(writer);
+  }
+
+  tdm_loader* open(const tdm_loader_options& options) const {
+    const char* paths[] = {path_.c_str()};
+    const tdm_field field = {"id", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 0, 0};
+    tdm_loader* loader = nullptr;
+    expect_ok(tdm_loader_create(paths, 1, &field, 1, &options, &loader));
+    return loader;
+  }
+
+  // The next batch's samples, checked against its tensor; empty at the end.
+  static std::vector<int64_t> next(tdm_loader* loader, tdm_loader_batch* about) {
+    tdm_tensor* batch = nullptr;
+    int32_t has_batch = 0;
+    expect_ok(tdm_loader_next(loader, &batch, 1, &has_batch));
+    if (!has_batch) return {};
+    expect_ok(tdm_loader_get_batch(loader, about));
+    EXPECT_EQ(tdm_tensor_numel(batch), about->rows);
+    void* ids = nullptr;
+    expect_ok(tdm_tensor_data(batch, &ids));
+    std::vector<int64_t> samples(about->samples, about->samples + about->local_count);
+    for (std::size_t i = 0; i < samples.size(); ++i) EXPECT_EQ(static_cast<unsigned char*>(ids)[i], samples[i]);
+    tdm_tensor_free(batch);
+    return samples;
+  }
+
+  static std::string state_of(tdm_loader* loader) {
+    tdm_string* state = nullptr;
+    expect_ok(tdm_loader_get_state(loader, &state));
+    std::string bytes(tdm_string_data(state), tdm_string_size(state));
+    tdm_string_free(state);
+    return bytes;
+  }
+
+  TempDir dir_;
+  const std::string path_ = dir_ / "a";
+};
+
+TEST_F(CapiLoaderState, GlobalBatchesAndTails) {
+  tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
+  options.global_batch = 1;
+  options.batch_size = 4;
+  options.rank = 2;
+  options.world_size = 3;
+  options.shuffle = 0;
+  options.tail = TDM_TAIL_PAD;
+  tdm_loader* loader = open(options);
+  tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
+  expect_error(tdm_loader_get_batch(loader, &about), TDM_ERROR_OUT_OF_RANGE, "tdm_loader_get_batch", "no batch");
+  EXPECT_EQ(next(loader, &about), std::vector<int64_t>{3});
+  EXPECT_EQ(about.global_count, 4);
+  EXPECT_NE(about.randomness[0], 0u);
+  EXPECT_EQ(next(loader, &about), std::vector<int64_t>{7});
+  EXPECT_EQ(next(loader, &about), std::vector<int64_t>{10});
+  EXPECT_EQ(about.number, 2);
+  EXPECT_EQ(about.global_count, 3);
+  tdm_tensor* mask = nullptr;
+  expect_ok(tdm_loader_get_batch_mask(loader, &mask));
+  EXPECT_EQ(tdm_tensor_numel(mask), 1);
+  EXPECT_EQ(tdm_tensor_get_dtype(mask), TDM_DTYPE_BOOL);
+  tdm_tensor_free(mask);
+  EXPECT_TRUE(next(loader, &about).empty());
+  expect_error(tdm_loader_get_batch_mask(loader, &mask), TDM_ERROR_OUT_OF_RANGE, "tdm_loader_get_batch_mask", "end");
+  tdm_loader_free(loader);
+
+  for (const auto& [tail, batches, last] : std::vector<std::tuple<tdm_tail, int64_t, int64_t>>{{TDM_TAIL_UNSET, 3, 3},
+                                                                                               {TDM_TAIL_SHORT, 3, 3},
+                                                                                               {TDM_TAIL_DROP, 2, 4},
+                                                                                               {TDM_TAIL_PAD, 3, 4},
+                                                                                               {TDM_TAIL_REPEAT, 3, 4},
+                                                                                               {TDM_TAIL_EVEN, 3, 3}}) {
+    options.rank = 0;
+    options.world_size = 1;
+    options.tail = tail;
+    loader = open(options);
+    EXPECT_EQ(tdm_loader_batch_count(loader), batches) << tail;
+    while (!next(loader, &about).empty()) {
+    }
+    EXPECT_EQ(about.rows, last) << tail;
+    tdm_loader_free(loader);
+  }
+}
+
+TEST_F(CapiLoaderState, GoesOnWhereItWasSaved) {
+  tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
+  options.batch_size = 3;
+  options.shuffle_block = 2;
+  options.shuffle_window = 2;
+  tdm_loader* loader = open(options);
+  tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
+  expect_ok(tdm_loader_start_epoch(loader, 4, -1));
+  next(loader, &about);
+  expect_ok(tdm_loader_commit(loader));
+  const std::string state = state_of(loader);
+  EXPECT_LT(state.size(), 256u);
+  const auto second = next(loader, &about);
+  EXPECT_EQ(state_of(loader), state);
+  expect_error(tdm_loader_restore(loader, state.data(), state.size()), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_restore",
+               "begun");
+  tdm_loader_free(loader);
+
+  options.seed = 77;  // the state's counts
+  loader = open(options);
+  EXPECT_EQ(tdm_loader_current_epoch(loader), 0);
+  expect_error(tdm_loader_restore(loader, "no state", 8), TDM_ERROR_DATA_LOSS, "tdm_loader_restore", "no state");
+  expect_error(tdm_loader_restore(loader, nullptr, 8), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_restore", "data");
+  expect_ok(tdm_loader_restore(loader, state.data(), state.size()));
+  EXPECT_EQ(tdm_loader_current_epoch(loader), 4);
+  expect_ok(tdm_loader_start_epoch(loader, 4, -1));
+  EXPECT_EQ(next(loader, &about), second);
+  EXPECT_EQ(about.epoch, 4);
+  EXPECT_EQ(about.number, 1);
+  tdm_loader_free(loader);
+  EXPECT_EQ(tdm_loader_current_epoch(nullptr), 0);
+  EXPECT_EQ(tdm_live_count("loader"), 0);
+  EXPECT_EQ(tdm_live_count("string"), 0);
+}
+
 TEST(CapiLoader, BatchesBelongToTheScopeThatIsOpen) {
   TempDir dir;
   write_records(dir / "a", 4);
@@ -218,6 +345,9 @@ TEST(CapiLoader, NamesWhatIsWrong) {
   tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
   options.batch_size = 0;
   expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "batch_size");
+  options = TDM_LOADER_OPTIONS_INIT;
+  options.tail = 6;
+  expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "tail");
   options = TDM_LOADER_OPTIONS_INIT;
   tdm_field wrong = field;
   wrong.dtype = 99;

@@ -20,6 +20,11 @@ using test::TempDir;
 
 constexpr int kPixels = 4 * 3;
 
+std::unique_ptr<DataLoader> open(const std::vector<std::string>& paths, const std::vector<RecordField>& fields,
+                                 const LoaderOptions& options) {
+  return std::make_unique<DataLoader>(record_dataset(paths, fields), options);
+}
+
 // Sample i: its number as int32, then pixels.
 std::vector<std::uint8_t> make_record(std::int32_t i) {
   std::vector<std::uint8_t> record(4 + kPixels);
@@ -57,14 +62,17 @@ Ids ids_of(const at::Tensor& tensor) {
   return Ids(tensor.const_data_ptr<std::int64_t>(), tensor.const_data_ptr<std::int64_t>() + tensor.numel());
 }
 
-std::vector<Ids> rest_of_epoch(RecordIODataLoader& loader) {
+std::vector<Ids> rest_of_epoch(DataLoader& loader) {
   std::vector<Ids> batches;
-  while (auto batch = loader.next()) batches.push_back(ids_of((*batch)[0]));
+  while (auto batch = loader.next()) {
+    batches.push_back(ids_of((*batch)[0]));
+    EXPECT_EQ(batch->samples, batches.back());
+  }
   return batches;
 }
 
-std::vector<Ids> epoch_of(RecordIODataLoader& loader, int epoch) {
-  loader.start_epoch(epoch);
+std::vector<Ids> epoch_of(DataLoader& loader, int epoch) {
+  loader.start_epoch(epoch, 0);
   return rest_of_epoch(loader);
 }
 
@@ -82,13 +90,13 @@ TEST_F(LoaderTest, BatchesAreWhatDirectComputationGives) {
   for (const bool shuffle : {false, true}) {
     LoaderOptions options = options_of(16, 0, 1);
     options.shuffle = shuffle;
-    RecordIODataLoader loader(paths, kFields, options);
-    ASSERT_EQ(loader.sample_count(), 100);
-    ASSERT_EQ(loader.batch_count(), 7);
-    loader.start_epoch(3);
+    const auto loader = open(paths, kFields, options);
+    ASSERT_EQ(loader->sample_count(), 100);
+    ASSERT_EQ(loader->batch_count(), 7);
+    loader->start_epoch(3);
     const Permutation order(100, 17, 3);
     std::int64_t position = 0;
-    while (auto batch = loader.next()) {
+    while (auto batch = loader->next()) {
       const at::Tensor& image = (*batch)[1];
       ASSERT_EQ(image.sizes(), at::IntArrayRef({position < 96 ? 16 : 4, 1, 4, 3}));
       ASSERT_EQ(image.scalar_type(), at::kFloat);
@@ -104,78 +112,107 @@ TEST_F(LoaderTest, BatchesAreWhatDirectComputationGives) {
       }
     }
     EXPECT_EQ(position, 100);
-    EXPECT_FALSE(loader.next().has_value());  // and stays at its end
+    EXPECT_FALSE(loader->next().has_value());  // and stays at its end
   }
 }
 
-TEST_F(LoaderTest, RanksPartitionEachEpoch) {
-  const auto paths = write_files({50, 51});
-  for (const std::int64_t world : {1, 2, 3, 8}) {
-    for (const bool drop_last : {false, true}) {
-      std::multiset<std::int64_t> seen;
-      std::set<std::int64_t> batch_counts;
-      for (std::int64_t rank = 0; rank < world; ++rank) {
-        LoaderOptions options = options_of(4, rank, world);
-        options.drop_last = drop_last;
-        RecordIODataLoader loader(paths, kFields, options);
-        batch_counts.insert(loader.batch_count());
-        const auto batches = epoch_of(loader, 1);
-        EXPECT_EQ(static_cast<std::int64_t>(batches.size()), loader.batch_count());
-        for (const auto& batch : batches) seen.insert(batch.begin(), batch.end());
-      }
-      EXPECT_EQ(batch_counts.size(), 1u);
-      const std::size_t once = std::set<std::int64_t>(seen.begin(), seen.end()).size();
-      if (drop_last) {
-        EXPECT_EQ(once, seen.size());
-        EXPECT_EQ(static_cast<std::int64_t>(once), 101 / (4 * world) * 4 * world);
-      } else {
-        EXPECT_EQ(once, 101u);
-        EXPECT_EQ(static_cast<std::int64_t>(seen.size()), (101 + world - 1) / world * world);
-      }
-    }
-  }
+TEST_F(LoaderTest, BatchesSayWhatTheyAre) {
+  const auto paths = write_files({10});
+  LoaderOptions options = options_of(4, 1, 3);
+  options.tail = Tail::kPad;
+  const auto loader = open(paths, kFields, options);
+  loader->start_epoch(2, 1);
+  const auto middle = loader->next();
+  EXPECT_EQ(middle->epoch, 2);
+  EXPECT_EQ(middle->number, 1);
+  EXPECT_EQ(middle->rows, 1);
+  EXPECT_EQ(middle->local_count, 1);
+  EXPECT_EQ(middle->global_count, 4);
+  EXPECT_EQ(middle->samples, Ids{Permutation(10, 17, 2)(6)});
+  EXPECT_EQ(middle->randomness, std::vector<std::uint64_t>{sample_randomness(17, 2, middle->samples[0])});
+  EXPECT_TRUE(middle->mask().equal(at::ones({1}, at::kBool)));
+  EXPECT_EQ(&(*middle)["image"], &(*middle)[1]);
+  EXPECT_ERROR((*middle)["picture"], ErrorCode::kNotFound, "'picture'");
 }
 
-TEST_F(LoaderTest, WorldSizeDoesNotChangeGlobalBatches) {
+TEST_F(LoaderTest, PaddingIsZerosAndMasked) {
+  LoaderOptions options = options_of(8, 0, 1);
+  options.tail = Tail::kPad;
+  options.shuffle = false;
+  const auto loader = open(write_files({13}), kFields, options);
+  loader->start_epoch(0, 1);
+  const auto last = loader->next();
+  EXPECT_EQ(last->rows, 8);
+  EXPECT_EQ(last->local_count, 5);
+  EXPECT_EQ(ids_of((*last)[0]), (Ids{8, 9, 10, 11, 12, 0, 0, 0}));
+  EXPECT_EQ((*last)[1].slice(0, 5).abs().max().item<float>(), 0);
+  EXPECT_TRUE(last->mask().equal(at::arange(8).lt(5)));
+}
+
+TEST_F(LoaderTest, BatchSizeIsOfAllRanksOrOfEach) {
   const auto paths = write_files({64});
-  RecordIODataLoader one(paths, kFields, options_of(8, 0, 1));
-  const auto whole = epoch_of(one, 5);
-  std::vector<Ids> joined(8);
-  for (std::int64_t rank = 0; rank < 2; ++rank) {
-    RecordIODataLoader half(paths, kFields, options_of(4, rank, 2));
-    const auto part = epoch_of(half, 5);
-    for (std::size_t b = 0; b < part.size(); ++b) joined[b].insert(joined[b].end(), part[b].begin(), part[b].end());
-  }
-  EXPECT_EQ(joined, whole);
+  LoaderOptions options = options_of(8, 0, 2);
+  EXPECT_EQ(open(paths, kFields, options)->next()->rows, 4);
+  options.per_rank = true;
+  const auto loader = open(paths, kFields, options);
+  EXPECT_EQ(loader->batch_count(), 4);
+  EXPECT_EQ(loader->next()->rows, 8);
+  options.batch_size = std::int64_t{1} << 62;
+  options.world_size = 4;
+  EXPECT_ERROR(open(paths, kFields, options), ErrorCode::kInvalidArgument, "too large");
 }
 
-TEST_F(LoaderTest, MoreRanksThanSamplesGiveEachOne) {
-  const auto paths = write_files({3});
-  for (std::int64_t rank = 0; rank < 8; ++rank) {
-    RecordIODataLoader loader(paths, kFields, options_of(2, rank, 8));
-    const auto batches = epoch_of(loader, 0);
-    ASSERT_EQ(batches.size(), 1u);
-    EXPECT_EQ(batches[0].size(), 1u);
+TEST_F(LoaderTest, RanksMayHaveNoSamplesOfABatch) {
+  const auto paths = write_files({5});
+  const auto loader = open(paths, kFields, options_of(4, 3, 4));
+  const auto first = loader->next();
+  EXPECT_EQ(first->rows, 1);
+  const auto tail = loader->next();
+  EXPECT_EQ((*tail)[1].sizes(), at::IntArrayRef({0, 1, 4, 3}));
+  EXPECT_EQ(tail->local_count, 0);
+  EXPECT_EQ(tail->global_count, 1);
+  EXPECT_FALSE(loader->next().has_value());
+}
+
+TEST_F(LoaderTest, AnEpochIsARange) {
+  const auto loader = open(write_files({20}), kFields, options_of(6, 0, 1));
+  const auto expected = epoch_of(*loader, 1);
+  std::vector<Ids> got;
+  for (LoadedBatch& batch : loader->epoch(1)) got.push_back(ids_of(batch["id"]));
+  EXPECT_EQ(got, expected);
+}
+
+TEST_F(LoaderTest, BlocksOfFilesStayTogether) {
+  LoaderOptions options = options_of(10, 0, 1);
+  options.shuffle_block = 10;
+  options.shuffle_window = 1;
+  const auto loader = open(write_files({100}), kFields, options);
+  std::vector<Ids> batches = epoch_of(*loader, 0);
+  EXPECT_EQ(batches.size(), 10u);
+  for (Ids& batch : batches) {
+    std::sort(batch.begin(), batch.end());
+    EXPECT_EQ(batch.front() % 10, 0);
+    EXPECT_EQ(batch.back(), batch.front() + 9);
   }
 }
 
 TEST_F(LoaderTest, NoSamplesGiveNoBatches) {
-  RecordIODataLoader loader(write_files({0}), kFields, options_of(2, 0, 1));
-  EXPECT_EQ(loader.batch_count(), 0);
-  EXPECT_FALSE(loader.next().has_value());
+  const auto loader = open(write_files({0}), kFields, options_of(2, 0, 1));
+  EXPECT_EQ(loader->batch_count(), 0);
+  EXPECT_FALSE(loader->next().has_value());
 }
 
 TEST_F(LoaderTest, OrderDoesNotDependOnThreadsOrPrefetch) {
   const auto paths = write_files({333});
-  RecordIODataLoader plain(paths, kFields, options_of(7, 0, 1));
-  const auto expected = epoch_of(plain, 2);
+  const auto plain = open(paths, kFields, options_of(7, 0, 1));
+  const auto expected = epoch_of(*plain, 2);
   for (const int threads : {0, 1, 2, 8}) {
     for (const int prefetch : {0, 1, 5, 1000}) {
       LoaderOptions options = options_of(7, 0, 1);
       options.threads = threads;
       options.prefetch = prefetch;
-      RecordIODataLoader loader(paths, kFields, options);
-      EXPECT_EQ(epoch_of(loader, 2), expected) << threads << " threads, prefetch " << prefetch;
+      const auto loader = open(paths, kFields, options);
+      EXPECT_EQ(epoch_of(*loader, 2), expected) << threads << " threads, prefetch " << prefetch;
     }
   }
 }
@@ -184,19 +221,19 @@ TEST_F(LoaderTest, EpochsDifferAndCanBeEnteredAnywhere) {
   const auto paths = write_files({100});
   LoaderOptions options = options_of(8, 0, 1);
   options.threads = 3;
-  RecordIODataLoader loader(paths, kFields, options);
-  const auto first = rest_of_epoch(loader);  // epoch 0, without start_epoch()
-  const auto second = epoch_of(loader, 1);
+  const auto loader = open(paths, kFields, options);
+  const auto first = rest_of_epoch(*loader);  // epoch 0, without start_epoch()
+  const auto second = epoch_of(*loader, 1);
   EXPECT_NE(first, second);
-  EXPECT_EQ(epoch_of(loader, 0), first);
-  for (std::int64_t batch = 0; batch <= loader.batch_count(); ++batch) {
-    loader.start_epoch(0, 0);
-    for (int i = 0; i < batch % 3; ++i) loader.next();  // left in the middle
-    loader.start_epoch(1, batch);
-    EXPECT_EQ(rest_of_epoch(loader), std::vector<Ids>(second.begin() + batch, second.end()));
+  EXPECT_EQ(epoch_of(*loader, 0), first);
+  for (std::int64_t batch = 0; batch <= loader->batch_count(); ++batch) {
+    loader->start_epoch(0, 0);
+    for (int i = 0; i < batch % 3; ++i) loader->next();  // left in the middle
+    loader->start_epoch(1, batch);
+    EXPECT_EQ(rest_of_epoch(*loader), std::vector<Ids>(second.begin() + batch, second.end()));
   }
-  EXPECT_ERROR(loader.start_epoch(0, loader.batch_count() + 1), ErrorCode::kOutOfRange, "no batch 14");
-  EXPECT_ERROR(loader.start_epoch(-1), ErrorCode::kInvalidArgument, "epoch");
+  EXPECT_ERROR(loader->start_epoch(0, loader->batch_count() + 1), ErrorCode::kOutOfRange, "no batch 14");
+  EXPECT_ERROR(loader->start_epoch(-1), ErrorCode::kInvalidArgument, "epoch");
 }
 
 TEST_F(LoaderTest, DamagedShardSurfacesAtItsBatch) {
@@ -209,12 +246,12 @@ TEST_F(LoaderTest, DamagedShardSurfacesAtItsBatch) {
     options.shuffle = false;
     options.threads = threads;
     options.prefetch = 100;
-    RecordIODataLoader loader(paths, kFields, options);
+    const auto loader = open(paths, kFields, options);
     for (int epoch = 0; epoch < 2; ++epoch) {
-      loader.start_epoch(epoch);
-      for (int i = 0; i < 7; ++i) ASSERT_TRUE(loader.next().has_value());
+      loader->start_epoch(epoch);
+      for (int i = 0; i < 7; ++i) ASSERT_TRUE(loader->next().has_value());
       for (int attempt = 0; attempt < 2; ++attempt) {
-        EXPECT_ERROR(loader.next(), ErrorCode::kDataLoss, paths[1], "record 30: ", "chunk 3", "byte 660", "checksum");
+        EXPECT_ERROR(loader->next(), ErrorCode::kDataLoss, "cannot load " + paths[1] + ", chunk 3, record 0: ", "byte 660", "checksum");
       }
     }
   }
@@ -224,8 +261,8 @@ TEST_F(LoaderTest, RecordsOfAnotherSizeAreNamed) {
   const auto paths = write_files({5});
   auto fields = kFields;
   fields[1].sizes = {1, 28, 28};
-  RecordIODataLoader loader(paths, fields, options_of(1, 0, 1));
-  EXPECT_ERROR(loader.next(), ErrorCode::kInvalidArgument, paths[0], "has 16 bytes", "788");
+  const auto loader = open(paths, fields, options_of(1, 0, 1));
+  EXPECT_ERROR(loader->next(), ErrorCode::kInvalidArgument, paths[0], "has 16 bytes", "788");
 }
 
 TEST_F(LoaderTest, AllConversions) {
@@ -254,7 +291,7 @@ TEST_F(LoaderTest, AllConversions) {
     writer.close();
   }
   const auto load = [&](const std::vector<RecordField>& fields) {
-    return *RecordIODataLoader({path}, fields, options_of(1, 0, 1)).next();
+    return *open({path}, fields, options_of(1, 0, 1))->next();
   };
   const auto kept = load(same);
   const auto as_float = load(floats);
@@ -272,7 +309,7 @@ TEST_F(LoaderTest, AllConversions) {
 TEST_F(LoaderTest, RefusesWhatCannotBe) {
   const auto paths = write_files({5});
   const auto make = [&](const std::vector<RecordField>& fields, const LoaderOptions& options) {
-    RecordIODataLoader(paths, fields, options);
+    open(paths, fields, options);
   };
   const auto with_field = [](RecordField field) { return std::vector<RecordField>{std::move(field)}; };
   constexpr auto kInvalid = ErrorCode::kInvalidArgument;
@@ -280,8 +317,8 @@ TEST_F(LoaderTest, RefusesWhatCannotBe) {
   EXPECT_ERROR(make(kFields, options_of(1, 2, 2)), kInvalid, "rank 2", "world of 2");
   EXPECT_ERROR(make(kFields, options_of(1, 0, 0)), kInvalid, "world_size");
   EXPECT_ERROR(make({}, options_of(1, 0, 1)), kInvalid, "field");
-  EXPECT_ERROR(RecordIODataLoader({}, kFields, {}), kInvalid, "file");
-  EXPECT_ERROR(RecordIODataLoader({dir_ / "none"}, kFields, {}), ErrorCode::kNotFound, dir_ / "none");
+  EXPECT_ERROR(open({}, kFields, {}), kInvalid, "file");
+  EXPECT_ERROR(open({dir_ / "none"}, kFields, {}), ErrorCode::kNotFound, dir_ / "none");
   EXPECT_ERROR(make(with_field({"x", at::kByte, {-1}, at::kByte}), {}), kInvalid, "'x'", "-1");
   EXPECT_ERROR(make(with_field({"x", at::kByte, {1LL << 40, 1LL << 40}, at::kByte}), {}), kInvalid, "'x'");
   EXPECT_ERROR(make(with_field({"x", at::kByte, {1LL << 40}, at::kByte}), {}), kInvalid, "4 GiB");
@@ -292,6 +329,13 @@ TEST_F(LoaderTest, RefusesWhatCannotBe) {
   LoaderOptions options;
   options.threads = -1;
   EXPECT_ERROR(make(kFields, options), kInvalid, "threads");
+  options = {};
+  options.prefetch_bytes = -1;
+  EXPECT_ERROR(make(kFields, options), kInvalid, "prefetch_bytes");
+  options = {};
+  options.shuffle_block = -1;
+  EXPECT_ERROR(make(kFields, options), kInvalid, "shuffle_block");
+  EXPECT_ERROR(DataLoader(nullptr, {}), kInvalid, "data set");
 }
 
 // Last: nothing else of this process may use the core after it.
@@ -299,11 +343,11 @@ TEST_F(LoaderTest, ZShutdownWakesAndStops) {
   const auto paths = write_files({10});
   LoaderOptions options = options_of(5, 0, 1);
   options.threads = 2;
-  RecordIODataLoader loader(paths, kFields, options);
-  loader.next();
+  const auto loader = open(paths, kFields, options);
+  loader->next();
   shutdown(std::chrono::seconds(20));
-  EXPECT_ERROR(loader.next(), ErrorCode::kAborted, "shutdown");
-  EXPECT_ERROR(loader.start_epoch(1), ErrorCode::kAborted, "shutdown");
+  EXPECT_ERROR(loader->next(), ErrorCode::kAborted, "shutdown");
+  EXPECT_ERROR(loader->start_epoch(1), ErrorCode::kAborted, "shutdown");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "comm/shm/lost.h"
-#include "comm/shm/own_thread.h"
+#include "own_thread.h"
 
 namespace tandem::hosts {
 namespace {
@@ -55,7 +55,7 @@ void Lines::watch(std::function<void(const Error&)> failed, std::function<std::u
   busy_ = std::move(busy);
   wake_ = shm::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (wake_.get() < 0) throw Error(ErrorCode::kIo, std::string("cannot make an eventfd: ") + std::strerror(errno));
-  watcher_ = shm::start_own_thread("tandem-lines", [self = shared_from_this()] { self->serve(); });
+  watcher_ = start_own_thread("tandem-lines", [self = shared_from_this()] { self->serve(); });
 }
 
 void Lines::stop() {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "comm/shm/own_thread.h"
 #include "comm/shm/spin.h"
+#include "own_thread.h"
 
 namespace tandem::shm {
 namespace {

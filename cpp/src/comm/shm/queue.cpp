@@ -4,7 +4,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "comm/shm/own_thread.h"
+#include "own_thread.h"
 
 namespace tandem::shm {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
-#include "comm/shm/own_thread.h"
 #include "ddp/replicas/caller_state.h"
 #include "ddp/replicas/threads.h"
 #include "openmp.h"
+#include "own_thread.h"
 #include "tandem/error.h"
 #include "thread_state.h"
 
@@ -21,8 +21,8 @@ ReplicaThreads::ReplicaThreads(const std::vector<at::Device>& devices, int intra
     : devices_(devices), failures_(devices.size()) {
   try {
     for (int i = 0; i < static_cast<int>(devices.size()); ++i) {
-      threads_.push_back(shm::start_own_thread(("replica-" + std::to_string(i)).substr(0, 15).c_str(),
-                                               [this, i, intra_op] { serve(i, intra_op); }));
+      threads_.push_back(start_own_thread(("replica-" + std::to_string(i)).substr(0, 15).c_str(),
+                                          [this, i, intra_op] { serve(i, intra_op); }));
     }
     hook_ = std::make_unique<ShutdownHook>("DataParallel's threads", [this] { stop(); });
   } catch (...) {

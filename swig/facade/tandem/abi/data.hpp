@@ -91,6 +91,11 @@ struct LoaderOptions {
   bool drop_last = false;
   int32_t threads = 1;
   int32_t prefetch = 2;
+  bool global_batch = false;      // batch_size is that of all ranks together
+  int32_t tail = TDM_TAIL_UNSET;  // as drop_last says
+  int64_t shuffle_block = 0;      // samples that stay together; 0: none do
+  int64_t shuffle_window = 0;     // blocks that are mixed; 0: 16
+  int64_t prefetch_bytes = 0;     // 0: 256 MiB
 };
 
 // Batches of RecordIO files: this rank's part of each global batch of a seeded shuffle.
@@ -108,12 +113,18 @@ class Loader {
     raw.drop_last = options.drop_last;
     raw.threads = options.threads;
     raw.prefetch = options.prefetch;
+    raw.global_batch = options.global_batch;
+    raw.tail = options.tail;
+    raw.shuffle_block = options.shuffle_block;
+    raw.shuffle_window = options.shuffle_window;
+    raw.prefetch_bytes = options.prefetch_bytes;
     check(tdm_loader_create(pointers.data(), pointers.size(), fields.data(), fields.size(), &raw, handle_.out()));
   }
 
   int64_t sample_count() const { return tdm_loader_sample_count(handle_.get()); }
   int64_t batch_count() const { return tdm_loader_batch_count(handle_.get()); }
-  // Drops what is left of the last epoch.
+  // Drops what is left of the last epoch. first_batch -1: as 0, but the restored epoch where restore() went on, the
+  // first time.
   void start_epoch(int64_t epoch, int64_t first_batch = 0) {
     check(tdm_loader_start_epoch(handle_.get(), epoch, first_batch));
   }
@@ -128,8 +139,35 @@ class Loader {
     }
     return batch;
   }
+  // Of the batch that next() gave last: samples in it, and in the batches of all ranks together.
+  int64_t local_count() const { return about_batch().local_count; }
+  int64_t global_count() const { return about_batch().global_count; }
+  // bool [rows]: which rows are samples.
+  Tensor mask() const {
+    tdm_tensor* mask = nullptr;
+    check(tdm_loader_get_batch_mask(handle_.get(), &mask));
+    return Tensor(mask);
+  }
+
+  // state() counts the batches up to the last one that was committed, and those before the one that next() gave last.
+  void commit() { check(tdm_loader_commit(handle_.get())); }
+  std::string state() const {
+    tdm_string* state = nullptr;
+    check(tdm_loader_get_state(handle_.get(), &state));
+    return take_string(state);
+  }
+  // Before the first epoch: goes on where `state` says.
+  void restore(const std::string& state) { check(tdm_loader_restore(handle_.get(), state.data(), state.size())); }
+  // The epoch to go on with.
+  int64_t current_epoch() const { return tdm_loader_current_epoch(handle_.get()); }
 
  private:
+  tdm_loader_batch about_batch() const {
+    tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
+    check(tdm_loader_get_batch(handle_.get(), &about));
+    return about;
+  }
+
   size_t field_count_;
   Handle<tdm_loader, tdm_loader_free> handle_;
 };

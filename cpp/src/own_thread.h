@@ -1,4 +1,4 @@
-// Threads of a group.
+// Threads of Tandem's own.
 #pragma once
 
 #include <pthread.h>
@@ -7,14 +7,16 @@
 #include <thread>
 #include <utility>
 
-namespace tandem::shm {
+namespace tandem {
 
-// A thread that gets no signals: those are for the program's own. `name`: up to 15 letters.
+// A thread that gets no signals: those are for the program's own. Its faults stay with it, so that whoever handles them
+// (a language's runtime, a debugger) can say where they were. `name`: up to 15 letters.
 template <typename Body>
 std::thread start_own_thread(const char* name, Body&& body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&blocked, fault);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   std::thread thread;
   try {
     thread = std::thread(std::forward<Body>(body));
@@ -27,4 +29,4 @@ std::thread start_own_thread(const char* name, Body&& body) {
   return thread;
 }
 
-}  // namespace tandem::shm
+}  // namespace tandem

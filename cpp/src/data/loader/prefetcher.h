@@ -1,0 +1,73 @@
+// Batches made ahead by threads and delivered in order.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tandem/loader.h"
+
+namespace tandem::loader {
+
+class Prefetcher {
+ public:
+  struct Limits {
+    int threads;           // 0: next() makes batches itself
+    std::int64_t batches;  // that are ready or being made
+    std::int64_t bytes;    // in them
+  };
+  using Make = std::function<LoadedBatch(std::int64_t number)>;
+
+  // Throws Error(kIo) where no more threads can be had.
+  explicit Prefetcher(const Limits& limits);
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  // Has batches first … end - 1 made by `make`, which any thread may call, several at once. What is left of an earlier
+  // start is dropped. Throws Error(kAborted) after stop(), here and below.
+  void start(std::int64_t first, std::int64_t end, Make make);
+  // Throws what `make` threw for that batch, and again when called again.
+  std::optional<LoadedBatch> next();
+  // Joins the threads; from any thread.
+  void stop();
+
+ private:
+  // A batch, or why there is none.
+  struct Ready {
+    LoadedBatch batch;
+    std::int64_t bytes = 0;
+    std::exception_ptr error;
+  };
+
+  void work();
+  bool may_begin() const;  // with the lock held, here and below
+  bool at_end() const { return next_to_deliver_ >= end_; }
+  void require_running() const;
+
+  const Limits limits_;
+
+  std::mutex mutex_;
+  std::condition_variable work_changed_;   // for threads: there may be a batch to make
+  std::condition_variable batch_changed_;  // for next()
+  std::shared_ptr<const Make> make_;
+  std::int64_t generation_ = 0;  // counts start(): what was made for an older one is dropped
+  std::int64_t next_to_make_ = 0;
+  std::int64_t next_to_deliver_ = 0;
+  std::int64_t end_ = 0;
+  std::map<std::int64_t, Ready> ready_;
+  std::int64_t ready_bytes_ = 0;
+  std::int64_t being_made_ = 0;     // of this generation or an older one: their memory counts as well
+  std::int64_t largest_bytes_ = 0;  // of a batch; 0: none was made yet
+  bool stopping_ = false;
+
+  std::mutex threads_mutex_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tandem::loader
