@@ -1,0 +1,45 @@
+#include "tandem/sample_random.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t absorb(std::uint64_t state, std::uint64_t value) {
+  return mix((state ^ value) + kGolden);
+}
+
+}  // namespace
+
+std::uint64_t sample_randomness(std::uint64_t seed, std::uint64_t epoch, std::uint64_t sample) {
+  return absorb(absorb(absorb(0, seed), epoch), sample);
+}
+
+SampleRandom::SampleRandom(std::uint64_t randomness, std::string_view purpose, std::uint64_t stream) {
+  std::uint64_t name = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : purpose) name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  state_ = absorb(absorb(randomness, name), stream);
+}
+
+std::uint64_t SampleRandom::next() {
+  state_ += kGolden;
+  return mix(state_);
+}
+
+double SampleRandom::uniform(double low, double high) {
+  return low + (high - low) * (static_cast<double>(next() >> 11) * 0x1p-53);
+}
+
+std::int64_t SampleRandom::integer(std::int64_t low, std::int64_t high) {
+  // The upper half of a product is uniform up to 2^-64 of the range (Lemire 2019).
+  const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+  return low + static_cast<std::int64_t>(static_cast<unsigned __int128>(next()) * range >> 64);
+}
+
+}  // namespace tandem
