@@ -5,14 +5,12 @@
 #include <string_view>
 
 #include "tandem/export.h"
+#include "tandem/sample_order.h"  // sample_randomness()
 
 namespace tandem {
 
-// What all augmentation of a sample depends on: a hash of (seed, epoch, sample). It never changes between versions.
-TANDEM_API std::uint64_t sample_randomness(std::uint64_t seed, std::uint64_t epoch, std::uint64_t sample);
-
-// A sequence of random numbers for one purpose ("flip") of one sample; another `stream` gives the same purpose another
-// sequence. SplitMix64 (Steele, Lea, Flood 2014).
+// A sequence of random numbers for one purpose ("flip") of one sample, whose sample_randomness() it is given; another
+// `stream` gives the same purpose another sequence. SplitMix64 (Steele, Lea, Flood 2014).
 class TANDEM_API SampleRandom {
  public:
   SampleRandom(std::uint64_t randomness, std::string_view purpose, std::uint64_t stream = 0);

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/dataset.h"
 #include "tandem/export.h"
 #include "tandem/image_fit.h"
-#include "tandem/loader.h"
 
 namespace tandem {
 

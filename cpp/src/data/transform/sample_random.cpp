@@ -1,35 +1,24 @@
 #include "tandem/sample_random.h"
 
+#include "data/mix.h"
+
 namespace tandem {
 namespace {
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-std::uint64_t absorb(std::uint64_t state, std::uint64_t value) {
-  return mix((state ^ value) + kGolden);
-}
-
 }  // namespace
-
-std::uint64_t sample_randomness(std::uint64_t seed, std::uint64_t epoch, std::uint64_t sample) {
-  return absorb(absorb(absorb(0, seed), epoch), sample);
-}
 
 SampleRandom::SampleRandom(std::uint64_t randomness, std::string_view purpose, std::uint64_t stream) {
   std::uint64_t name = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : purpose) name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  state_ = absorb(absorb(randomness, name), stream);
+  state_ = mix(mix(randomness ^ name) ^ stream);
 }
 
 std::uint64_t SampleRandom::next() {
+  const std::uint64_t number = mix(state_);
   state_ += kGolden;
-  return mix(state_);
+  return number;
 }
 
 double SampleRandom::uniform(double low, double high) {
