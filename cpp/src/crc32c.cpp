@@ -17,6 +17,10 @@ std::uint32_t crc32c(std::span<const std::uint8_t> data, std::uint32_t before) {
   return ~crc;
 }
 
+std::uint32_t crc32(std::span<const std::uint8_t> data, std::uint32_t before) {
+  return crc32_gzip_refl(before, data.data(), data.size());
+}
+
 std::uint32_t masked_crc32c(std::span<const std::uint8_t> data) {
   return std::rotr(crc32c(data), 15) + 0xa282ead8u;
 }

@@ -58,9 +58,9 @@ const Records kRecords = {"first record", "", "third record, third record, third
 FileBytes paddle_file() {
   const FileBytes payload = payload_of(kRecords);
   FileBytes file;
-  append_chunk(file, 3, recordio::crc32(payload), 0, payload);
+  append_chunk(file, 3, tandem::crc32(payload), 0, payload);
   const FileBytes framed = recordio::snappy_compress(payload);
-  append_chunk(file, 3, recordio::crc32(framed), 1, framed);
+  append_chunk(file, 3, tandem::crc32(framed), 1, framed);
   return file;
 }
 
@@ -93,6 +93,44 @@ TEST(RecordIODialects, AreToldByTheFirstChunk) {
   EXPECT_EQ(read_records(py), repeated(3));
   EXPECT_EQ(py.chunk(1).compressor, Compressor::kSnappy);
   EXPECT_EQ(read_records(*open_records({dir / "paddle", dir / "py"})), repeated(5));
+}
+
+// An uncompressed chunk is checked and indexed in blocks of 64 KiB; a record's length may lie across two of them.
+TEST(PlainChunks, RecordsLieAcrossBlocks) {
+  TempDir dir;
+  for (std::size_t size = 65536 - 12; size <= 65536; ++size) {
+    Records records = {std::string(size, 'a'), "b", std::string(200'000, 'c'), "", std::string(size, 'd'), "e"};
+    write_records(dir / "f", records);
+    RecordIOReader reader(dir / "f");
+    ASSERT_EQ(read_records(reader), records) << size;
+    ASSERT_EQ(reader.chunk_count(), 1u);
+  }
+}
+
+// What no checksum tells: whoever wrote the chunk was wrong.
+TEST(PlainChunks, WrongLengthsAreFoundInEveryBlock) {
+  TempDir dir;
+  for (const std::size_t before : {10, 65'530, 65'532, 65'534, 200'000}) {
+    const FileBytes good = payload_of({std::string(before, 'a'), std::string(100, 'b')});
+    const auto expect = [&](const FileBytes& payload, std::uint32_t records, const std::string& what) {
+      FileBytes file;
+      append_chunk(file, records, tandem::crc32(payload), 0, payload);
+      write_file(dir / "f", file);
+      RecordIOReaderOptions paddle;
+      paddle.dialect = RecordIODialect::kPaddle;
+      EXPECT_ERROR(RecordIOReader(dir / "f", paddle)[0], ErrorCode::kDataLoss, what);
+      file.back() ^= 1;  // damage of bytes is told first
+      write_file(dir / "f", file);
+      EXPECT_ERROR(RecordIOReader(dir / "f", paddle)[0], ErrorCode::kDataLoss, "its checksum is");
+    };
+    FileBytes longer = good, shorter = good;
+    longer[4 + before] += 1;
+    shorter[4 + before] -= 1;
+    expect(longer, 2, "record 1 of it declares 101 bytes, past the end");
+    expect(shorter, 2, "1 bytes after its last record");
+    expect(good, 1, "104 bytes after its last record");
+    expect(good, 3, "record 2 of it lies past its payload");
+  }
 }
 
 TEST(RecordIODialects, CanBeChosen) {
@@ -307,7 +345,7 @@ TEST(LargeSets, OpenInLittleMemory) {
   FileBytes payload(kChunk - 20);
   store_u32(payload.data(), kChunk - 24);
   store_u32(head.data(), recordio::kMagic);
-  store_u32(head.data() + 4, recordio::crc32(payload));
+  store_u32(head.data() + 4, tandem::crc32(payload));
   store_u32(head.data() + 12, kChunk - 20);
   store_u32(head.data() + 16, 1);
   store_u32(head.data() + 20, kChunk - 24);

@@ -70,7 +70,7 @@ class Fuzzer {
       FileBytes file(original.begin(), original.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + size));
       const Bytes payload = Bytes(file).subspan(kHeaderBytes);
       store_u32(file.data() + 4, load_u32(original.data() + 16));
-      store_u32(file.data() + 8, i == 0 ? crc32(payload) : tandem::crc32c(payload));
+      store_u32(file.data() + 8, i == 0 ? tandem::crc32(payload) : tandem::crc32c(payload));
       store_u32(file.data() + 12, i == 0 ? 0 : 1);
       store_u32(file.data() + 16, size);
       corpus_.push_back(file);
@@ -83,7 +83,7 @@ class Fuzzer {
     for (std::size_t at = 0; at + kHeaderBytes <= bytes.size();) {
       const std::size_t size = load_u32(bytes.data() + at + 12);
       if (load_u32(bytes.data() + at) != kMagic || size > bytes.size() - at - kHeaderBytes) return;
-      store_u32(bytes.data() + at + 4, crc32({bytes.data() + at + kHeaderBytes, size}));
+      store_u32(bytes.data() + at + 4, tandem::crc32({bytes.data() + at + kHeaderBytes, size}));
       at += kHeaderBytes + size;
     }
   }

@@ -59,9 +59,14 @@ Content V1File::load(std::size_t number) const {
   try {
     check_header(*file_, chunk, index_.dialect);
     content.stored = file_->read(chunk.offset + kHeaderBytes, chunk.stored_size);
-    check_payload(content.stored.bytes, chunk.checksum, index_.dialect);
-    content.payload = decompress(content.stored.bytes, chunk.compressor, index_.dialect, content.decompressed);
-    content.offsets = index_records(content.payload, chunk.records);
+    if (chunk.compressor == Compressor::kNone) {
+      content.payload = content.stored.bytes;
+      content.offsets = check_and_index(content.payload, chunk.checksum, chunk.records, index_.dialect);
+    } else {
+      check_payload(content.stored.bytes, chunk.checksum, index_.dialect);
+      content.payload = decompress(content.stored.bytes, chunk.compressor, index_.dialect, content.decompressed);
+      content.offsets = index_records(content.payload, chunk.records);
+    }
   } catch (const Damaged& what) {
     throw_damaged_chunk(file_->name(), number, chunk.offset, what.reason);
   }

@@ -24,6 +24,9 @@ constexpr std::uint64_t kMaxSnappyRatio = 22;
 // Bounds the records that a header may declare: no codec here makes more than this of a byte, and a record takes four.
 constexpr std::uint64_t kMaxExpansion = 1100;
 
+// Bytes that are still in the processor's cache when they are used a second time.
+constexpr std::size_t kInCache = 64u << 10;
+
 // One frame of a Snappy stream.
 struct Frame {
   std::uint8_t type;
@@ -71,6 +74,67 @@ void for_each_data_frame(Bytes stored, const Use& use) {
   }
 }
 
+std::uint32_t extend_checksum(Bytes stored, std::uint32_t before, RecordIODialect dialect) {
+  return dialect == RecordIODialect::kPyRecordIO ? crc32c(stored, before) : crc32(stored, before);
+}
+
+void compare_checksums(std::uint32_t actual, std::uint32_t declared) {
+  if (actual != declared) {
+    throw Damaged{"its checksum is " + hex(actual) + ", its header says " + hex(declared)};
+  }
+}
+
+// Finds where records begin, by steps from length to length. Each step waits for memory unless its bytes were used just
+// before.
+class RecordWalk {
+ public:
+  // Throws Damaged where `count` records cannot be in the payload.
+  RecordWalk(Bytes payload, std::uint32_t count) : payload_(payload), count_(count) {
+    if (payload.size() > 0xffffffffu - 4) throw Damaged{"its payload exceeds 4 GiB"};
+    if (count > payload.size() / 4) {
+      throw Damaged{"its header declares " + std::to_string(count) + " records, more than its payload of " +
+                    std::to_string(payload.size()) + " bytes can hold"};
+    }
+    offsets_.resize(static_cast<std::size_t>(count) + 1);
+  }
+
+  // As far as lengths lie before `end`, or up to one that is wrong.
+  void advance(std::size_t end) {
+    std::uint32_t* const offsets = offsets_.data();
+    std::size_t at = at_;
+    std::uint32_t found = found_;
+    while (found < count_ && at + 4 <= end) {
+      const std::uint32_t length = load_u32(payload_.data() + at);
+      if (payload_.size() - at - 4 < length) break;
+      offsets[found++] = static_cast<std::uint32_t>(at + 4);
+      at += 4 + std::size_t{length};
+    }
+    at_ = at;
+    found_ = found;
+  }
+
+  // As index_records() says, once the walk went to the payload's end.
+  std::vector<std::uint32_t> finish() {
+    const std::size_t rest = payload_.size() - at_;
+    if (found_ < count_) {
+      const std::string record = "record " + std::to_string(found_) + " of it ";
+      if (rest < 4) throw Damaged{record + "lies past its payload"};
+      throw Damaged{record + "declares " + std::to_string(load_u32(payload_.data() + at_)) +
+                    " bytes, past the end of its payload"};
+    }
+    if (rest != 0) throw Damaged{"its payload has " + std::to_string(rest) + " bytes after its last record"};
+    offsets_[count_] = static_cast<std::uint32_t>(at_ + 4);
+    return std::move(offsets_);
+  }
+
+ private:
+  const Bytes payload_;
+  const std::uint32_t count_;
+  std::size_t at_ = 0;
+  std::uint32_t found_ = 0;
+  std::vector<std::uint32_t> offsets_;
+};
+
 }  // namespace
 
 std::string hex(std::uint32_t value) {
@@ -116,13 +180,11 @@ ChunkHeader decode_header(Bytes header, std::uint64_t rest, RecordIODialect dial
 }
 
 std::uint32_t payload_checksum(Bytes stored, RecordIODialect dialect) {
-  return dialect == RecordIODialect::kPyRecordIO ? crc32c(stored) : crc32(stored);
+  return extend_checksum(stored, 0, dialect);
 }
 
 void check_payload(Bytes stored, std::uint32_t checksum, RecordIODialect dialect) {
-  if (const std::uint32_t actual = payload_checksum(stored, dialect); actual != checksum) {
-    throw Damaged{"its checksum is " + hex(actual) + ", its header says " + hex(checksum)};
-  }
+  compare_checksums(payload_checksum(stored, dialect), checksum);
 }
 
 Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, Buffer& memory) {
@@ -133,10 +195,6 @@ Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, B
     memory = dialect == RecordIODialect::kPyRecordIO ? snappy_block_decompress(stored) : snappy_decompress(stored);
   }
   return {memory.data.get(), memory.size};
-}
-
-std::uint32_t crc32(Bytes data) {
-  return libdeflate_crc32(0, data.data(), data.size());
 }
 
 std::vector<std::uint8_t> snappy_compress(Bytes payload) {
@@ -229,28 +287,23 @@ Buffer gzip_decompress(Bytes stored) {
 }
 
 std::vector<std::uint32_t> index_records(Bytes payload, std::uint32_t count) {
-  if (payload.size() > 0xffffffffu - 4) throw Damaged{"its payload exceeds 4 GiB"};
-  if (count > payload.size() / 4) {
-    throw Damaged{"its header declares " + std::to_string(count) + " records, more than its payload of " +
-                  std::to_string(payload.size()) + " bytes can hold"};
+  RecordWalk walk(payload, count);
+  walk.advance(payload.size());
+  return walk.finish();
+}
+
+std::vector<std::uint32_t> check_and_index(Bytes payload, std::uint32_t checksum, std::uint32_t count,
+                                           RecordIODialect dialect) {
+  RecordWalk walk(payload, count);
+  std::uint32_t actual = 0;
+  for (std::size_t at = 0; at < payload.size();) {
+    const std::size_t end = std::min(payload.size(), at + kInCache);
+    actual = extend_checksum(payload.subspan(at, end - at), actual, dialect);
+    walk.advance(end);
+    at = end;
   }
-  std::vector<std::uint32_t> offsets(static_cast<std::size_t>(count) + 1);
-  std::size_t at = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (payload.size() - at < 4) throw Damaged{"record " + std::to_string(i) + " of it lies past its payload"};
-    const std::uint32_t length = load_u32(payload.data() + at);
-    if (payload.size() - at - 4 < length) {
-      throw Damaged{"record " + std::to_string(i) + " of it declares " + std::to_string(length) +
-                    " bytes, past the end of its payload"};
-    }
-    offsets[i] = static_cast<std::uint32_t>(at + 4);
-    at += 4 + std::size_t{length};
-  }
-  if (at != payload.size()) {
-    throw Damaged{"its payload has " + std::to_string(payload.size() - at) + " bytes after its last record"};
-  }
-  offsets[count] = static_cast<std::uint32_t>(at + 4);
-  return offsets;
+  compare_checksums(actual, checksum);
+  return walk.finish();
 }
 
 }  // namespace tandem::recordio

@@ -19,9 +19,6 @@ inline void append_u32(std::vector<std::uint8_t>& bytes, std::uint32_t value) {
   store_u32(bytes.data() + bytes.size() - sizeof value, value);
 }
 
-// CRC-32 (IEEE), as in zip.
-std::uint32_t crc32(Bytes data);
-
 std::vector<std::uint8_t> snappy_compress(Bytes payload);
 std::vector<std::uint8_t> gzip_compress(Bytes payload);
 
@@ -51,5 +48,8 @@ Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, B
 // payload.size() + 4, so that record i ends at offsets[i + 1] - 4. Throws Damaged unless `count` records fill the
 // payload exactly.
 std::vector<std::uint32_t> index_records(Bytes payload, std::uint32_t count);
+// check_payload() and index_records() of an uncompressed chunk, in one pass over memory instead of two.
+std::vector<std::uint32_t> check_and_index(Bytes payload, std::uint32_t checksum, std::uint32_t count,
+                                           RecordIODialect dialect);
 
 }  // namespace tandem::recordio
