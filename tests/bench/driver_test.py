@@ -6,8 +6,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader_shuffled, measure, op_overhead,
-                    places, report)
+from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_open,
+                    loader_shuffled, measure, op_overhead, places, report)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -244,6 +244,57 @@ class Loader(unittest.TestCase):
         dataloader, indexed = loader_shuffled.entries(rates)
         self.assertEqual((dataloader["peer_name"], dataloader["peer"], dataloader["ratio"]), ("python-dataloader", 3, 0.05))
         self.assertEqual((indexed["peer_name"], indexed["ratio"]), ("uint8-tensor-indexed", 0.5))
+
+    def test_cases_are_chosen_by_name(self):
+        called = []
+        cases = {name: lambda rounds, progress, name=name: called.append(name) or [name] for name in "abc"}
+        with mock.patch.object(loader, "CASES", cases):
+            self.assertEqual(loader.benchmark(5, lambda text: None, only=["c", "a"]), ["a", "c"])
+            self.assertEqual(loader.benchmark(5, lambda text: None), ["a", "b", "c"])
+        self.assertEqual(called, ["a", "c", "a", "b", "c"])
+
+    def test_files_are_compared_with_each_peer_that_is_there(self):
+        rates = {"ours": [6] * 5, "go-recordio": [1] * 5}
+        entry, = loader_files.entries("v1-read-crc", rates)
+        self.assertEqual((entry["peer_name"], entry["ours"], entry["peer"], entry["unit"]),
+                         ("go-recordio", 6, 1, "M records/s"))
+        self.assertAlmostEqual(entry["ratio"], 1 / 6)
+        self.assertEqual(loader_files.entries("v1-read-crc", {"ours": [6] * 5}), [])
+
+    def test_sides_that_read_different_bytes_are_refused(self):
+        ours = {"records": 2, "labels": 3, "bytes": 9}
+        loader_files.compare("v1-read-crc", {"ours": ours, "go-recordio": dict(ours)})
+        with self.assertRaisesRegex(measure.BenchError, "go-recordio read 8 bytes, ours 9"):
+            loader_files.compare("v1-read-crc", {"ours": ours, "go-recordio": {**ours, "bytes": 8}})
+
+    def test_a_missing_peer_is_said_loudly(self):
+        said = []
+        with tempfile.TemporaryDirectory() as results, mock.patch.object(places, "RESULTS", results), \
+                mock.patch.dict(os.environ, {"PATH": self.failing_go(results)}):
+            os.environ.pop(loader_files.GO_RECORDIO, None)
+            self.assertIsNone(loader_files.build_go_recordio(said.append))
+            self.assertRegex(said[0], "LEFT OUT.*go-recordio.*TANDEM_BENCH_GO_RECORDIO")
+            os.environ[loader_files.GO_RECORDIO] = results
+            with self.assertRaisesRegex(measure.BenchError, "no such module"):
+                loader_files.build_go_recordio(said.append)
+
+    def failing_go(self, folder):
+        path = os.path.join(folder, "go")
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\necho no such module >&2\nexit 1\n")
+        os.chmod(path, 0o755)
+        return folder
+
+    def test_opening_has_limits_of_time_and_memory(self):
+        runs = [{"s": 0.5, "mb": 20, "records": 7}] * 5
+        time, memory = loader_open.entries("v1-open-100gb", runs, lambda text: None)
+        self.assertEqual((time["peer_name"], time["unit"], time["ratio"]), ("limit", "s", 0.5))
+        self.assertEqual((memory["unit"], memory["ratio"]), ("MB", 0.2))
+
+    def test_a_set_that_is_too_small_is_refused(self):
+        with mock.patch.object(measure, "run", return_value=([{"bytes": 99e9}], 0)):
+            with self.assertRaisesRegex(measure.BenchError, "fewer than 100000000000"):
+                loader_open.run("/nowhere")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ def run(command):
 
 
 def benchmark(rounds, progress):
-    progress(f" {CASE}")
     with tempfile.TemporaryDirectory() as folder:
         write_digits(folder)
         measure.run_tool(places.program("bench-loader"), "prepare", folder)
