@@ -8,6 +8,7 @@
 
 #include "tandem/export.h"
 #include "tandem/record_source.h"
+#include "tandem/remote_options.h"
 
 namespace tandem {
 
@@ -39,13 +40,15 @@ struct OpenRecordsOptions {
   std::int64_t skip = 0;
   // Whether FILE.idx is read for RecordIO v1, and written where that saves time (write_recordio_index()).
   bool index = true;
-  // Of decompressed chunks that stay in memory, of all files together. Records that are in use count beside them.
+  // Of decompressed and of fetched chunks that stay in memory, of all files together. Records that are in use count
+  // beside them.
   std::uint64_t cache_bytes = 256u << 20;
+  RemoteOptions remote = {};
 };
 
 // A path may be a pattern of the shell (`*`, `?`, `[…]`; what it matches is sorted by bytes), have ranges of numbers
 // (`train-{000..127}.tar`), or be `@list.txt`: a text file of such paths, one a line, relative to that file; empty
-// lines and those that begin with # are skipped.
+// lines and those that begin with # are skipped. A URL, http://, https:// or s3://, may have ranges, but is no pattern.
 //
 // Errors: Error(kNotFound) for what is not there, kInvalidArgument for no paths and for a file whose format is not
 // known, kDataLoss for a damaged one; each names the file and what to do.
@@ -56,7 +59,9 @@ TANDEM_API std::vector<std::string> expand_record_paths(const std::vector<std::s
 TANDEM_API RecordFormat detect_record_format(const std::string& path);
 
 // The files' records one file after another, in the order of the paths. Files need not be of one format.
-// Errors: those of expand_record_paths() and of the formats.
+// Errors: those of expand_record_paths() and of the formats; of URLs also Error(kLibrary) without libcurl, kIo for what
+// the server says after all attempts, kUnsupported for one that sends files whole only, and kDataLoss when reading a
+// file that has become another one.
 TANDEM_API std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths,
                                                       const OpenRecordsOptions& options = {});
 

@@ -44,12 +44,16 @@ void AtomicFile::append(const void* data, std::size_t size) {
   }
 }
 
-void AtomicFile::commit() {
-  if (::fsync(fd_) != 0) fail("sync");
+void AtomicFile::commit_unsynced() {
   const int fd = std::exchange(fd_, -1);
   if (::close(fd) != 0) fail("close");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename");
   temporary_.clear();
+}
+
+void AtomicFile::commit() {
+  if (::fsync(fd_) != 0) fail("sync");
+  commit_unsynced();
   const auto folder = std::filesystem::path(path_).parent_path();
   const int dir = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir >= 0) {  // some file systems cannot sync a folder; the rename has happened all the same

@@ -18,6 +18,8 @@ class AtomicFile {
 
   void append(const void* data, std::size_t size);
   void commit();
+  // Without waiting for the disk: what can be made again.
+  void commit_unsynced();
   const std::string& path() const { return path_; }
 
  private:

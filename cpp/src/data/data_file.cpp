@@ -1,6 +1,8 @@
 #include "data/data_file.h"
 
 #include "data/mapped_file.h"
+#include "data/remote/remote_file.h"
+#include "data/remote/remote_url.h"
 
 namespace tandem {
 namespace {
@@ -14,6 +16,9 @@ class LocalFile : public DataFile {
   Record read(std::uint64_t offset, std::uint64_t length) override {
     return {file_.bytes().subspan(offset, length), nullptr};
   }
+  std::shared_ptr<DataFile> open_other(const std::string& path) const override {
+    return std::make_shared<LocalFile>(path);
+  }
 
  private:
   const MappedFile file_;
@@ -21,7 +26,8 @@ class LocalFile : public DataFile {
 
 }  // namespace
 
-std::shared_ptr<DataFile> open_data_file(const std::string& path) {
+std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options) {
+  if (remote::is_remote(path)) return remote::open_remote_file(path, options);
   return std::make_shared<LocalFile>(path);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tandem/record_source.h"
+#include "tandem/remote_options.h"
 
 namespace tandem {
 
@@ -23,12 +24,14 @@ class DataFile {
   virtual std::optional<std::int64_t> modified() const = 0;
   // Bytes [offset, offset + length), all of which the file has. Without an owner they live as long as the file.
   virtual Record read(std::uint64_t offset, std::uint64_t length) = 0;
+  // Another file, an index beside this one, on the same terms.
+  virtual std::shared_ptr<DataFile> open_other(const std::string& path) const = 0;
 
  private:
   const std::string name_;
 };
 
-// Throws Error(kNotFound) or Error(kIo).
-std::shared_ptr<DataFile> open_data_file(const std::string& path);
+// A path of this host, or a URL. Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.
+std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options = {});
 
 }  // namespace tandem

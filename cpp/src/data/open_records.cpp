@@ -203,8 +203,9 @@ std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths
   const auto cache = std::make_shared<ContentCache>(options.cache_bytes);
   std::vector<std::unique_ptr<RecordSource>> parts;
   for (std::size_t i = 0; i < files.size(); i += pairs ? 2 : 1) {
-    auto part = pairs ? formats::open_mnist(open_data_file(files[i]), open_data_file(files[i + 1]))
-                      : open_file(open_data_file(files[i]), options, cache);
+    auto part = pairs ? formats::open_mnist(open_data_file(files[i], options.remote),
+                                            open_data_file(files[i + 1], options.remote))
+                      : open_file(open_data_file(files[i], options.remote), options, cache);
     if (options.skip > 0) part = std::make_unique<Skipped>(std::move(part), options.skip);
     parts.push_back(std::move(part));
   }

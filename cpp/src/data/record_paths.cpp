@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "data/data_file.h"
+#include "data/remote/remote_url.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
 
@@ -19,10 +20,6 @@ constexpr std::size_t kMostFiles = 10'000'000;
 bool exists(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0;
-}
-
-bool is_url(const std::string& path) {
-  return path.find("://") != std::string::npos;
 }
 
 // "{000..127}" at `begin` of a path, its end and its numbers.
@@ -72,7 +69,7 @@ void expand_ranges(const std::string& path, std::size_t from, std::vector<std::s
 
 void expand_pattern(const std::string& path, std::vector<std::string>& out) {
   // A name that is there is meant, whatever characters it has.
-  if (is_url(path) || exists(path) || path.find_first_of("*?[") == std::string::npos) {
+  if (remote::is_remote(path) || exists(path) || path.find_first_of("*?[") == std::string::npos) {
     out.push_back(path);
     return;
   }
@@ -94,7 +91,7 @@ void expand_pattern(const std::string& path, std::vector<std::string>& out) {
 
 void expand_plain(const std::string& path, std::vector<std::string>& out) {
   if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the path of a file of records is empty");
-  if (!is_url(path) && exists(path)) {
+  if (!remote::is_remote(path) && exists(path)) {
     out.push_back(path);
     return;
   }
@@ -115,7 +112,7 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
       throw Error(ErrorCode::kInvalidArgument, list + ": " + line + " is a list too; a list has files only");
     }
     if (!line.empty() && line[0] != '#') {
-      expand_plain(line[0] == '/' || is_url(line) ? line : folder + line, out);
+      expand_plain(line[0] == '/' || remote::is_remote(line) ? line : folder + line, out);
     }
     line.clear();
   };

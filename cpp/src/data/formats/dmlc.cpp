@@ -59,10 +59,11 @@ class DmlcSource : public RecordSource {
   std::string index_remedy_;
 };
 
-std::shared_ptr<DataFile> find_index(const std::string& name) {
+std::shared_ptr<DataFile> find_index(const DataFile& file) {
+  const std::string& name = file.name();
   if (!name.ends_with(".rec")) return nullptr;
   try {
-    return open_data_file(name.substr(0, name.size() - 3) + "idx");
+    return file.open_other(name.substr(0, name.size() - 3) + "idx");
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kNotFound) throw;
     return nullptr;
@@ -70,7 +71,7 @@ std::shared_ptr<DataFile> find_index(const std::string& name) {
 }
 
 DmlcSource::DmlcSource(std::shared_ptr<DataFile> file) : file_(std::move(file)) {
-  if (const auto index = find_index(file_->name())) {
+  if (const auto index = find_index(*file_)) {
     index_remedy_ = ", or remove " + index->name() + " if it belongs to another file";
     read_index(*index);
   } else {

@@ -35,7 +35,7 @@ bool is_index(DataFile& file) {
 
 std::shared_ptr<DataFile> open_index(const DataFile& file) {
   try {
-    return open_data_file(index_path(file));
+    return file.open_other(index_path(file));
   } catch (const Error&) {  // the file itself tells everything
     return nullptr;
   }

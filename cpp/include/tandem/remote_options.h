@@ -1,0 +1,26 @@
+// How files on http://, https:// and s3:// are read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tandem {
+
+// s3://BUCKET/KEY is signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, and
+// not at all where the first is not set.
+struct RemoteOptions {
+  // Where what was fetched is kept for later runs; "": TANDEM_CACHE_DIR, else $XDG_CACHE_HOME/tandem, else
+  // ~/.cache/tandem. It may be shared by processes.
+  std::string cache_folder;
+  // Of all that lies there, about; 0: nothing is kept. Unset: TANDEM_CACHE_BYTES, else 10 GiB.
+  std::optional<std::uint64_t> cache_bytes;
+  // How often a request is made before its failure is an error; between them is a growing pause.
+  int attempts = 6;
+  // Of services like S3's: "http://minio:9000"; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's.
+  std::string s3_endpoint;
+  // "": AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1".
+  std::string s3_region;
+};
+
+}  // namespace tandem

@@ -1,0 +1,39 @@
+// Blocks of remote files in a local folder, a bounded amount of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tandem/record_source.h"
+
+namespace tandem::remote {
+
+// Thread-safe, and safe for several processes at a time: a block appears whole. What was not used for longest goes
+// first. Trouble with the folder is no error: blocks are not kept then.
+class BlockFolder {
+ public:
+  // Makes the folder if needed. With `limit_bytes` 0 nothing is kept.
+  BlockFolder(std::string folder, std::uint64_t limit_bytes);
+
+  // `name` is of a file name's characters. Nothing where it is not there, or is damaged.
+  std::optional<Record> find(const std::string& name);
+  void put(const std::string& name, std::span<const std::uint8_t> bytes);
+
+ private:
+  void make_room();
+
+  const std::string folder_;
+  const std::uint64_t limit_;
+  std::mutex mutex_;
+  std::uint64_t written_since_look_;  // others write as well, so that only looking tells what is there
+};
+
+// What the environment says, where options do not; no folder is "".
+std::string default_cache_folder();
+std::uint64_t default_cache_bytes();
+
+}  // namespace tandem::remote

@@ -1,0 +1,47 @@
+// Ranges of a file over HTTP.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/remote/curl_library.h"
+#include "data/remote/remote_url.h"
+
+namespace tandem::remote {
+
+struct RangeReply {
+  std::vector<std::uint8_t> bytes;
+  std::uint64_t file_size = 0;
+  std::string version;  // the ETag, or when it was changed; "" where the server says neither
+};
+
+// Thread-safe. A request that fails for a reason that may pass (no connection, a reply cut off, 408, 429, 5xx) is made
+// again, after a pause. Errors: Error(kNotFound) for 404 and 410, kUnsupported where a server sends files whole only,
+// kIo for others; all name the URL, and what the server said.
+class RangeClient {
+ public:
+  RangeClient(RemoteUrl url, int attempts) : url_(std::move(url)), attempts_(attempts) {}
+  ~RangeClient();
+  RangeClient(const RangeClient&) = delete;
+  RangeClient& operator=(const RangeClient&) = delete;
+
+  // Bytes [begin, begin + length), fewer at the end of the file.
+  RangeReply get(std::uint64_t begin, std::uint64_t length);
+
+ private:
+  struct Attempt;
+  Attempt try_once(std::uint64_t begin, std::uint64_t length);
+  CURL* take_handle();
+  void give_back(CURL* handle);
+
+  const RemoteUrl url_;
+  const int attempts_;
+  std::mutex mutex_;
+  std::vector<CURL*> idle_;  // with their connections
+};
+
+}  // namespace tandem::remote

@@ -1,0 +1,140 @@
+#include "data/remote/remote_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <mutex>
+
+#include "data/fingerprint.h"
+#include "data/remote/block_folder.h"
+#include "data/remote/range_client.h"
+#include "tandem/error.h"
+
+namespace tandem::remote {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::uint64_t kBlock = 4u << 20;
+// Neighbouring blocks are asked for at once, so many.
+constexpr std::uint64_t kMostBlocksAtOnce = 16;
+// So many that were read last stay in memory, for headers that are walked over.
+constexpr std::size_t kRecent = 4;
+
+class RemoteFile : public DataFile {
+ public:
+  RemoteFile(const std::string& path, const RemoteOptions& options)
+      : DataFile(path),
+        client_(resolve(path, options), std::max(1, options.attempts)),
+        options_(options),
+        folder_(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
+                options.cache_bytes ? *options.cache_bytes : default_cache_bytes()) {
+    RangeReply first = client_.get(0, kBlock);
+    size_ = first.file_size;
+    version_ = first.version;
+    Fingerprint name;
+    for (const char c : path + "\n" + version_) name.add(static_cast<unsigned char>(c));
+    name.add(size_);
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(name.value()));
+    // What a server gives no version of may be another file tomorrow.
+    if (!version_.empty()) block_prefix_ = std::string(text) + "-";
+    auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(first.bytes));
+    remember(0, {*bytes, bytes});
+  }
+
+  std::uint64_t size() const override { return size_; }
+  std::optional<std::int64_t> modified() const override { return {}; }
+  std::shared_ptr<DataFile> open_other(const std::string& path) const override {
+    return open_remote_file(path, options_);
+  }
+
+  Record read(std::uint64_t offset, std::uint64_t length) override {
+    if (length == 0) return {};
+    const std::uint64_t first = offset / kBlock, last = (offset + length - 1) / kBlock;
+    if (first == last) {
+      Record block = fetch(first, first);
+      return {block.bytes.subspan(offset % kBlock, length), std::move(block.owner)};
+    }
+    const auto memory = std::make_shared_for_overwrite<std::uint8_t[]>(length);
+    std::uint8_t* to = memory.get();
+    for (std::uint64_t at = offset; at < offset + length;) {
+      const Record block = fetch(at / kBlock, last);
+      const std::uint64_t from = at % kBlock, count = std::min(block.bytes.size() - from, offset + length - at);
+      to = std::copy_n(block.bytes.data() + from, count, to);
+      at += count;
+    }
+    return {{memory.get(), length}, memory};
+  }
+
+ private:
+  // Block `first`, and those up to `last` that follow without a gap, as far as that takes one request.
+  Record fetch(std::uint64_t first, std::uint64_t last);
+  std::optional<Record> find(std::uint64_t block);
+  Record request(std::uint64_t first, std::uint64_t last);
+  void remember(std::uint64_t block, Record content);
+  std::uint64_t bytes_of(std::uint64_t block) const { return std::min(kBlock, size_ - block * kBlock); }
+
+  RangeClient client_;
+  const RemoteOptions options_;
+  BlockFolder folder_;
+  std::uint64_t size_ = 0;
+  std::string version_, block_prefix_;
+  std::array<std::mutex, 16> fetching_;  // a block's is that of its number
+  std::mutex mutex_;
+  std::array<std::pair<std::uint64_t, Record>, kRecent> recent_;
+  std::size_t oldest_ = 0;
+};
+
+std::optional<Record> RemoteFile::find(std::uint64_t block) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, content] : recent_) {
+      if (number == block && content.owner) return content;
+    }
+  }
+  if (block_prefix_.empty()) return {};
+  auto found = folder_.find(block_prefix_ + std::to_string(block));
+  if (found && found->bytes.size() != bytes_of(block)) found.reset();
+  if (found) remember(block, *found);
+  return found;
+}
+
+void RemoteFile::remember(std::uint64_t block, Record content) {
+  const std::lock_guard lock(mutex_);
+  recent_[oldest_] = {block, std::move(content)};
+  oldest_ = (oldest_ + 1) % kRecent;
+}
+
+Record RemoteFile::fetch(std::uint64_t first, std::uint64_t last) {
+  if (auto found = find(first)) return *std::move(found);
+  const std::lock_guard lock(fetching_[first % fetching_.size()]);
+  if (auto found = find(first)) return *std::move(found);
+  std::uint64_t end = first;
+  while (end < last && end - first + 1 < kMostBlocksAtOnce && !find(end + 1)) ++end;
+  return request(first, end);
+}
+
+Record RemoteFile::request(std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t begin = first * kBlock, length = std::min((last + 1) * kBlock, size_) - begin;
+  RangeReply reply = client_.get(begin, length);
+  if (reply.file_size != size_ || reply.version != version_ || reply.bytes.size() != length) {
+    throw Error(ErrorCode::kDataLoss, name() + " has become another file while it was read; open it again");
+  }
+  const auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(reply.bytes));
+  for (std::uint64_t block = first; block <= last; ++block) {
+    const Bytes content = Bytes(*bytes).subspan((block - first) * kBlock, bytes_of(block));
+    if (!block_prefix_.empty()) folder_.put(block_prefix_ + std::to_string(block), content);
+    // A block of many would keep all of them.
+    if (first == last) remember(block, {content, bytes});
+  }
+  return {*bytes, bytes};
+}
+
+}  // namespace
+
+std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options) {
+  return std::make_shared<RemoteFile>(path, options);
+}
+
+}  // namespace tandem::remote
