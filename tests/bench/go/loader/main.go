@@ -62,7 +62,7 @@ func prepare(folder string) error {
 	}
 	defer writer.Discard()
 	for i, label := range labels {
-		if err := writer.Write(append([]byte{label}, images[i*pixels:(i+1)*pixels]...)); err != nil {
+		if _, err := writer.Write(append([]byte{label}, images[i*pixels:(i+1)*pixels]...)); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func epoch(path string, number int, sum bool) (sums []float64, samples int, err 
 		samples += batch.Count
 		if sum {
 			labels += batch.Field("label").Sum().Item()
-			values += batch.Field("image").Double().Sum().Item()
+			values += batch.Field("image").To(gotorch.Float64).Sum().Item()
 		}
 	}
 	return []float64{labels, values}, samples, nil
