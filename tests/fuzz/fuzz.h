@@ -1,4 +1,4 @@
-// Mutations of files, and what must come of them: whatever they are, records or a tandem::Error, in bounded memory.
+// What must come of mutated files: whatever they are, records or a tandem::Error, in bounded memory.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,19 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <random>
-#include <vector>
 
-#include "cpp/data/temp_dir.h"
+#include "fuzz/mutator.h"
 #include "tandem/error.h"
 
 namespace tandem::test {
 
-class Fuzz {
+class Fuzz : public Mutator {
  public:
-  explicit Fuzz(unsigned seed) : random_(seed) {}
-
-  std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
+  using Mutator::Mutator;
 
   // Calls `round` until the time is over, and exits with 1 where nothing was refused, or nothing read.
   void run(double seconds, const std::function<void()>& round) {
@@ -30,42 +26,6 @@ class Fuzz {
     if (read_ == 0 || refused_ == 0) {
       std::fprintf(stderr, "the mutations reach nothing: one of the counts is zero\n");
       std::exit(1);
-    }
-  }
-
-  // One to four changes; parts of `corpus` may get in.
-  void mutate(FileBytes& bytes, const std::vector<FileBytes>& corpus) {
-    for (std::size_t times = 1 + below(4); times > 0 && !bytes.empty(); --times) {
-      const std::size_t at = below(bytes.size());
-      const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
-      switch (below(7)) {
-        case 0:
-          bytes[at] ^= static_cast<std::uint8_t>(1 << below(8));
-          break;
-        case 1:
-          bytes[at] = static_cast<std::uint8_t>(random_());
-          break;
-        case 2:  // an extreme number, in either byte order
-          for (std::size_t i = at; i < std::min(at + 4, bytes.size()); ++i) bytes[i] = below(2) ? 0xff : 0x7f;
-          break;
-        case 3:
-          bytes.resize(at);
-          break;
-        case 4:
-          bytes.insert(place, below(30), static_cast<std::uint8_t>(random_()));
-          break;
-        case 5:
-          bytes.erase(place, bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + below(30), bytes.size())));
-          break;
-        case 6: {  // part of another file
-          const FileBytes& other = corpus[below(corpus.size())];
-          const std::size_t from = below(other.size());
-          const FileBytes part(other.begin() + static_cast<std::ptrdiff_t>(from),
-                               other.begin() + static_cast<std::ptrdiff_t>(std::min(from + below(200), other.size())));
-          bytes.insert(place, part.begin(), part.end());
-          break;
-        }
-      }
     }
   }
 
@@ -83,7 +43,6 @@ class Fuzz {
   }
 
  private:
-  std::mt19937 random_;
   long rounds_ = 0, read_ = 0, refused_ = 0;
 };
 

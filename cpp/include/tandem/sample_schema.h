@@ -61,7 +61,7 @@ struct TANDEM_API SampleSchema {
   std::string to_json() const;
   // Throws as parse() does.
   void check() const;
-  // For RecordIODataLoader, which copies fields of fixed layout without looking at them: each field's out_dtype is its
+  // For record_dataset(), which copies fields of fixed layout without looking at them: each field's out_dtype is its
   // dtype. Throws Error(kInvalidArgument) naming the field that has no fixed layout.
   std::vector<RecordField> record_fields() const;
 };

@@ -13,12 +13,12 @@
 
 #include "cpp/data/pictures.h"
 #include "data/decode/pixels.h"
-#include "fuzz/samples/mutate.h"
+#include "fuzz/mutator.h"
 #include "tandem/error.h"
 
 namespace {
 
-using tandem::fuzz::Bytes;
+using Bytes = tandem::test::FileBytes;
 using Clock = std::chrono::steady_clock;
 
 std::vector<Bytes> make_corpus() {
@@ -115,7 +115,7 @@ class Fuzzer {
                               planes ? request.window.width : request.window.width * channels, planes ? 1 : channels});
   }
 
-  tandem::fuzz::Mutator mutator_;
+  tandem::test::Mutator mutator_;
   const std::vector<Bytes> corpus_;
   long decoded_ = 0, refused_ = 0;
 };

@@ -17,13 +17,13 @@
 #include <msgpack/type.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "fuzz/samples/mutate.h"
+#include "fuzz/mutator.h"
 #include "tandem/batch_builder.h"
 #include "tandem/error.h"
 
 namespace {
 
-using tandem::fuzz::Bytes;
+using Bytes = tandem::test::FileBytes;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kFields =
@@ -172,7 +172,7 @@ class Fuzzer {
     }
   }
 
-  tandem::fuzz::Mutator mutator_;
+  tandem::test::Mutator mutator_;
   std::vector<Kind> kinds_;
   std::vector<Bytes> schemas_;
   long decoded_ = 0, refused_ = 0, taken_ = 0, not_taken_ = 0;

@@ -6,28 +6,32 @@
 #include <random>
 #include <vector>
 
-namespace tandem::fuzz {
+#include "cpp/data/temp_dir.h"
 
-using Bytes = std::vector<std::uint8_t>;
+namespace tandem::test {
 
 class Mutator {
  public:
   explicit Mutator(unsigned seed) : random_(seed) {}
 
   std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
-  std::uint64_t number() { return (static_cast<std::uint64_t>(random_()) << 32) | random_(); }
 
-  const Bytes& pick(const std::vector<Bytes>& corpus) { return corpus[below(corpus.size())]; }
+  const FileBytes& pick(const std::vector<FileBytes>& corpus) { return corpus[below(corpus.size())]; }
 
-  // One of the corpus, with one to four places changed.
-  Bytes mutant(const std::vector<Bytes>& corpus) {
-    Bytes bytes = pick(corpus);
+  // One to four changes; parts of the corpus may get in.
+  void mutate(FileBytes& bytes, const std::vector<FileBytes>& corpus) {
     for (std::size_t times = 1 + below(4); times > 0 && !bytes.empty(); --times) change(bytes, corpus);
+  }
+
+  // One of the corpus, changed.
+  FileBytes mutant(const std::vector<FileBytes>& corpus) {
+    FileBytes bytes = pick(corpus);
+    mutate(bytes, corpus);
     return bytes;
   }
 
  private:
-  void change(Bytes& bytes, const std::vector<Bytes>& corpus) {
+  void change(FileBytes& bytes, const std::vector<FileBytes>& corpus) {
     const std::size_t at = below(bytes.size());
     const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
     switch (below(7)) {
@@ -37,9 +41,8 @@ class Mutator {
       case 1:
         *place = static_cast<std::uint8_t>(random_());
         break;
-      case 2:  // an extreme number
-        std::fill(place, bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + 4, bytes.size())),
-                  below(2) ? 0xff : 0x7f);
+      case 2:  // an extreme number, in either byte order
+        for (std::size_t i = at; i < std::min(at + 4, bytes.size()); ++i) bytes[i] = below(2) ? 0xff : 0x7f;
         break;
       case 3:
         bytes.resize(at);
@@ -51,9 +54,9 @@ class Mutator {
         bytes.erase(place, bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + below(30), bytes.size())));
         break;
       case 6: {  // part of another
-        const Bytes& other = pick(corpus);
+        const FileBytes& other = pick(corpus);
         const std::size_t from = below(other.size()), size = std::min(below(200), other.size() - from);
-        const Bytes part(other.begin() + static_cast<std::ptrdiff_t>(from),
+        const FileBytes part(other.begin() + static_cast<std::ptrdiff_t>(from),
                          other.begin() + static_cast<std::ptrdiff_t>(from + size));
         bytes.insert(place, part.begin(), part.end());
         break;
@@ -64,4 +67,4 @@ class Mutator {
   std::mt19937 random_;
 };
 
-}  // namespace tandem::fuzz
+}  // namespace tandem::test
