@@ -27,7 +27,7 @@ void tandem_core_start(const char* libtorch_version, int has_cuda, const char* n
   tandem::capi::start_handles();
   tandem::capi::start_intra_op();
   tandem::keep_freed_memory();
-  tandem::cache_small_tensors();
+  tandem::cache_tensors();
   tandem::drop_startup_pages();
 }
 

@@ -21,10 +21,12 @@ TANDEM_API void startup_is_over();
 // MALLOC_MMAP_THRESHOLD_, MALLOC_ARENA_MAX, or the same in GLIBC_TUNABLES). Process-wide.
 TANDEM_API void keep_freed_memory();
 
-// Gives LibTorch an allocator of CPU memory that serves up to 1 KiB from lists of free blocks, one set a thread, and
-// leaves larger ones to the allocator before: glibc takes a lock and searches for every aligned block. Blocks go back
-// to the lists, never to the system. Process-wide; call it once LibTorch is loaded and before other threads use it.
-// Does nothing where 512 MiB of addresses cannot be reserved.
-TANDEM_API void cache_small_tensors();
+// Gives LibTorch an allocator of CPU memory that serves tensors of up to 1 KiB from lists of free blocks, one set a
+// thread, and larger ones from lists of blocks of a hundred sizes, so that a step gets the memory that the step before
+// it freed, in huge pages where the system has them. glibc takes a lock and searches for every aligned block, and its
+// heap grows with each step that leaves a small object between large ones. Blocks lie up to an eighth larger than asked;
+// free ones are kept as long as they and those in use are no more than the most that was lately in use, and 64 MiB.
+// Process-wide; call it once LibTorch is loaded and before other threads use it.
+TANDEM_API void cache_tensors();
 
 }  // namespace tandem

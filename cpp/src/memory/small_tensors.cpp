@@ -1,5 +1,4 @@
 #include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -7,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "tandem/resident.h"
+#include "memory/tensor_blocks.h"
 
 namespace tandem {
 namespace {
@@ -136,16 +135,10 @@ class SmallBlocks final : public c10::Allocator {
 
 }  // namespace
 
-void cache_small_tensors() {
-#if !defined(__SANITIZE_ADDRESS__)  // which is to see each tensor's bounds and end
-  static std::once_flag once;
-  std::call_once(once, [] {
-    void* region =
-        mmap(nullptr, kSlab * kSlabs, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region == MAP_FAILED) return;
-    c10::SetCPUAllocator(new SmallBlocks(c10::GetCPUAllocator(), static_cast<char*>(region)), 1);
-  });
-#endif
+c10::Allocator* small_tensors(c10::Allocator* larger) {
+  void* region =
+      mmap(nullptr, kSlab * kSlabs, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return region == MAP_FAILED ? nullptr : new SmallBlocks(larger, static_cast<char*>(region));
 }
 
 }  // namespace tandem
