@@ -11,7 +11,7 @@ import (
 type BucketTrialOptions struct {
 	SizesMB    []float64        // as DDPOptions.BucketCapMB; nil: 0, 1, 5, 10, 25, 50 and 100
 	Iterations gotorch.Opt[int] // measured of each size in a round, after two that are not; unset: 4
-	Rounds     gotorch.Opt[int] // after each, sizes that are clearly slower than the best are given up; unset: 3
+	Rounds     gotorch.Opt[int] // after each, sizes that are clearly slower than the best are given up; unset: 6
 }
 
 // BucketTrial is what came of one size.
@@ -39,7 +39,7 @@ func (d *DDP) TryBucketSizes(options ...BucketTrialOptions) error {
 		o = options[0]
 	}
 	return d.call("try_bucket_sizes", func() *c.Failure {
-		return c.TryBucketSizes(d.handle, o.SizesMB, o.Iterations.Or(4), o.Rounds.Or(3))
+		return c.TryBucketSizes(d.handle, o.SizesMB, o.Iterations.Or(4), o.Rounds.Or(6))
 	})
 }
 

@@ -6,9 +6,9 @@ import (
 	"tandem.example/gotorch/internal/c"
 )
 
-// DDPStatistics tell what training has cost. Times are means over the iterations that [DDP.Iterations] gives, without
-// the first two, in which memory and buckets are made, where there are others; 0 where not known. On GPUs they end with
-// Overlap, and are LibTorch's.
+// DDPStatistics tell what training has cost. Times are those of the iterations that [DDP.Iterations] gives, without the
+// first two, in which memory and buckets are made, where there are others: of each kind of time the mean of the middle
+// half; 0 where not known. On GPUs they end with Overlap, and are LibTorch's.
 type DDPStatistics struct {
 	Iterations            int64 // that exchanged gradients
 	BucketBytes           []int64

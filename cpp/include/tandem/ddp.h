@@ -86,9 +86,10 @@ struct DataParallelIteration {
   std::vector<BucketTimes> buckets;  // in the order in which they began; none with a hook of LibTorch's interface
 };
 
-// What training has cost so far. Times are means in nanoseconds over the iterations that are kept, without the first
-// two, in which memory and buckets are made, where there are others; 0: not measured. On GPUs only the first ten
-// fields, measured by c10d::Logger.
+// What training has cost so far. Times are nanoseconds of the iterations that are kept, without the first two, in which
+// memory and buckets are made, where there are others: of each kind of time the mean of the middle half, so that what
+// disturbs the machine once does not count; 0: not measured. On GPUs only the first ten fields, measured by
+// c10d::Logger.
 struct DataParallelStatistics {
   std::int64_t iterations = 0;             // that exchanged gradients
   std::vector<std::int64_t> bucket_bytes;  // in the order of exchange
@@ -115,7 +116,7 @@ struct DataParallelStatistics {
 struct BucketTrialOptions {
   std::vector<double> sizes_mb = {0, 1, 5, 10, 25, 50, 100};  // as bucket_cap_mb
   int iterations = 4;  // measured of each size in a round, after two that are not
-  int rounds = 3;      // after each, sizes that are clearly slower than the best are given up
+  int rounds = 6;      // after each, sizes that are clearly slower than the best are given up
 };
 
 struct BucketTrial {

@@ -8,7 +8,8 @@ namespace tandem {
 namespace {
 
 constexpr int kWarmUp = 2;               // iterations after a change: buckets are touched, and made once more
-constexpr double kClearlySlower = 1.15;  // than the best
+// Than the best: after the first round, in which noise is most of a difference, and at last.
+constexpr double kSlowerAtFirst = 0.15, kSlowerAtLast = 0.03;
 
 double median(std::vector<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -50,11 +51,12 @@ void BucketAdvisor::end_round() {
   for (std::size_t i = 0; i < turns_.size(); ++i) steps_[turns_[i]] = means[i];
   const auto quicker = [this](std::size_t a, std::size_t b) { return steps_[a] < steps_[b]; };
   const std::size_t best = *std::min_element(turns_.begin(), turns_.end(), quicker);
-  std::erase_if(turns_, [&](std::size_t layout) { return steps_[layout] > kClearlySlower * steps_[best]; });
+  const double clearly = 1 + std::max(kSlowerAtLast, kSlowerAtFirst / ++round_);
+  std::erase_if(turns_, [&](std::size_t layout) { return steps_[layout] > clearly * steps_[best]; });
   // The other way round, so that what grows slower all the time is nobody's.
   std::reverse(turns_.begin(), turns_.end());
   turn_ = 0;
-  done_ = ++round_ == rounds_ || turns_.size() == 1;
+  done_ = round_ == rounds_ || turns_.size() == 1;
   if (done_) turns_ = {best};
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ using Iterations = std::vector<DataParallelIteration>;
 // In the first, memory is touched and libraries start; after it buckets are made anew.
 constexpr std::int64_t kWarmUp = 2;
 
-// Those that count for means.
+// Those that count.
 Iterations counted(const Iterations& all, bool separate) {
   Iterations some, warm;
   for (const DataParallelIteration& one : all) {
@@ -24,12 +25,16 @@ Iterations counted(const Iterations& all, bool separate) {
   return warm.empty() ? some : warm;
 }
 
+// The mean of the middle half: what disturbs one iteration of many does not count.
 template <typename Value>
-std::int64_t mean(const Iterations& iterations, Value&& value) {
+std::int64_t usual(const Iterations& iterations, Value&& value) {
   if (iterations.empty()) return 0;
-  std::int64_t sum = 0;
-  for (const DataParallelIteration& one : iterations) sum += value(one);
-  return sum / static_cast<std::int64_t>(iterations.size());
+  std::vector<std::int64_t> values;
+  for (const DataParallelIteration& one : iterations) values.push_back(value(one));
+  std::sort(values.begin(), values.end());
+  const auto left_out = static_cast<std::ptrdiff_t>(values.size() / 4);
+  const auto begin = values.begin() + left_out, end = values.end() - left_out;
+  return std::accumulate(begin, end, std::int64_t{0}) / (end - begin);
 }
 
 // From the first bucket's start to the last one's end.
@@ -57,16 +62,16 @@ void summarize(const Iterations& all, DataParallelStatistics* out) {
   using One = const DataParallelIteration&;
   const Iterations overlapped = counted(all, false), separate = counted(all, true);
   const Iterations& computed = overlapped.empty() ? separate : overlapped;
-  out->forward_compute = mean(computed, [](One one) { return one.forward; });
-  out->backward_compute = mean(computed, [](One one) { return one.backward; });
-  out->backward_communication = mean(overlapped, communication_span);
-  out->overlap = mean(overlapped, overlap);
-  out->step = mean(overlapped, [](One one) { return one.total; });
-  out->communication = mean(overlapped, [](One one) { return one.communication; });
-  out->exposed_communication = mean(overlapped, [](One one) { return one.forward_exchange + one.wait; });
+  out->forward_compute = usual(computed, [](One one) { return one.forward; });
+  out->backward_compute = usual(computed, [](One one) { return one.backward; });
+  out->backward_communication = usual(overlapped, communication_span);
+  out->overlap = usual(overlapped, overlap);
+  out->step = usual(overlapped, [](One one) { return one.total; });
+  out->communication = usual(overlapped, [](One one) { return one.communication; });
+  out->exposed_communication = usual(overlapped, [](One one) { return one.forward_exchange + one.wait; });
   if (separate.empty()) return;
-  out->step_without_exchange = mean(separate, [](One one) { return one.total - one.wait - one.forward_exchange; });
-  out->communication_alone = mean(separate, summed);
+  out->step_without_exchange = usual(separate, [](One one) { return one.total - one.wait - one.forward_exchange; });
+  out->communication_alone = usual(separate, summed);
   if (!overlapped.empty()) {
     out->exposed_communication = std::max<std::int64_t>(0, out->step - out->step_without_exchange);
   }
@@ -85,11 +90,12 @@ void summarize_buckets(const Iterations& all, DataParallelStatistics* out) {
   for (std::size_t i = 0; i < buckets; ++i) {
     if (!overlapped.empty()) {
       out->bucket_times.push_back({out->bucket_bytes[i],
-                                   mean(overlapped, [i](One one) { return one.buckets[i].begun; }),
-                                   mean(overlapped, [i](One one) { return one.buckets[i].done; })});
+                                   usual(overlapped, [i](One one) { return one.buckets[i].begun; }),
+                                   usual(overlapped, [i](One one) { return one.buckets[i].done; })});
     }
     if (!separate.empty()) {
-      out->buckets_alone.push_back(mean(separate, [i](One one) { return one.buckets[i].done - one.buckets[i].begun; }));
+      out->buckets_alone.push_back(
+          usual(separate, [i](One one) { return one.buckets[i].done - one.buckets[i].begun; }));
     }
   }
 }

@@ -56,7 +56,7 @@ std::string DataParallelReducer::statistics_table() const {
   const auto line = [&](const char* name, std::int64_t time, const char* note = "") {
     text += left(name, 26) + right(milliseconds(time), 11) + (*note ? std::string("  ") + note : "") + "\n";
   };
-  text += left("mean of a step", 26) + right("ms", 11) + "\n";
+  text += left("usual step", 26) + right("ms", 11) + "\n";
   line("forward", known.forward_compute);
   line("backward, computing", known.backward_compute);
   line("communication", known.communication, "while at least one bucket is under way");

@@ -24,11 +24,11 @@ constexpr std::size_t kSteps = 8;                // sizes from one power of two 
 constexpr std::size_t kSizes = 40 * kSteps + 1;  // up to 2^50
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = 2 << 20;
-constexpr std::size_t kArena = 64 << 20;         // cut into blocks …
-constexpr std::size_t kAlone = 16 << 20;         // … that are smaller than this; others are mappings of their own
-constexpr std::size_t kReleased = 64 << 10;      // the smallest whose pages are worth giving back
-constexpr std::size_t kSpare = 64 << 20;         // kept free beside what programs need
-constexpr std::uint64_t kRecent = 1 << 16;       // allocations in which the most that a program needed is looked for
+constexpr std::size_t kArena = 64 << 20;     // cut into blocks …
+constexpr std::size_t kAlone = 16 << 20;     // … that are smaller than this; others are mappings of their own
+constexpr std::size_t kReleased = 64 << 10;  // the smallest whose pages are worth giving back
+constexpr std::size_t kSpare = 64 << 20;     // kept free beside what programs need
+constexpr std::uint64_t kRecent = 1 << 16;   // allocations in which the most that a program needed is looked for
 
 // Before each block, whose bytes follow it.
 struct alignas(kAlignment) Header {

@@ -1094,9 +1094,9 @@ TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* 
 TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
 TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
 
-/* What training has cost. Times are means in nanoseconds over the iterations that are kept (tdm_ddp_get_iteration()),
- * without the first two, in which memory and buckets are made, where there are others; 0: not known. On GPUs only the
- * first eight fields, measured by c10d::Logger. */
+/* What training has cost. Times are nanoseconds of the iterations that are kept (tdm_ddp_get_iteration()), without the
+ * first two, in which memory and buckets are made, where there are others: of each kind of time the mean of the middle
+ * half; 0: not known. On GPUs only the first eight fields, measured by c10d::Logger. */
 typedef struct tdm_ddp_statistics {
   size_t struct_size;
   int64_t iterations;             /* that exchanged gradients */
@@ -1163,7 +1163,7 @@ typedef struct tdm_bucket_trial_options {
   int64_t iterations;         /* measured of each size in a round, after two that are not */
   int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
 } tdm_bucket_trial_options;
-#define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 3 }
+#define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 6 }
 
 /* Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and keeps
  * the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the second

@@ -39,6 +39,8 @@ def main():
             entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
         except measure.BenchError as error:
             sys.exit(f"script/bench: {name}: {error}")
+        if not entries:
+            sys.exit(f"script/bench: {name}: there is no case {' or '.join(args.only)}")
         path = os.path.join(places.RESULTS, name + ".json")
         report.write(path, entries)
         print(report.table(entries))

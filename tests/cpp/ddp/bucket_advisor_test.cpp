@@ -78,6 +78,14 @@ TEST(BucketAdvisor, GivesUpWhatIsClearlySlower) {
   EXPECT_EQ(run(clear, [](double size, int) { return size == 0 ? 1000 : 2000; }).iterations, 8);
 }
 
+TEST(BucketAdvisor, GivesUpWhatIsALittleSlowerOnceItIsSure) {
+  BucketAdvisor advisor(layouts_of({0, 1, 5}), with(2, 6), alone);
+  const Outcome outcome = run(advisor, [](double size, int) { return size == 0 ? 1000 : size == 1 ? 1100 : 1020; });
+  EXPECT_EQ(outcome.kept, 0);
+  EXPECT_EQ(outcome.used.at(1), 2 * 4);
+  EXPECT_EQ(outcome.used.at(5), 6 * 4);
+}
+
 // Iterations after a change do not count, nor does what disturbs a few, nor that all becomes slower.
 TEST(BucketAdvisor, IsNotMisledByDisturbances) {
   int since = 0;

@@ -95,8 +95,8 @@ std::optional<Record> RemoteFile::find(std::uint64_t block) {
   }
   if (block_prefix_.empty()) return {};
   auto found = folder_.find(block_prefix_ + std::to_string(block));
-  if (found && found->bytes.size() != bytes_of(block)) found.reset();
-  if (found) remember(block, *found);
+  if (!found || found->bytes.size() != bytes_of(block)) return {};
+  remember(block, *found);
   return found;
 }
 

@@ -26,8 +26,10 @@ func advised(ddp *dist.DDP, step func() error) error {
 }
 
 // reduced gives how long all-reduces of DDP's own buckets take, one after the other, in milliseconds: the mean of the
-// middle half of several rounds.
-func reduced(ctx context.Context, group *dist.ProcessGroup, model nn.Module, s dist.DDPStatistics) (float64, error) {
+// middle half of several rounds. Before each, compute adds to the gradients in them, so that they lie where backward
+// leaves them.
+func reduced(ctx context.Context, ddp *dist.DDP, group *dist.ProcessGroup, model nn.Module, s dist.DDPStatistics,
+	compute func() error) (float64, error) {
 	const rounds = 20
 	gradients := map[string]*gotorch.Tensor{}
 	for _, one := range nn.NamedParameters(model) {
@@ -41,9 +43,8 @@ func reduced(ctx context.Context, group *dist.ProcessGroup, model nn.Module, s d
 	}
 	var times []float64
 	for range rounds {
-		// As backward leaves them, in the cache of the core that wrote them.
-		for _, bucket := range buckets {
-			bucket.NegI()
+		if err := ddp.NoSync(compute); err != nil {
+			return 0, err
 		}
 		if err := group.Barrier(ctx); err != nil {
 			return 0, err
