@@ -96,12 +96,12 @@ void set_thread_end_handler(void (*handler)(ThreadState&)) {
 }
 
 const char* kind_name(Kind kind) {
-  static const char* const names[kKindCount] = {"tensor",          "module",         "optimizer",    "store",
-                                                "process_group",   "work",           "ddp",          "recordio_writer",
-                                                "recordio_reader", "loader",         "scope",        "named_tensors",
-                                                "string",          "mode",           "hook",         "callback",
-                                                "generator",       "stream",         "event",        "grad_scaler",
-                                                "model_averager",  "summary_writer", "data_parallel"};
+  static const char* const names[kKindCount] = {"tensor",          "module",         "optimizer",     "store",
+                                                "process_group",   "work",           "ddp",           "recordio_writer",
+                                                "recordio_reader", "loader",         "scope",         "named_tensors",
+                                                "string",          "mode",           "hook",          "callback",
+                                                "generator",       "stream",         "event",         "grad_scaler",
+                                                "model_averager",  "summary_writer", "data_parallel", "dataset"};
   return names[static_cast<int>(kind)];
 }
 

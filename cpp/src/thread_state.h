@@ -38,8 +38,9 @@ enum class Kind : int {
   kModelAverager,
   kSummaryWriter,
   kDataParallel,
+  kDataset,
 };
-inline constexpr int kKindCount = 23;
+inline constexpr int kKindCount = 24;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

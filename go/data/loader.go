@@ -36,7 +36,7 @@ const (
 	EvenTail               // filled up so far only that all ranks get equally many, which depends on their number
 )
 
-// Options of [Open].
+// Options of [Open] and [NewLoader].
 type Options struct {
 	BatchSize int               // of all ranks together, which need not be a multiple of their number …
 	PerRank   bool              // … or of each
@@ -69,8 +69,8 @@ type Batch struct {
 	Samples    []int    // whose rows they are; rows behind are zeros (PadTail)
 	Randomness []uint64 // for each, a hash of seed, epoch and sample, from which augmentation is to follow
 
-	rows   int
-	fields []Field
+	rows  int
+	names []string
 }
 
 // Mask is a Bool tensor [rows] that tells which rows are samples.
@@ -84,8 +84,8 @@ func (b *Batch) Mask() *gotorch.Tensor {
 
 // Field is the tensor of that field; it panics when there is none.
 func (b *Batch) Field(name string) *gotorch.Tensor {
-	for i, field := range b.fields {
-		if field.Name == name {
+	for i, field := range b.names {
+		if field == name {
 			return b.Tensors[i]
 		}
 	}
@@ -103,32 +103,55 @@ func (b *Batch) Close() {
 type Loader struct {
 	mutex   sync.Mutex
 	handle  c.Loader
-	fields  []Field
+	names   []string
 	samples int
 	batches int
 	epoch   int // counts calls of Epoch, so that an older one notices
 	watch   *leak.Watch
 }
 
-// Open RecordIO files of records with those fields.
+// Open files of records with those fields: a loader of [Records].
 func Open(paths []string, fields []Field, o Options) (*Loader, error) {
-	raw := make([]c.Field, len(fields))
-	for i, f := range fields {
-		raw[i] = c.Field{Name: f.Name, DType: int32(f.DType), OutDType: int32(f.Out), Sizes: f.Shape, Mean: f.Mean,
-			Std: or(f.Std, 1), Scale: or(f.Scale, 1)}
+	dataset, err := Records(paths, fields)
+	if err != nil {
+		return nil, err
 	}
-	handle, failure := c.CreateLoader(paths, raw, c.LoaderOptions{
+	defer dataset.Close()
+	l, err := makeLoader(dataset, o)
+	if err == nil {
+		l.watch = leak.Track(l, "data.Loader")
+	}
+	return l, err
+}
+
+// NewLoader makes batches of a data set, which may be closed then.
+func NewLoader(dataset *Dataset, o Options) (*Loader, error) {
+	l, err := makeLoader(dataset, o)
+	if err == nil {
+		l.watch = leak.Track(l, "data.Loader")
+	}
+	return l, err
+}
+
+func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
+	l := &Loader{names: dataset.names}
+	if err := dataset.use("data.NewLoader", func(handle c.Dataset) (failure *c.Failure) {
+		l.handle, failure = c.CreateLoader(handle, o.raw())
+		return failure
+	}); err != nil {
+		return nil, err
+	}
+	l.samples, l.batches = c.LoaderSamples(l.handle), c.LoaderBatches(l.handle)
+	return l, nil
+}
+
+func (o Options) raw() c.LoaderOptions {
+	return c.LoaderOptions{
 		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
 		Shuffle: o.Shuffle.Or(true), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
 		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
 		PrefetchBytes: o.PrefetchBytes,
-	})
-	if failure != nil {
-		return nil, bridge.Error(failure)
 	}
-	l := &Loader{handle: handle, fields: fields, samples: c.LoaderSamples(handle), batches: c.LoaderBatches(handle)}
-	l.watch = leak.Track(l, "data.Loader")
-	return l, nil
 }
 
 func or[T int | float64](value, fallback T) T {
@@ -209,14 +232,14 @@ func (l *Loader) next(ctx context.Context, number int) (*Batch, error) {
 		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Epoch",
 			Message: "another epoch of this loader was begun; open a second loader to have both"}
 	}
-	made := make([]c.Made, len(l.fields))
+	made := make([]c.Made, len(l.names))
 	about, failure := c.Next(l.handle, made)
 	if failure != nil || about == nil {
 		return nil, bridge.Error(failure)
 	}
 	batch := &Batch{Epoch: about.Epoch, Index: about.Number, Tensors: make([]*gotorch.Tensor, len(made)),
 		Count: about.LocalCount, GlobalCount: about.GlobalCount, Samples: about.Samples, Randomness: about.Randomness,
-		rows: about.Rows, fields: l.fields}
+		rows: about.Rows, names: l.names}
 	for i, m := range made {
 		batch.Tensors[i] = bridge.Wrap(m).(*gotorch.Tensor)
 	}

@@ -100,6 +100,10 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		r := must(recordio.Open(records(folder)))
 		return r, func() { r.Close() }
 	},
+	"dataset": func(folder string) (any, func()) {
+		dataset := must(data.Records([]string{records(folder)}, []data.Field{{Name: "number", DType: gotorch.Int32, Out: gotorch.Int64}}))
+		return dataset, func() { dataset.Close() }
+	},
 	"loader": func(folder string) (any, func()) {
 		loader := must(data.Open([]string{records(folder)}, []data.Field{{Name: "number", DType: gotorch.Int32, Out: gotorch.Int64}},
 			data.Options{BatchSize: 1}))

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/dataset_handle.h"
 #include "core/handles.h"
+#include "core/loader_options.h"
 #include "core/options.h"
 #include "core/strings.h"
 
@@ -15,29 +17,14 @@ using tandem::capi::not_null;
 using tandem::capi::to_strings;
 
 struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
-  tdm_loader(const std::vector<std::string>& paths, std::vector<tandem::RecordField> fields,
-             const tandem::LoaderOptions& options)
-      : field_count(fields.size()), loader(tandem::record_dataset(paths, std::move(fields)), options) {}
+  tdm_loader(std::size_t tensors, std::shared_ptr<tandem::Dataset> dataset, const tandem::LoaderOptions& options)
+      : field_count(tensors), loader(std::move(dataset), options) {}
   const std::size_t field_count;
   tandem::DataLoader loader;
   std::optional<tandem::LoadedBatch> batch;  // that next() gave last, without its tensors
 };
 
 namespace {
-
-tandem::RecordField read_field(const tdm_field& given, std::size_t index) {
-  tandem::RecordField field;
-  field.name = given.name ? given.name : std::to_string(index);
-  const std::string self = "fields[" + std::to_string(index) + "].";
-  field.dtype = tandem::capi::to_scalar_type(given.dtype, (self + "dtype").c_str());
-  field.out_dtype = tandem::capi::to_scalar_type(given.out_dtype, (self + "out_dtype").c_str());
-  const auto sizes = tandem::capi::to_sizes(given.sizes, given.ndim, (self + "sizes").c_str());
-  field.sizes.assign(sizes.begin(), sizes.end());
-  field.mean = given.mean;
-  field.std = given.std;
-  field.scale = given.scale;
-  return field;
-}
 
 tandem::Tail read_tail(const tdm_loader_options& options) {
   switch (options.tail) {
@@ -57,10 +44,22 @@ tandem::Tail read_tail(const tdm_loader_options& options) {
   invalid("options->tail is " + std::to_string(options.tail) + ", which is no tdm_tail");
 }
 
-tandem::LoaderOptions read_loader_options(const tdm_loader_options* options) {
-  const auto given =
-      tandem::capi::read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
-  tandem::LoaderOptions chosen;
+const tandem::LoadedBatch& last_batch(const tdm_loader& loader) {
+  const auto& batch = loader.batch;
+  if (!batch) {
+    throw tandem::Error(tandem::ErrorCode::kOutOfRange,
+                        "this loader gave no batch, or is at the end of an epoch; call tdm_loader_next() before");
+  }
+  return *batch;
+}
+
+}  // namespace
+
+namespace tandem::capi {
+
+LoaderOptions read_loader_options(const tdm_loader_options* options) {
+  const auto given = read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
+  LoaderOptions chosen;
   chosen.batch_size = given.batch_size;
   chosen.per_rank = given.global_batch == 0;
   chosen.rank = given.rank;
@@ -76,28 +75,24 @@ tandem::LoaderOptions read_loader_options(const tdm_loader_options* options) {
   return chosen;
 }
 
-const tandem::LoadedBatch& last_batch(const tdm_loader& loader) {
-  const auto& batch = loader.batch;
-  if (!batch) {
-    throw tandem::Error(tandem::ErrorCode::kOutOfRange,
-                        "this loader gave no batch, or is at the end of an epoch; call tdm_loader_next() before");
-  }
-  return *batch;
-}
-
-}  // namespace
+}  // namespace tandem::capi
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count,
                              const tdm_loader_options* options, tdm_loader** out) {
   return guard("tdm_loader_create", [&] {
     not_null(out, "out");
     const auto files = to_strings(paths, path_count, "paths");
-    tandem::capi::check_count(field_count, "fields");
-    if (field_count > 0) not_null(fields, "fields");
-    const tandem::LoaderOptions chosen = read_loader_options(options);
-    std::vector<tandem::RecordField> layout;
-    for (std::size_t i = 0; i < field_count; ++i) layout.push_back(read_field(fields[i], i));
-    *out = new tdm_loader(files, std::move(layout), chosen);
+    auto layout = tandem::capi::read_record_fields(fields, field_count);
+    const tandem::LoaderOptions chosen = tandem::capi::read_loader_options(options);
+    *out = new tdm_loader(field_count, tandem::record_dataset(files, std::move(layout)), chosen);
+  });
+}
+
+tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
+  return guard("tdm_loader_create_from", [&] {
+    not_null(dataset, "dataset");
+    not_null(out, "out");
+    *out = new tdm_loader(dataset->names.size(), dataset->dataset, tandem::capi::read_loader_options(options));
   });
 }
 

@@ -30,6 +30,7 @@ type (
 	DataParallel   unsafe.Pointer
 	RecordIOWriter unsafe.Pointer
 	RecordIOReader unsafe.Pointer
+	Dataset        unsafe.Pointer
 	Loader         unsafe.Pointer
 	SummaryWriter  unsafe.Pointer
 )

@@ -280,6 +280,12 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_loader_get_state",
     "tdm_loader_restore",
     "tdm_loader_current_epoch",
+    "tdm_dataset_free",
+    "tdm_dataset_size",
+    "tdm_dataset_field_count",
+    "tdm_dataset_field_name",
+    "tdm_dataset_from_records",
+    "tdm_loader_create_from",
     "tdm_summary_writer_create",
     "tdm_summary_writer_path",
     "tdm_summary_writer_add_scalar",
@@ -1665,47 +1671,77 @@ int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
   return ((int64_t (*)(const tdm_loader* loader))slots[272])(loader);
 }
 
+void tdm_dataset_free(tdm_dataset* dataset) {
+  if (!slots[273]) return;
+  ((void (*)(tdm_dataset* dataset))slots[273])(dataset);
+}
+
+int64_t tdm_dataset_size(const tdm_dataset* dataset) {
+  if (!slots[274]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[274])(dataset);
+}
+
+size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
+  if (!slots[275]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[275])(dataset);
+}
+
+const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
+  if (!slots[276]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[276])(dataset, index);
+}
+
+tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out) {
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out))slots[277])(paths, path_count, fields, field_count, out);
+}
+
+tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[278])(dataset, options, out);
+}
+
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[273])(folder, suffix, out);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[279])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[274]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[274])(writer);
+  if (!slots[280]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[280])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[275])(writer, tag, value, step, wall_time);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[281])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[276])(writer, tag, values, step, wall_time);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[282])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[277])(writer, tag, image, layout, step, wall_time);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[283])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[278])(writer, tag, text, step, wall_time);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[284])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[279])(writer);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[285])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[280])(writer);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[286])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[281]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[281])(writer);
+  if (!slots[287]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[287])(writer);
 }

@@ -1,20 +1,10 @@
 package c
 
-// #include <stdlib.h>
 // #include "shim.h"
 import "C"
 import "unsafe"
 
 func loader(l Loader) *C.tdm_loader { return (*C.tdm_loader)(unsafe.Pointer(l)) }
-
-// Field is tdm_field.
-type Field struct {
-	Name            string
-	DType, OutDType int32
-	Sizes           []int
-	Mean, Std       float64
-	Scale           float64
-}
 
 // LoaderOptions are tdm_loader_options.
 type LoaderOptions struct {
@@ -28,35 +18,8 @@ type LoaderOptions struct {
 	PrefetchBytes               int
 }
 
-func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Failure) {
-	if err := Load(); err != nil {
-		return nil, err
-	}
-	cPaths, freePaths := cStrings(paths)
-	defer freePaths()
-
-	// Fields hold addresses: they, and what they point to, lie in C's memory.
-	total := 0
-	for _, field := range fields {
-		total += len(field.Sizes)
-	}
-	block := C.calloc(1, C.size_t(len(fields))*C.sizeof_tdm_field+C.size_t(total)*8+8)
-	defer C.free(block)
-	cFields := unsafe.Slice((*C.tdm_field)(block), len(fields))
-	numbers := unsafe.Slice((*C.int64_t)(unsafe.Add(block, len(fields)*C.sizeof_tdm_field)), total+1)
-	for i, field := range fields {
-		for j, n := range field.Sizes {
-			numbers[j] = C.int64_t(n)
-		}
-		name := C.CString(field.Name)
-		defer free(name)
-		cFields[i] = C.tdm_field{
-			name: name, dtype: C.tdm_dtype(field.DType), sizes: &numbers[0], ndim: C.int64_t(len(field.Sizes)),
-			out_dtype: C.tdm_dtype(field.OutDType), mean: C.double(field.Mean), std: C.double(field.Std),
-			scale: C.double(field.Scale),
-		}
-		numbers = numbers[len(field.Sizes):]
-	}
+// The C options, struct_size and all.
+func (o LoaderOptions) raw() C.tdm_loader_options {
 	options := C.tdm_loader_options{
 		batch_size: C.int64_t(o.BatchSize), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
 		shuffle: boolean(o.Shuffle), seed: C.uint64_t(o.Seed), tail: C.tdm_tail(o.Tail),
@@ -65,9 +28,13 @@ func CreateLoader(paths []string, fields []Field, o LoaderOptions) (Loader, *Fai
 		prefetch_bytes: C.int64_t(o.PrefetchBytes),
 	}
 	options.struct_size = C.sizeof_tdm_loader_options
+	return options
+}
+
+func CreateLoader(d Dataset, o LoaderOptions) (Loader, *Failure) {
+	options := o.raw()
 	var l *C.tdm_loader
-	err := failure(C.tdm_loader_create(cPaths, C.size_t(len(paths)), (*C.tdm_field)(block), C.size_t(len(fields)),
-		&options, &l))
+	err := failure(C.tdm_loader_create_from(dataset(d), &options, &l))
 	return Loader(unsafe.Pointer(l)), err
 }
 

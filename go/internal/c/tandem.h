@@ -59,6 +59,7 @@ typedef struct tdm_data_parallel tdm_data_parallel;
 typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
+typedef struct tdm_dataset tdm_dataset;
 typedef struct tdm_loader tdm_loader;
 typedef struct tdm_summary_writer tdm_summary_writer;
 
@@ -140,8 +141,8 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "error"), for leak
- * tests. -1 for an unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
+ * "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -1433,6 +1434,27 @@ TDM_API tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** o
 TDM_API tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size);
 /* The epoch to go on with: 0, or that of the restored state; after an epoch's last batch the one behind it. */
 TDM_API int64_t tdm_loader_current_epoch(const tdm_loader* loader);
+
+/* ------------------------------------------------------------------------------------------------------- data sets */
+
+/* Samples by number, each a list of tensors, equally many in each sample, with a name each. What is made of a data set
+ * (a loader, another data set) keeps what it needs of it: the handle may be freed right after. Any thread may use it.
+ * Free each with tdm_dataset_free(). */
+TDM_API void tdm_dataset_free(tdm_dataset* dataset);
+TDM_API int64_t tdm_dataset_size(const tdm_dataset* dataset);
+/* Tensors of a sample. */
+TDM_API size_t tdm_dataset_field_count(const tdm_dataset* dataset);
+/* The name of each; borrowed from the data set, NULL past the end. */
+TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index);
+
+/* Records of files of any format, one file after the other, as in tdm_loader_create(). */
+TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
+                                            size_t field_count, tdm_dataset** out);
+
+/* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
+ * tdm_loader_free(). */
+TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
+                                          tdm_loader** out);
 
 /* -------------------------------------------------------------------------------------------------- summary writer */
 

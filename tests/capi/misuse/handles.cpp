@@ -50,15 +50,26 @@ void* make_tensor() {
   return tensor.release();
 }
 
-void* make_loader() {
-  write_records();
+tdm_field one_number() {
   tdm_field field{};
   field.name = "value";
   field.dtype = field.out_dtype = TDM_DTYPE_FLOAT32;
   field.std = field.scale = 1;
+  return field;
+}
+
+void* make_loader() {
+  write_records();
+  const tdm_field field = one_number();
   tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
   options.drop_last = 0;
   return made<tdm_loader>([&](auto* out) { return tdm_loader_create(&kPath, 1, &field, 1, &options, out); });
+}
+
+void* make_dataset() {
+  write_records();
+  const tdm_field field = one_number();
+  return made<tdm_dataset>([&](auto* out) { return tdm_dataset_from_records(&kPath, 1, &field, 1, out); });
 }
 
 void* make_store() {
@@ -172,6 +183,7 @@ void* Handles::make(const std::string& type) {
     write_records();
     return made<tdm_recordio_reader>([](auto* out) { return tdm_recordio_reader_create(kPath, out); });
   }
+  if (type == "dataset") return make_dataset();
   if (type == "loader") return make_loader();
   ADD_FAILURE() << "tests/capi/misuse/handles.cpp has no handle of type " << type << "; say there how one is made";
   return nullptr;
@@ -201,6 +213,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"data_parallel", [](void* h) { tdm_data_parallel_free(as<tdm_data_parallel>(h)); }},
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
+      {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
