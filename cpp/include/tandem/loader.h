@@ -14,6 +14,7 @@
 
 #include "tandem/dataset.h"
 #include "tandem/export.h"
+#include "tandem/iterable_dataset.h"
 #include "tandem/partition.h"
 #include "tandem/sample_order.h"
 
@@ -27,6 +28,8 @@ struct LoaderOptions {
   bool shuffle = true;
   std::int64_t shuffle_block = 0;    // samples that stay together, see block_shuffled_order(); 0: none do
   std::int64_t shuffle_window = 16;  // blocks that are mixed
+  // Which samples an epoch visits, in place of the three before; see samplers.h. The data set may have others.
+  std::shared_ptr<const SampleOrder> order{};
   std::uint64_t seed = 0;
   Tail tail = Tail::kShort;
   int threads = 1;   // that make batches; 0: next() makes them itself
@@ -79,12 +82,15 @@ struct LoadedBatch {
 class TANDEM_API DataLoader {
  public:
   DataLoader(std::shared_ptr<Dataset> dataset, const LoaderOptions& options);
+  // Goes through samples that come one after the other; see there for what that costs, and which options it takes.
+  DataLoader(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options);
   ~DataLoader();
   DataLoader(const DataLoader&) = delete;
   DataLoader& operator=(const DataLoader&) = delete;
 
+  // -1 where it is unknown: of a data set that is gone through and does not say.
   std::int64_t sample_count() const;
-  // Batches of an epoch, the same on every rank.
+  // Batches of an epoch, the same on every rank; -1 where that is unknown.
   std::int64_t batch_count() const;
   const std::vector<std::string>& names() const;
 
@@ -115,6 +121,7 @@ class TANDEM_API DataLoader {
 
  private:
   struct Impl;
+  explicit DataLoader(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;  // shared with the shutdown hook
 };
 

@@ -12,9 +12,10 @@ namespace tandem {
 // The same on every rank, whatever their number. As bytes it is less than 256 of them, versioned and checksummed; any
 // later version of Tandem reads them.
 struct TANDEM_API LoaderState {
-  std::uint64_t fingerprint = 0;  // of the data set
-  std::int64_t samples = 0;       // in it
-  std::int64_t positions = 0;     // of an epoch
+  static constexpr std::size_t kLongestOrder = 80;  // bytes of its name
+  std::uint64_t fingerprint = 0;                    // of the data set
+  std::int64_t samples = 0;                         // in it
+  std::int64_t positions = 0;                       // of an epoch
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;
   std::int64_t position = 0;    // of the epoch, that training goes on with

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 
 #include "cpp/data/expect_error.h"
 #include "cpp/data/temp_dir.h"
+#include "tandem/derived_datasets.h"
 #include "tandem/loader.h"
 #include "tandem/loader_state.h"
 #include "tandem/recordio.h"
+#include "tandem/samplers.h"
 
 namespace tandem {
 namespace {
@@ -17,6 +20,73 @@ using Ids = std::vector<std::int64_t>;
 
 constexpr int kSamples = 47;
 constexpr int kEpochs = 3;
+
+// Where samples come from.
+enum class Data { kRecords, kOwn, kConcat, kSubset, kSplit, kMap, kStream, kStreamOfSize };
+// In place of a shuffle.
+enum class Visit { kByOptions, kByLength, kBatches, kSubset, kWeighted, kListed };
+
+class Own : public Dataset {
+ public:
+  Own(std::int64_t first, std::int64_t size) : first_(first), size_(size) {}
+  std::int64_t size() const override { return size_; }
+  std::vector<std::string> names() const override { return {"id"}; }
+  std::vector<at::Tensor> get(std::int64_t i) override { return {at::scalar_tensor(first_ + i, at::kLong)}; }
+
+ private:
+  std::int64_t first_;
+  std::int64_t size_;
+};
+
+class OwnStream : public IterableDataset {
+ public:
+  explicit OwnStream(std::int64_t size) : size_(size) {}
+  std::int64_t size() const override { return size_; }
+  std::vector<std::string> names() const override { return {"id"}; }
+  std::unique_ptr<SampleStream> stream(std::uint64_t seed, std::int64_t epoch) override {
+    return std::make_unique<Stream>(seed, epoch);
+  }
+
+ private:
+  struct Stream : SampleStream {
+    Stream(std::uint64_t seed, std::int64_t epoch) : order(kSamples, seed, static_cast<std::uint64_t>(epoch)) {}
+    std::optional<std::vector<at::Tensor>> next() override {
+      if (at == kSamples) return std::nullopt;
+      return std::vector{at::scalar_tensor(order(at++), at::kLong)};
+    }
+    Permutation order;
+    std::int64_t at = 0;
+  };
+  std::int64_t size_;
+};
+
+Ids counted(std::int64_t first, std::int64_t count) {
+  Ids numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+std::shared_ptr<const SampleOrder> order_of(Visit visit, std::int64_t batch_size) {
+  Ids lengths = counted(0, kSamples);
+  for (std::int64_t& length : lengths) length = length * 13 % 10;
+  switch (visit) {
+    case Visit::kByOptions:
+      return nullptr;
+    case Visit::kByLength:
+      return length_bucketed_order(lengths, batch_size, 2);
+    case Visit::kBatches:
+      return batch_order(counted(0, kSamples), batch_size, true);
+    case Visit::kSubset:
+      return subset_order(counted(0, kSamples), true);
+    case Visit::kWeighted:
+      return weighted_order_without_replacement(std::vector<double>(kSamples, 0.5), kSamples);
+    case Visit::kListed:
+      return listed_order("every third", kSamples, [](auto, std::int64_t epoch, std::span<std::int64_t> out) {
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = (3 * static_cast<std::int64_t>(i) + epoch) % kSamples;
+      });
+  }
+  return nullptr;
+}
 
 class LedgerTest : public testing::Test {
  protected:
@@ -31,8 +101,31 @@ class LedgerTest : public testing::Test {
     }
   }
 
-  std::unique_ptr<DataLoader> open(const LoaderOptions& options) const {
-    return std::make_unique<DataLoader>(record_dataset(paths_, {{"id", at::kInt, {}, at::kLong}}), options);
+  std::unique_ptr<DataLoader> open(const LoaderOptions& options, Data data = Data::kRecords) const {
+    if (data == Data::kStream || data == Data::kStreamOfSize) {
+      const auto stream = std::make_shared<OwnStream>(data == Data::kStream ? -1 : kSamples);
+      return std::make_unique<DataLoader>(stream, options);
+    }
+    return std::make_unique<DataLoader>(dataset(data), options);
+  }
+
+  std::shared_ptr<Dataset> dataset(Data data) const {
+    switch (data) {
+      case Data::kOwn:
+        return std::make_shared<Own>(0, kSamples);
+      case Data::kConcat:
+        return concat_dataset({std::make_shared<Own>(0, 9), tensor_dataset({at::arange(9, 30)}, {"id"}),
+                               std::make_shared<Own>(30, kSamples - 30)});
+      case Data::kSubset:
+        return subset_dataset(dataset(Data::kRecords), counted(0, kSamples));
+      case Data::kSplit:
+        return random_split(std::make_shared<Own>(0, kSamples + 13), {13, kSamples}, 5)[1];
+      case Data::kMap:
+        return map_dataset(dataset(Data::kRecords),
+                           [](std::vector<at::Tensor> sample) { return std::vector{sample[0] + 1}; });
+      default:
+        return record_dataset(paths_, {{"id", at::kInt, {}, at::kLong}});
+    }
   }
 
   test::TempDir dir_;
@@ -117,6 +210,8 @@ struct Case {
   std::int64_t block;
   std::int64_t batch_size;
   Tail tail;
+  Data data = Data::kRecords;
+  Visit visit = Visit::kByOptions;
 };
 
 class Ledger : public LedgerTest, public testing::WithParamInterface<Case> {
@@ -135,7 +230,8 @@ class Ledger : public LedgerTest, public testing::WithParamInterface<Case> {
       options.tail = GetParam().tail;
       options.threads = static_cast<int>(rank % 3);
       options.prefetch = 3;
-      loaders.push_back(open(options));
+      options.order = order_of(GetParam().visit, GetParam().batch_size);
+      loaders.push_back(open(options, GetParam().data));
     }
     return World(std::move(loaders));
   }
@@ -205,6 +301,29 @@ INSTANTIATE_TEST_SUITE_P(All, Ledger,
                                          Case{true, 6, 5, Tail::kPad}, Case{true, 0, 9, Tail::kDrop},
                                          Case{false, 0, 10, Tail::kRepeat}, Case{true, 0, 3, Tail::kShort},
                                          Case{true, 0, 47, Tail::kDrop}));
+
+INSTANTIATE_TEST_SUITE_P(Datasets, Ledger,
+                         testing::Values(Case{true, 0, 8, Tail::kShort, Data::kOwn},
+                                         Case{true, 0, 7, Tail::kPad, Data::kConcat},
+                                         Case{true, 6, 5, Tail::kShort, Data::kSubset},
+                                         Case{true, 0, 9, Tail::kDrop, Data::kSplit},
+                                         Case{true, 0, 10, Tail::kRepeat, Data::kMap}));
+
+INSTANTIATE_TEST_SUITE_P(Streams, Ledger,
+                         testing::Values(Case{false, 0, 8, Tail::kShort, Data::kStream},
+                                         Case{false, 0, 7, Tail::kPad, Data::kStream},
+                                         Case{false, 0, 9, Tail::kDrop, Data::kStream},
+                                         Case{false, 0, 10, Tail::kRepeat, Data::kStream},
+                                         Case{false, 0, 47, Tail::kShort, Data::kStream},
+                                         Case{false, 0, 8, Tail::kShort, Data::kStreamOfSize},
+                                         Case{false, 0, 10, Tail::kRepeat, Data::kStreamOfSize}));
+
+INSTANTIATE_TEST_SUITE_P(Samplers, Ledger,
+                         testing::Values(Case{true, 0, 8, Tail::kShort, Data::kRecords, Visit::kByLength},
+                                         Case{true, 0, 7, Tail::kPad, Data::kRecords, Visit::kBatches},
+                                         Case{true, 0, 9, Tail::kDrop, Data::kRecords, Visit::kSubset},
+                                         Case{true, 0, 10, Tail::kRepeat, Data::kRecords, Visit::kWeighted},
+                                         Case{true, 0, 8, Tail::kShort, Data::kOwn, Visit::kListed}));
 
 using State = LedgerTest;
 
@@ -320,6 +439,21 @@ TEST_F(State, RestoreRefusesAnotherOrder) {
   options.shuffle = true;
   options.shuffle_block = 4;
   EXPECT_ERROR(open(options)->restore(state), ErrorCode::kInvalidArgument, "'shuffle'", "'block shuffle of 4 in 16'");
+  options.order = subset_order({3, 4, 5}, true);
+  EXPECT_ERROR(open(options)->restore(state), ErrorCode::kInvalidArgument, "'shuffle'", "'shuffled subset");
+  const std::string of_three = open(options)->state();
+  options.order = subset_order({3, 4, 6}, true);
+  EXPECT_ERROR(open(options)->restore(of_three), ErrorCode::kInvalidArgument, "'shuffled subset");
+}
+
+TEST_F(State, AnOrderOfOnesOwnIsChecked) {
+  LoaderOptions options = options_of(10);
+  options.order = subset_order({3, kSamples}, false);
+  EXPECT_ERROR(open(options)->next(), ErrorCode::kOutOfRange, "listed subset", "sample 47", "has 47");
+  options.order = listed_order(std::string(81, 'n'), 3, [](auto, auto, auto) {});
+  EXPECT_ERROR(open(options), ErrorCode::kInvalidArgument, "81 bytes", "room for 80");
+  options.order = listed_order("forgetful", 3, [](auto, auto, auto) {});
+  EXPECT_ERROR(open(options)->next(), ErrorCode::kOutOfRange, "'forgetful' gives sample -1");
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "data/loader/positions.h"
 #include "data/loader/prefetcher.h"
+#include "data/loader/stream_epoch.h"
 #include "tandem/error.h"
 #include "tandem/loader.h"
 #include "tandem/loader_state.h"
@@ -15,7 +17,8 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-std::shared_ptr<Dataset> require(std::shared_ptr<Dataset> dataset) {
+template <typename Data>
+std::shared_ptr<Data> require(std::shared_ptr<Data> dataset) {
   if (!dataset) invalid("there is no data set to load");
   return dataset;
 }
@@ -28,9 +31,6 @@ LoaderOptions checked(LoaderOptions options) {
   if (options.prefetch_bytes < 0) {
     invalid("prefetch_bytes is " + std::to_string(options.prefetch_bytes) + ", but must not be negative");
   }
-  if (options.shuffle_block < 0) {
-    invalid("shuffle_block is " + std::to_string(options.shuffle_block) + ", but must not be negative");
-  }
   if (options.per_rank && __builtin_mul_overflow(options.batch_size, options.world_size, &options.batch_size)) {
     invalid("batch_size × world_size is too large");
   }
@@ -38,15 +38,26 @@ LoaderOptions checked(LoaderOptions options) {
 }
 
 std::shared_ptr<const SampleOrder> order_of(std::int64_t samples, const LoaderOptions& options) {
-  if (!options.shuffle) return sequential_order(samples);
-  if (options.shuffle_block == 0) return shuffled_order(samples);
-  return block_shuffled_order(samples, options.shuffle_block, options.shuffle_window);
+  if (!options.order) {
+    return loader::shuffle_order(samples, options.shuffle, options.shuffle_block, options.shuffle_window);
+  }
+  const std::string name = options.order->name();
+  if (name.size() > LoaderState::kLongestOrder) {
+    invalid("the order '" + name + "' has a name of " + std::to_string(name.size()) +
+            " bytes, but a state has room for " + std::to_string(LoaderState::kLongestOrder) +
+            "; give it a shorter one");
+  }
+  return options.order;
 }
 
-std::string hexadecimal(std::uint64_t number) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-  return text;
+LoaderOptions checked_for_stream(const LoaderOptions& options) {
+  if (options.shuffle) {
+    invalid(
+        "a stream comes in its own order, which a loader cannot shuffle; set shuffle to false, and have the stream "
+        "follow from seed and epoch");
+  }
+  if (options.order) invalid("a stream comes in its own order; a loader of it takes no other");
+  return checked(options);
 }
 
 }  // namespace
@@ -68,14 +79,22 @@ at::Tensor LoadedBatch::mask() const {
 
 // What the program sees of the loader, used by one thread at a time; threads see what make() captures.
 struct DataLoader::Impl {
-  Impl(std::shared_ptr<Dataset> dataset_in, const LoaderOptions& options_in)
-      : dataset(require(std::move(dataset_in))),
-        options(checked(options_in)),
+  Impl(std::shared_ptr<Dataset> dataset_in, const LoaderOptions& checked_options)
+      : dataset(std::move(dataset_in)),
+        options(checked_options),
         names(std::make_shared<const std::vector<std::string>>(dataset->names())),
         order(order_of(dataset->size(), options)),
         whole(order->size(), options.batch_size, options.rank, options.world_size, options.tail),
         prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes}) {}
 
+  static std::shared_ptr<Impl> of_stream(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options) {
+    const auto any_epoch = std::make_shared<loader::StreamEpoch>(dataset, options, 0);
+    auto impl = std::make_shared<Impl>(any_epoch, options);
+    impl->iterable = std::move(dataset);
+    return impl;
+  }
+
+  bool is_length_known() const { return dataset->size() != loader::kUnknownLength; }
   StaticPartition partition_from(std::int64_t origin) const {
     return {order->size(), options.batch_size, options.rank, options.world_size, options.tail, origin};
   }
@@ -85,6 +104,7 @@ struct DataLoader::Impl {
   void count_delivered();
 
   const std::shared_ptr<Dataset> dataset;
+  std::shared_ptr<IterableDataset> iterable;  // what `dataset` stands for, where that is gone through
   LoaderOptions options;
   const std::shared_ptr<const std::vector<std::string>> names;
   const std::shared_ptr<const SampleOrder> order;
@@ -95,6 +115,7 @@ struct DataLoader::Impl {
   std::int64_t epoch = 0;
   StaticPartition partition = whole;
   std::int64_t delivered = 0;  // the batch of `partition` that next() gives next
+  bool ended = false;          // before the last batch of `partition`: that was cut for an unknown length
   // What state() says. Position 0 of the epoch behind, rather than the end of an epoch.
   std::int64_t consumed_epoch = 0;
   std::int64_t consumed_position = 0;
@@ -104,8 +125,12 @@ struct DataLoader::Impl {
 };
 
 loader::Prefetcher::Make DataLoader::Impl::make_batches() const {
-  return [data = dataset, order = order, names = names, seed = options.seed, epoch = epoch, part = partition,
+  const auto stream = iterable ? std::make_shared<loader::StreamEpoch>(iterable, options, epoch) : nullptr;
+  const std::shared_ptr<Dataset> source = stream ? stream : dataset;
+  return [data = source, stream, all = order, names = names, seed = options.seed, epoch = epoch, cut = partition,
           batch_size = options.batch_size](std::int64_t number) {
+    const StaticPartition part = stream ? stream->partition(number, cut.begin(0)) : cut;
+    const auto order = stream ? sequential_order(stream->size()) : all;
     const StaticPartition::Slice slice = part.slice(number);
     LoadedBatch batch;
     batch.epoch = epoch;
@@ -114,14 +139,8 @@ loader::Prefetcher::Make DataLoader::Impl::make_batches() const {
     batch.local_count = slice.size;
     batch.global_count = slice.global;
     batch.names = names;
-    batch.samples.resize(static_cast<std::size_t>(slice.size));
-    // What a tail repeats begins again at the epoch's start.
-    std::span<std::int64_t> left(batch.samples);
-    for (std::int64_t position = slice.begin % order->size(); !left.empty(); position = 0) {
-      const auto here = std::min(left.size(), static_cast<std::size_t>(order->size() - position));
-      order->samples(seed, epoch, position, left.first(here));
-      left = left.subspan(here);
-    }
+    batch.samples = loader::samples_at(*order, seed, epoch, slice.begin, slice.size);
+    loader::require_samples(*order, batch.samples, data->size());
     batch.randomness.reserve(batch.samples.size());
     for (const std::int64_t sample : batch.samples) {
       batch.randomness.push_back(sample_randomness(seed, epoch, sample));
@@ -140,6 +159,7 @@ void DataLoader::Impl::start(std::int64_t at_epoch, const StaticPartition& from,
   epoch = at_epoch;
   partition = from;
   delivered = first_batch;
+  ended = false;
   prefetcher.start(first_batch, partition.batches(), make_batches());
   begun = true;
   count_delivered();
@@ -151,13 +171,18 @@ void DataLoader::Impl::begin() {
 }
 
 void DataLoader::Impl::count_delivered() {
-  const bool at_end = delivered == partition.batches();
+  const bool at_end = ended || delivered == partition.batches();
   consumed_epoch = at_end ? epoch + 1 : epoch;
   consumed_position = at_end ? 0 : partition.begin(delivered);
 }
 
 DataLoader::DataLoader(std::shared_ptr<Dataset> dataset, const LoaderOptions& options)
-    : impl_(std::make_shared<Impl>(std::move(dataset), options)) {
+    : DataLoader(std::make_shared<Impl>(require(std::move(dataset)), checked(options))) {}
+
+DataLoader::DataLoader(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options)
+    : DataLoader(Impl::of_stream(require(std::move(dataset)), checked_for_stream(options))) {}
+
+DataLoader::DataLoader(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {
   // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.
   impl_->hook.emplace("DataLoader", [impl = std::weak_ptr<Impl>(impl_)] {
     if (const auto alive = impl.lock()) alive->prefetcher.stop();
@@ -170,11 +195,11 @@ DataLoader::~DataLoader() {
 }
 
 std::int64_t DataLoader::sample_count() const {
-  return impl_->dataset->size();
+  return impl_->is_length_known() ? impl_->dataset->size() : -1;
 }
 
 std::int64_t DataLoader::batch_count() const {
-  return impl_->whole.batches();
+  return impl_->is_length_known() ? impl_->whole.batches() : -1;
 }
 
 const std::vector<std::string>& DataLoader::names() const {
@@ -195,9 +220,16 @@ std::optional<LoadedBatch> DataLoader::next() {
   Impl& self = *impl_;
   if (!self.begun) self.begin();
   self.count_delivered();
-  auto batch = self.prefetcher.next();
-  if (batch) ++self.delivered;
-  return batch;
+  if (self.ended) return std::nullopt;
+  try {
+    auto batch = self.prefetcher.next();
+    if (batch) ++self.delivered;
+    return batch;
+  } catch (const loader::EndOfEpoch&) {
+    self.ended = true;
+    self.count_delivered();
+    return std::nullopt;
+  }
 }
 
 DataLoader::Epoch DataLoader::epoch(std::int64_t epoch) {
@@ -211,35 +243,17 @@ void DataLoader::commit() {
 
 std::string DataLoader::state() const {
   const Impl& self = *impl_;
-  LoaderState state;
-  state.fingerprint = self.dataset->fingerprint();
-  state.samples = self.dataset->size();
-  state.positions = self.order->size();
-  state.seed = self.options.seed;
-  state.epoch = self.consumed_epoch;
-  state.position = self.consumed_position;
-  state.batch_size = self.options.batch_size;
-  state.order = self.order->name();
-  return state.bytes();
+  return loader::state_of(*self.dataset, *self.order, self.options.seed, self.options.batch_size, self.consumed_epoch,
+                          self.consumed_position)
+      .bytes();
 }
 
 void DataLoader::restore(std::string_view bytes) {
   Impl& self = *impl_;
-  const LoaderState state = LoaderState::parse(bytes);
   if (self.begun) {
     invalid("this loader has begun already; restore a loader right after it was made, and make a new one to go back");
   }
-  const std::uint64_t fingerprint = self.dataset->fingerprint();
-  if (state.fingerprint != fingerprint || state.samples != self.dataset->size()) {
-    invalid("the state is of another data set, of " + std::to_string(state.samples) + " samples with fingerprint " +
-            hexadecimal(state.fingerprint) + "; this loader's has " + std::to_string(self.dataset->size()) +
-            " with fingerprint " + hexadecimal(fingerprint) + ": open the files that the checkpoint was made with");
-  }
-  if (state.order != self.order->name() || state.positions != self.order->size()) {
-    invalid("the state is of the order '" + state.order + "' with " + std::to_string(state.positions) +
-            " positions an epoch, but this loader's is '" + self.order->name() + "' with " +
-            std::to_string(self.order->size()) + ": give the loader the same options");
-  }
+  const LoaderState state = loader::checked_state(bytes, *self.dataset, *self.order);
   self.options.seed = state.seed;
   self.consumed_epoch = state.epoch;
   self.consumed_position = state.position;

@@ -3,9 +3,9 @@
 #include <ATen/ops/zeros.h>
 
 #include <cstring>
-#include <sstream>
 
 #include "crc32c.h"
+#include "data/loader/rows.h"
 #include "data/mix.h"
 #include "tandem/error.h"
 
@@ -16,69 +16,6 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-std::string describe(const at::Tensor& tensor) {
-  std::ostringstream text;
-  text << tensor.scalar_type() << " of shape " << tensor.sizes();
-  return text.str();
-}
-
-// `of` says whose it is.
-template <typename Of>
-void require_cpu(const at::Tensor& tensor, Of&& of) {
-  if (!tensor.defined()) invalid(of() + " has a tensor without data");
-  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided) {
-    invalid(of() + " has a tensor on " + tensor.device().str() + "; samples are dense tensors on the CPU");
-  }
-}
-
-// Rows of samples of one shape and dtype each.
-class Rows {
- public:
-  Rows(const std::vector<at::Tensor>& like, std::string of, std::int64_t rows) : first_(std::move(of)) {
-    for (const at::Tensor& tensor : like) {
-      require_cpu(tensor, [this] { return first_; });
-      std::vector<std::int64_t> sizes{rows};
-      sizes.insert(sizes.end(), tensor.sizes().begin(), tensor.sizes().end());
-      tensors_.push_back(at::zeros(sizes, at::TensorOptions(tensor.scalar_type())));
-    }
-  }
-
-  template <typename Of>
-  void set(std::int64_t row, const std::vector<at::Tensor>& sample, Of&& of) {
-    if (sample.size() != tensors_.size()) {
-      invalid(of() + " has " + std::to_string(sample.size()) + " tensors, but " + first_ + " has " +
-              std::to_string(tensors_.size()));
-    }
-    for (std::size_t i = 0; i < sample.size(); ++i) {
-      require_cpu(sample[i], of);
-      const at::Tensor& rows = tensors_[i];
-      if (sample[i].scalar_type() != rows.scalar_type() || sample[i].sizes() != rows.sizes().slice(1)) {
-        invalid(of() + " has as tensor " + std::to_string(i) + " " + describe(sample[i]) + ", but " + first_ + " has " +
-                describe(rows[0]) + "; the samples of a batch are stacked, so they must be alike");
-      }
-      const at::Tensor whole = sample[i].contiguous();
-      const std::size_t bytes = whole.nbytes();
-      if (bytes == 0) continue;
-      std::memcpy(static_cast<char*>(rows.mutable_data_ptr()) + static_cast<std::size_t>(row) * bytes,
-                  whole.const_data_ptr(), bytes);
-    }
-  }
-
-  std::vector<at::Tensor> take() { return std::move(tensors_); }
-
- private:
-  std::string first_;
-  std::vector<at::Tensor> tensors_;
-};
-
-std::vector<at::Tensor> get_sample(Dataset& dataset, std::int64_t index) {
-  try {
-    return dataset.get(index);
-  } catch (const Error& error) {
-    throw Error(error.code(), "cannot load " + dataset.place(index) + ": " + error.what());
-  }
-}
-
 class TensorDataset : public Dataset {
  public:
   TensorDataset(std::vector<at::Tensor> tensors, std::vector<std::string> names)
@@ -86,7 +23,7 @@ class TensorDataset : public Dataset {
     if (tensors_.empty()) invalid("a data set needs at least one tensor");
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const std::string self = "tensor " + std::to_string(i);
-      require_cpu(tensors_[i], [&] { return self; });
+      loader::require_cpu(tensors_[i], [&] { return self; });
       if (tensors_[i].dim() == 0) invalid(self + " is a scalar; its first dimension is that of samples");
       if (tensors_[i].size(0) != tensors_[0].size(0)) {
         invalid(self + " has " + std::to_string(tensors_[i].size(0)) + " rows, but tensor 0 has " +
@@ -145,12 +82,14 @@ class TensorDataset : public Dataset {
 Dataset::~Dataset() = default;
 
 std::vector<at::Tensor> Dataset::get_batch(std::span<const std::int64_t> samples, std::int64_t rows) {
+  const auto named = [this](std::int64_t index) { return [this, index] { return place(index); }; };
+  const auto load = [&](std::int64_t index) { return loader::naming(named(index), [&] { return get(index); }); };
   const std::int64_t first = samples.empty() ? 0 : samples[0];
-  auto sample = get_sample(*this, first);
-  Rows stacked(sample, place(first), rows);
+  auto sample = load(first);
+  loader::Rows stacked(sample, place(first), rows);
   for (std::size_t row = 0; row < samples.size(); ++row) {
-    if (row > 0) sample = get_sample(*this, samples[row]);
-    stacked.set(static_cast<std::int64_t>(row), sample, [&] { return place(samples[row]); });
+    if (row > 0) sample = load(samples[row]);
+    stacked.set(static_cast<std::int64_t>(row), sample, named(samples[row]));
   }
   return stacked.take();
 }

@@ -9,7 +9,6 @@ namespace {
 // Magic, version u32, seven numbers of 8 bytes, the order's name, CRC-32C of what comes before.
 constexpr std::string_view kMagic = "TDMLOAD1";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kLongestName = 80;
 constexpr std::size_t kMostBytes = 255;
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -25,7 +24,7 @@ std::uint32_t checksum(std::string_view bytes) {
 std::string LoaderState::bytes() const {
   Packer out{std::string(kMagic)};
   out << kVersion << fingerprint << samples << positions << seed << epoch << position << batch_size
-      << std::string_view(order).substr(0, kLongestName);
+      << std::string_view(order).substr(0, kLongestOrder);
   out << checksum(out.bytes());
   return out.bytes();
 }
