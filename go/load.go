@@ -47,12 +47,12 @@ func CUDADeviceCount() (int, error) {
 // liveKinds are the types of native objects, as tandem.h names them.
 var liveKinds = []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
 	"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream",
-	"event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "error"}
+	"event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler", "error"}
 
 // LiveCounts counts the native objects of this process that are open, by type: "tensor", "module", "optimizer",
 // "store", "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook",
 // "callback" (functions that native code holds), "generator", "stream", "event", "grad_scaler", "model_averager",
-// "summary_writer", "data_parallel", "dataset", and what lives only during a call: "named_tensors", "string", "error". For tests of
+// "summary_writer", "data_parallel", "dataset", and what lives only during a call: "sampler", "named_tensors", "string", "error". For tests of
 // leaks; package leaktest has some.
 func LiveCounts() map[string]int {
 	counts := make(map[string]int, len(liveKinds))

@@ -101,7 +101,8 @@ const char* kind_name(Kind kind) {
                                                 "recordio_reader", "loader",         "scope",         "named_tensors",
                                                 "string",          "mode",           "hook",          "callback",
                                                 "generator",       "stream",         "event",         "grad_scaler",
-                                                "model_averager",  "summary_writer", "data_parallel", "dataset"};
+                                                "model_averager",  "summary_writer", "data_parallel", "dataset",
+                                                "sampler"};
   return names[static_cast<int>(kind)];
 }
 

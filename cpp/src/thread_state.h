@@ -39,8 +39,9 @@ enum class Kind : int {
   kSummaryWriter,
   kDataParallel,
   kDataset,
+  kSampler,
 };
-inline constexpr int kKindCount = 24;
+inline constexpr int kKindCount = 25;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -135,7 +135,7 @@ func inside(enter func(func())) (release func()) {
 }
 
 // Types whose objects live only during a call: no Go program leaves one open.
-var transient = regexp.MustCompile(`^(named_tensors|string|error)$`)
+var transient = regexp.MustCompile(`^(sampler|named_tensors|string|error)$`)
 
 // Types that only a GPU has.
 var onGPU = regexp.MustCompile(`^(stream|event)$`)

@@ -206,7 +206,8 @@ class LeakCheck {
   static constexpr const char* kTypes[] = {
       "tensor", "module", "optimizer",   "store", "scope",    "named_tensors",  "process_group",   "work",
       "string", "mode",   "error",       "hook",  "callback", "generator",      "recordio_writer", "recordio_reader",
-      "loader", "ddp",    "grad_scaler", "event", "stream",   "summary_writer", "data_parallel",   "dataset"};
+      "loader", "ddp",    "grad_scaler", "event", "stream",   "summary_writer", "data_parallel",   "dataset",
+      "sampler"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

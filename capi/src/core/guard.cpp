@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <tuple>
@@ -28,6 +29,20 @@ tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {
   return otherwise;
 }
 
+// The callback's error that led to this one; NULL where there is none.
+const CallbackError* cause_of(const std::exception& error) {
+  if (const auto* found = dynamic_cast<const CallbackError*>(&error)) return found;
+  const auto* nested = dynamic_cast<const std::nested_exception*>(&error);
+  if (!nested || !nested->nested_ptr()) return nullptr;
+  try {
+    nested->rethrow_nested();
+  } catch (const std::exception& inner) {
+    return cause_of(inner);  // which lives as long as what it is nested in
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 tdm_error* current_error(const char* operation, const char* context) {
@@ -41,12 +56,11 @@ tdm_error* current_error(const char* operation, const char* context) {
   };
   try {
     throw;
-  } catch (const CallbackError& error) {
-    tdm_error* made = make(TDM_ERROR_CALLBACK, error.what());
-    if (*made->operation) std::tie(made->user_data, made->destroy) = error.take_user_data();
-    return made;
   } catch (const Error& error) {
-    return make(static_cast<tdm_error_code>(error.code()), error.what());
+    tdm_error* made = make(static_cast<tdm_error_code>(error.code()), error.what());
+    const CallbackError* cause = cause_of(error);
+    if (cause && *made->operation) std::tie(made->user_data, made->destroy) = cause->take_user_data();
+    return made;
   } catch (const c10::IndexError& error) {
     return of_libtorch(TDM_ERROR_OUT_OF_RANGE, error);
   } catch (const c10::OutOfMemoryError& error) {

@@ -7,6 +7,7 @@
 #include "core/handles.h"
 #include "core/loader_options.h"
 #include "core/options.h"
+#include "core/sampler_handle.h"
 #include "core/strings.h"
 
 using tandem::Kind;
@@ -17,8 +18,9 @@ using tandem::capi::not_null;
 using tandem::capi::to_strings;
 
 struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
-  tdm_loader(std::size_t tensors, std::shared_ptr<tandem::Dataset> dataset, const tandem::LoaderOptions& options)
-      : field_count(tensors), loader(std::move(dataset), options) {}
+  template <typename Data>
+  tdm_loader(std::size_t tensors, const std::shared_ptr<Data>& dataset, const tandem::LoaderOptions& options)
+      : field_count(tensors), loader(dataset, options) {}
   const std::size_t field_count;
   tandem::DataLoader loader;
   std::optional<tandem::LoadedBatch> batch;  // that next() gave last, without its tensors
@@ -71,6 +73,7 @@ LoaderOptions read_loader_options(const tdm_loader_options* options) {
   chosen.tail = read_tail(given);
   chosen.threads = given.threads;
   chosen.prefetch = given.prefetch;
+  if (given.sampler) chosen.order = not_null(given.sampler, "options->sampler")->order;
   if (given.prefetch_bytes != 0) chosen.prefetch_bytes = given.prefetch_bytes;
   return chosen;
 }
@@ -92,7 +95,10 @@ tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_o
   return guard("tdm_loader_create_from", [&] {
     not_null(dataset, "dataset");
     not_null(out, "out");
-    *out = new tdm_loader(dataset->names.size(), dataset->dataset, tandem::capi::read_loader_options(options));
+    const tandem::LoaderOptions chosen = tandem::capi::read_loader_options(options);
+    const std::size_t tensors = dataset->names.size();
+    *out = dataset->iterable ? new tdm_loader(tensors, dataset->iterable, chosen)
+                             : new tdm_loader(tensors, dataset->dataset, chosen);
   });
 }
 

@@ -284,8 +284,28 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_dataset_size",
     "tdm_dataset_field_count",
     "tdm_dataset_field_name",
+    "tdm_dataset_get",
     "tdm_dataset_from_records",
+    "tdm_dataset_from_tensors",
+    "tdm_dataset_concat",
+    "tdm_dataset_subset",
+    "tdm_dataset_random_split",
+    "tdm_dataset_split_sizes",
+    "tdm_dataset_map",
+    "tdm_dataset_create",
+    "tdm_dataset_from_iterable",
     "tdm_loader_create_from",
+    "tdm_sampler_free",
+    "tdm_sampler_size",
+    "tdm_sampler_samples",
+    "tdm_sampler_sequential",
+    "tdm_sampler_random",
+    "tdm_sampler_weighted",
+    "tdm_sampler_subset",
+    "tdm_sampler_batches",
+    "tdm_sampler_by_length",
+    "tdm_sampler_distributed",
+    "tdm_sampler_create",
     "tdm_summary_writer_create",
     "tdm_summary_writer_path",
     "tdm_summary_writer_add_scalar",
@@ -1691,57 +1711,157 @@ const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
   return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[276])(dataset, index);
 }
 
-tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out) {
+tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
   if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out))slots[277])(paths, path_count, fields, field_count, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[277])(dataset, index, sample, field_count);
+}
+
+tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out) {
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out))slots[278])(paths, path_count, fields, field_count, out);
+}
+
+tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[279])(tensors, count, names, out);
+}
+
+tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[280])(datasets, count, out);
+}
+
+tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[281])(dataset, samples, count, out);
+}
+
+tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[282])(dataset, sizes, count, seed, parts);
+}
+
+tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[283])(dataset, fractions, count, sizes);
+}
+
+tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[284])(dataset, names, field_count, map, user_data, destroy, out);
+}
+
+tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[285])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+}
+
+tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[286])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[278])(dataset, options, out);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[287])(dataset, options, out);
+}
+
+void tdm_sampler_free(tdm_sampler* sampler) {
+  if (!slots[288]) return;
+  ((void (*)(tdm_sampler* sampler))slots[288])(sampler);
+}
+
+int64_t tdm_sampler_size(const tdm_sampler* sampler) {
+  if (!slots[289]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[289])(sampler);
+}
+
+tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[290])(sampler, seed, epoch, first, samples, count);
+}
+
+tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[291])(size, out);
+}
+
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[292])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[293])(weights, count, positions, replacement, out);
+}
+
+tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[294])(samples, count, shuffle, out);
+}
+
+tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[295])(samples, count, batch_size, shuffle, out);
+}
+
+tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[296])(lengths, count, batch_size, window, out);
+}
+
+tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[297])(sampler, rank, world_size, out);
+}
+
+tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[298])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[279])(folder, suffix, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[299])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[280]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[280])(writer);
+  if (!slots[300]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[300])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[281])(writer, tag, value, step, wall_time);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[301])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[282])(writer, tag, values, step, wall_time);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[302])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[283])(writer, tag, image, layout, step, wall_time);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[303])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[284])(writer, tag, text, step, wall_time);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[304])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[285])(writer);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[305])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[286])(writer);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[306])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[287]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[287])(writer);
+  if (!slots[307]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[307])(writer);
 }

@@ -60,6 +60,7 @@ typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
 typedef struct tdm_dataset tdm_dataset;
+typedef struct tdm_sampler tdm_sampler;
 typedef struct tdm_loader tdm_loader;
 typedef struct tdm_summary_writer tdm_summary_writer;
 
@@ -142,7 +143,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
  * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
- * "error"), for leak tests. -1 for an unknown type. */
+ * "sampler", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -1381,9 +1382,10 @@ typedef struct tdm_loader_options {
   int64_t shuffle_block;  /* shuffles blocks of so many consecutive samples, then the samples within each */
   int64_t shuffle_window; /* … so many consecutive ones of the shuffled blocks, 0: 16; block 0: all samples alike */
   int64_t prefetch_bytes; /* of batches ahead: none is begun that would be too much; 0: 256 MiB */
+  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: none */
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0 }
+  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL }
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1447,14 +1449,117 @@ TDM_API size_t tdm_dataset_field_count(const tdm_dataset* dataset);
 /* The name of each; borrowed from the data set, NULL past the end. */
 TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index);
 
+/* One sample: `sample` has room for field_count handles, each freed with tdm_tensor_free(). Errors:
+ * TDM_ERROR_OUT_OF_RANGE; what the batch with that sample would fail with. */
+TDM_API tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count);
+
 /* Records of files of any format, one file after the other, as in tdm_loader_create(). */
 TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
                                             size_t field_count, tdm_dataset** out);
+
+/* Row i of each tensor is sample i. Takes the tensors as they are now, which must be dense, on the CPU, and of equally
+ * many rows. */
+TDM_API tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names,
+                                            tdm_dataset** out);
+/* One after the other; their fields have the same names. */
+TDM_API tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out);
+/* These samples of another, in this order. Errors: TDM_ERROR_OUT_OF_RANGE for one that is not there. */
+TDM_API tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count,
+                                      tdm_dataset** out);
+/* Parts of these sizes, which are that of the data set together, each sample in one of them, drawn by the seed. `parts`
+ * has room for `count` handles. */
+TDM_API tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count,
+                                            uint64_t seed, tdm_dataset** parts);
+/* The sizes for that by fractions, which are 1 together: rounded down, and what that leaves goes to the parts from the
+ * first on, one each. */
+TDM_API tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count,
+                                           int64_t* sizes);
+/* Each sample as `map` makes it whenever it is loaded, a tensor for each of `names`. Loaders' threads call it, several at
+ * once. It sets `mapped`, field_count handles, which stay the callback's; what it fails with is an error of the batch,
+ * TDM_ERROR_CALLBACK, naming the sample. `destroy`, which may be NULL, is called when nobody uses the data set any more,
+ * here and below. */
+TDM_API tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count,
+                                   tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count,
+                                                     tdm_tensor** mapped, size_t field_count),
+                                   void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
+/* The caller's own samples, `size` of them: `get` sets `sample`, field_count handles, which stay the callback's, of dense
+ * tensors on the CPU, alike in all samples. It is called as `map` above. `fingerprint` tells data sets apart in the
+ * states of loaders; 0: by their size alone. */
+TDM_API tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
+                                      tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample,
+                                                        size_t field_count),
+                                      void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
+
+/* The caller's own samples, one after the other: each epoch is a sequence, made anew from its start by `open`. Loaders
+ * take it with `shuffle` 0; nothing else can be made of it (TDM_ERROR_UNSUPPORTED). As far as each stream of an epoch
+ * gives the same, in every process, all holds that does for other data sets. What it gives up: each rank and each of a
+ * loader's threads has a stream of its own, and goes through all samples, skipping those of others and, after
+ * tdm_loader_restore(), those before; and where the size is unknown, so is the number of batches. */
+typedef struct tdm_iterable {
+  size_t struct_size;
+  int64_t size; /* samples of each epoch; -1: unknown */
+  const char* const* names;
+  size_t field_count;
+  uint64_t fingerprint;
+  /* Sets *stream, which one thread at a time uses, not always the same. Called by several threads at once. */
+  tdm_error* (*open)(void* user_data, uint64_t seed, int64_t epoch, void** stream);
+  /* Sets `sample`, field_count handles that stay the callback's, and *has_sample 1; leaves it 0 at the end. */
+  tdm_error* (*next)(void* user_data, void* stream, tdm_tensor** sample, size_t field_count, int32_t* has_sample);
+  /* Leaves `count` samples out and says how many there were; NULL: next() is called for each. */
+  tdm_error* (*skip)(void* user_data, void* stream, int64_t count, int64_t* skipped);
+  void (*close)(void* user_data, void* stream);
+  void* user_data;
+  void (*destroy)(void* user_data);
+} tdm_iterable;
+#define TDM_ITERABLE_INIT { sizeof(tdm_iterable), -1, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out);
 
 /* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
  * tdm_loader_free(). */
 TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
                                           tdm_loader** out);
+
+/* -------------------------------------------------------------------------------------------------------- samplers */
+
+/* Which samples an epoch visits, and in which order, as a function of seed, epoch and position. A loader keeps what it
+ * needs: the handle may be freed right after. Where not said otherwise, an epoch can be entered anywhere at no cost. Any
+ * thread may use it. Free each with tdm_sampler_free(). */
+TDM_API void tdm_sampler_free(tdm_sampler* sampler);
+/* Positions of an epoch. */
+TDM_API int64_t tdm_sampler_size(const tdm_sampler* sampler);
+/* The samples at `count` positions from `first` on. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first,
+                                       int64_t* samples, size_t count);
+
+/* 0, 1, 2 …; shuffled anew in each epoch. */
+TDM_API tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out);
+TDM_API tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out);
+/* `positions` samples, drawn by their weights: replacement 1: among all each time; 0: each at most once, for which
+ * entering an epoch sorts all samples. Keeps 8 bytes a sample. */
+TDM_API tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement,
+                                        tdm_sampler** out);
+/* These samples, shuffled or as they are listed. */
+TDM_API tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out);
+/* Batches of the caller's choice, batch_size samples each, one after the other; the last may have fewer, and stays the
+ * last. Shuffled as whole batches, or as they are listed. */
+TDM_API tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle,
+                                       tdm_sampler** out);
+/* Samples of similar length come in one batch: in each window of so many batches of a shuffle, samples are sorted by
+ * length, and the batches shuffled. Entering an epoch sorts one window. */
+TDM_API tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window,
+                                         tdm_sampler** out);
+/* Every world_size-th position of another from `rank` on, filled up from its start: for a loader that knows nothing of
+ * other ranks. */
+TDM_API tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size,
+                                           tdm_sampler** out);
+/* The caller's own: `list` sets the samples at `count` positions from `first` on, the same for the same seed, epoch and
+ * position in every process. Loaders' threads call it, several at once. by_epoch 1: it is called for all positions of an
+ * epoch at once, by one thread at a time, and the list is kept: for orders that cannot be entered anywhere, which gives up
+ * that at no cost, and memory of 8 bytes a position. `name`, at most 80 bytes, tells it from others in states. */
+TDM_API tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch,
+                                      tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first,
+                                                         int64_t* samples, size_t count),
+                                      void* user_data, void (*destroy)(void* user_data), tdm_sampler** out);
 
 /* -------------------------------------------------------------------------------------------------- summary writer */
 

@@ -43,6 +43,23 @@ tdm_error* give_input(void*, const tdm_replica_call* call) {
   *call->output_count = 1;
   return nullptr;
 }
+tdm_error* get_sample(void*, std::int64_t, tdm_tensor**, std::size_t) {
+  return nullptr;
+}
+tdm_error* map_sample(void*, tdm_tensor* const* sample, std::size_t, tdm_tensor** mapped, std::size_t) {
+  mapped[0] = sample[0];
+  return nullptr;
+}
+tdm_error* list_samples(void*, std::uint64_t, std::int64_t, std::int64_t, std::int64_t*, std::size_t) {
+  return nullptr;
+}
+tdm_error* open_stream(void*, std::uint64_t, std::int64_t, void**) {
+  return nullptr;
+}
+tdm_error* end_stream(void*, void*, tdm_tensor**, std::size_t, std::int32_t*) {
+  return nullptr;
+}
+void close_stream(void*, void*) {}
 void destroy(void*) {}
 
 template <typename F>
@@ -258,6 +275,14 @@ void* Arguments::struct_for(const Parameter& parameter) {
     function.output_count = 1;
     function.backward = backward;
     fill(function);
+  } else if (type == "tdm_iterable") {
+    tdm_iterable iterable = TDM_ITERABLE_INIT;
+    iterable.names = static_cast<const char* const*>(list_of(string_for("names")));
+    iterable.field_count = 1;
+    iterable.open = open_stream;
+    iterable.next = end_stream;
+    iterable.close = close_stream;
+    fill(iterable);
   } else if (type == "tdm_replicas") {
     tdm_replicas replicas = TDM_REPLICAS_INIT;
     replicas.forward = give_input;
@@ -300,6 +325,9 @@ void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "recompute") return pointer_to(recompute);
   if (parameter == "begin") return pointer_to(begin_bucket);
   if (parameter == "finish") return pointer_to(finish_bucket);
+  if (parameter == "get") return pointer_to(get_sample);
+  if (parameter == "map") return pointer_to(map_sample);
+  if (parameter == "list") return pointer_to(list_samples);
   if (function_.name == "tdm_tensor_register_post_accumulate_grad_hook") return pointer_to(after_accumulation);
   EXPECT_EQ(parameter, "hook") << "tests/capi/misuse/arguments.cpp does not know the callback of " << function_.name;
   return pointer_to(hook);

@@ -65,8 +65,9 @@ TEST(Closed, AfterShutdownEveryCallIsRefused) {
     tdm_error_free(error);
   }
   all.clear();
-  for (const char* type : {"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "loader", "hook",
-                           "callback", "scope", "recordio_reader", "recordio_writer", "string", "error", "dataset"}) {
+  for (const char* type :
+       {"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "loader", "hook", "callback", "scope",
+        "recordio_reader", "recordio_writer", "string", "error", "dataset", "sampler"}) {
     EXPECT_EQ(tdm_live_count(type), 0) << type;
   }
 }

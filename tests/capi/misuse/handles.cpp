@@ -184,6 +184,7 @@ void* Handles::make(const std::string& type) {
     return made<tdm_recordio_reader>([](auto* out) { return tdm_recordio_reader_create(kPath, out); });
   }
   if (type == "dataset") return make_dataset();
+  if (type == "sampler") return made<tdm_sampler>([](auto* out) { return tdm_sampler_sequential(1, out); });
   if (type == "loader") return make_loader();
   ADD_FAILURE() << "tests/capi/misuse/handles.cpp has no handle of type " << type << "; say there how one is made";
   return nullptr;
@@ -214,6 +215,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"recordio_writer", [](void* h) { tdm_recordio_writer_free(as<tdm_recordio_writer>(h)); }},
       {"recordio_reader", [](void* h) { tdm_recordio_reader_free(as<tdm_recordio_reader>(h)); }},
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},
+      {"sampler", [](void* h) { tdm_sampler_free(as<tdm_sampler>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
