@@ -18,6 +18,8 @@ type Dataset struct {
 	names   []string
 	samples int
 	cleanup runtime.Cleanup
+
+	iterable bool // samples come one after the other
 }
 
 // wrapDataset takes the handle.
@@ -41,7 +43,23 @@ func Records(paths []string, fields []Field) (*Dataset, error) {
 	return wrapDataset(c.CreateRecordDataset(paths, raw))
 }
 
-// Len is the number of samples.
+// Get gives sample i. Errors: ErrOutOfRange; what the batch with that sample would fail with.
+func (d *Dataset) Get(i int) ([]*gotorch.Tensor, error) {
+	var made []c.Made
+	if err := d.use("data.Get", func(handle c.Dataset) (failure *c.Failure) {
+		made, failure = c.DatasetGet(handle, i, len(d.names))
+		return failure
+	}); err != nil {
+		return nil, err
+	}
+	sample := make([]*gotorch.Tensor, len(made))
+	for j, m := range made {
+		sample[j] = bridge.Wrap(m).(*gotorch.Tensor)
+	}
+	return sample, nil
+}
+
+// Len is the number of samples; -1 where it is unknown, see [FromIterable].
 func (d *Dataset) Len() int { return d.samples }
 
 // Names are those of a sample's tensors.
@@ -64,7 +82,11 @@ func (d *Dataset) use(operation string, call func(c.Dataset) *c.Failure) error {
 	d.mutex.RLock()
 	defer d.mutex.RUnlock()
 	if d.handle == nil {
-		return &gotorch.Error{Code: gotorch.ErrClosed, Op: operation, Message: "the data set was closed before this use"}
+		return closedDataset(operation)
 	}
 	return bridge.Error(call(d.handle))
+}
+
+func closedDataset(op string) error {
+	return &gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: "the data set was closed before this use"}
 }

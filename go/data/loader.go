@@ -42,7 +42,7 @@ type Options struct {
 	PerRank   bool              // … or of each
 	Rank      int               // of this process …
 	WorldSize int               // … among so many; 0: 1
-	Shuffle   gotorch.Opt[bool] // unset: true
+	Shuffle   gotorch.Opt[bool] // unset: true, but for samples that come one after the other
 	Seed      uint64            // of the shuffle
 	Tail      Tail
 	Threads   int // that make batches; 0: 1
@@ -51,6 +51,8 @@ type Options struct {
 	// For files that are read by the chunk (compressed, remote): shuffles blocks of ShuffleBlock consecutive samples,
 	// then the samples within each ShuffleWindow (0: 16) consecutive ones of the shuffled blocks. 0: all samples alike.
 	ShuffleBlock, ShuffleWindow int
+
+	Sampler Sampler // in place of Shuffle, ShuffleBlock and ShuffleWindow
 
 	// Bytes of batches ahead: none is begun that would be too much. 0: 256 MiB.
 	PrefetchBytes int
@@ -135,9 +137,13 @@ func NewLoader(dataset *Dataset, o Options) (*Loader, error) {
 
 func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 	l := &Loader{names: dataset.names}
-	if err := dataset.use("data.NewLoader", func(handle c.Dataset) (failure *c.Failure) {
-		l.handle, failure = c.CreateLoader(handle, o.raw())
-		return failure
+	if err := dataset.use("data.NewLoader", func(handle c.Dataset) *c.Failure {
+		return o.Sampler.use(func(sampler c.Sampler) (failure *c.Failure) {
+			raw := o.raw(!dataset.iterable)
+			raw.Sampler = sampler
+			l.handle, failure = c.CreateLoader(handle, raw)
+			return failure
+		})
 	}); err != nil {
 		return nil, err
 	}
@@ -145,10 +151,11 @@ func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 	return l, nil
 }
 
-func (o Options) raw() c.LoaderOptions {
+// raw, which shuffles where that is unset and shuffle says so.
+func (o Options) raw(shuffle bool) c.LoaderOptions {
 	return c.LoaderOptions{
 		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
-		Shuffle: o.Shuffle.Or(true), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
+		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
 		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
 		PrefetchBytes: o.PrefetchBytes,
 	}
@@ -161,10 +168,10 @@ func or[T int | float64](value, fallback T) T {
 	return value
 }
 
-// Len is the number of batches of an epoch, the same on every rank.
+// Len is the number of batches of an epoch, the same on every rank; -1 where it is unknown, see [FromIterable].
 func (l *Loader) Len() int { return l.batches }
 
-// Samples is the number of samples in all files.
+// Samples is the number of samples of the data set; -1 where it is unknown.
 func (l *Loader) Samples() int { return l.samples }
 
 // Epoch gives this rank's batches of an epoch, whose order follows from the seed and the epoch's number. The epoch that

@@ -5,7 +5,7 @@ static void release(void* user_data) { tgRelease((uintptr_t)user_data); }
 
 static tdm_error* call_go(void* user_data, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
                           size_t result_count) {
-  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count, NULL, 0, NULL, NULL, NULL, 0, NULL};
+  tg_call call = {tdm_scope_current(), inputs, input_count, results, result_count, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -35,7 +35,8 @@ tdm_error* tg_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, in
 static tdm_error* on_backward(void* user_data, const tdm_function_backward* call) {
   tg_call go = {tdm_scope_current(), call->gradients, call->gradient_count, call->results,
                 call->input_count,   call->saved,     call->saved_count,    call->needs_input_grad,
-                NULL,                NULL,            0,                    NULL};
+                NULL,                NULL,            0,                    NULL,
+                NULL};
   return tgCallback((uintptr_t)user_data, &go);
 }
 
@@ -45,7 +46,7 @@ static tdm_error* on_bucket(void* user_data, const tdm_grad_bucket* bucket, tdm_
 }
 
 static tdm_error* on_exchanged(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result) {
-  tg_call call = {tdm_scope_current(), NULL, 0, result, 1, NULL, 0, NULL, bucket, NULL, 0, NULL};
+  tg_call call = {tdm_scope_current(), NULL, 0, result, 1, NULL, 0, NULL, bucket, NULL, 0, NULL, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -71,7 +72,7 @@ tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_
 
 static tdm_error* on_replica(void* user_data, const tdm_replica_call* call) {
   tg_call go = {tdm_scope_current(), call->inputs, call->input_count, call->outputs, call->output_room, NULL, 0, NULL,
-                NULL,                NULL,         call->replica,     call->output_count};
+                NULL,                NULL,         call->replica,     call->output_count, NULL};
   return tgCallback((uintptr_t)user_data, &go);
 }
 

@@ -28,7 +28,33 @@ type Invocation struct {
 	Bucket *Bucket // of a communication hook
 
 	Replica int // of a data-parallel module
+
+	Data *DataCall // of a data set or sampler
 }
+
+// DataCall is what a data set or sampler is asked for.
+type DataCall struct {
+	What    DataRequest
+	Seed    uint64
+	Epoch   int
+	Number  int   // of the sample to get; of the samples to skip; of the first position to list
+	Stream  int   // that is gone through, as opening it gave
+	Samples []int // to list, in C's memory
+	Result  int   // for C: the stream that was opened; 1: there is a next sample; how many were skipped
+}
+
+// DataRequest is one of TG_GET and those after it.
+type DataRequest int32
+
+const (
+	DataGet   DataRequest = C.TG_GET
+	DataMap   DataRequest = C.TG_MAP
+	DataOpen  DataRequest = C.TG_OPEN
+	DataNext  DataRequest = C.TG_NEXT
+	DataSkip  DataRequest = C.TG_SKIP
+	DataClose DataRequest = C.TG_CLOSE
+	DataList  DataRequest = C.TG_LIST
+)
 
 // owned is a callback, and what is to happen when native code lets go of it: in the middle of another call, so it must
 // not wait.
@@ -64,6 +90,7 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 	if !ok {
 		body = value.(owned).body
 	}
+	data := dataCallOf(call)
 	results, err := body(Invocation{
 		Scope:  uint64(call.scope),
 		Inputs: describe(call.inputs, call.input_count),
@@ -73,9 +100,13 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 		Bucket: bucketOf(call),
 
 		Replica: int(call.replica),
+		Data:    data,
 	})
 	if err != nil {
 		return thrown(err)
+	}
+	if data != nil {
+		call.data.result = C.int64_t(data.Result)
 	}
 	if call.output_count != nil {
 		*call.output_count = C.size_t(len(results))
@@ -91,6 +122,16 @@ func tgRelease(handle C.uintptr_t) {
 	if callback, ok := value.(owned); ok {
 		callback.released()
 	}
+}
+
+func dataCallOf(call *C.tg_call) *DataCall {
+	data := call.data
+	if data == nil {
+		return nil
+	}
+	return &DataCall{What: DataRequest(data.what), Seed: uint64(data.seed), Epoch: int(data.epoch),
+		Number: int(data.number), Stream: int(data.stream),
+		Samples: unsafe.Slice((*int)(unsafe.Pointer(data.samples)), int(data.sample_count))}
 }
 
 func describe(list **C.tdm_tensor, count C.size_t) []Made {

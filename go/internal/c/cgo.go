@@ -31,6 +31,7 @@ type (
 	RecordIOWriter unsafe.Pointer
 	RecordIOReader unsafe.Pointer
 	Dataset        unsafe.Pointer
+	Sampler        unsafe.Pointer
 	Loader         unsafe.Pointer
 	SummaryWriter  unsafe.Pointer
 )

@@ -88,6 +88,19 @@ TDM_API tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output)
 TDM_API tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph,
                                    int32_t create_graph);
 
+/* What a data set or sampler in Go is asked for. */
+typedef struct tg_data_call {
+  int32_t what; /* TG_GET … */
+  uint64_t seed;
+  int64_t epoch;
+  int64_t number; /* of the sample to get; of the samples to skip; of the first position to list */
+  int64_t stream; /* that is gone through, as opening it gave */
+  int64_t* samples; /* to list */
+  size_t sample_count;
+  int64_t result; /* the stream that was opened; whether there is a next sample; how many were skipped */
+} tg_data_call;
+enum { TG_GET, TG_MAP, TG_OPEN, TG_NEXT, TG_SKIP, TG_CLOSE, TG_LIST };
+
 /* Callbacks: each is a cgo.Handle of a Go function, given to the C ABI as user_data. tgCallback, in Go, calls it. */
 typedef struct tg_call {
   uint64_t scope; /* that the callback runs in */
@@ -105,7 +118,18 @@ typedef struct tg_call {
   /* Of a replica's forward: */
   int32_t replica;
   size_t* output_count; /* how many of the results there are; NULL: all */
+  /* Of a data set or sampler: */
+  tg_data_call* data; /* NULL: none */
 } tg_call;
+
+TDM_API tdm_error* tg_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
+                                     uintptr_t handle, tdm_dataset** out);
+TDM_API tdm_error* tg_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count,
+                                  uintptr_t handle, tdm_dataset** out);
+TDM_API tdm_error* tg_dataset_from_iterable(int64_t size, const char* const* names, size_t field_count,
+                                            uint64_t fingerprint, uintptr_t handle, tdm_dataset** out);
+TDM_API tdm_error* tg_sampler_create(const char* name, int64_t positions, int32_t by_epoch, uintptr_t handle,
+                                     tdm_sampler** out);
 
 TDM_API tdm_error* tg_register_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);
 TDM_API tdm_error* tg_register_post_accumulate_grad_hook(tdm_tensor* tensor, uintptr_t handle, tdm_hook** out);

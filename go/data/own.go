@@ -1,0 +1,175 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/c"
+)
+
+// Samples are the program's own, by number. Get gives the tensors of sample i, 0 ≤ i < Len(): dense ones on the CPU,
+// alike in all samples, which a batch stacks. The loader's threads call it, several at once, each time in a scope:
+// tensors that it makes are freed when it returns, but those it gives back or keeps ([gotorch.Tensor.Keep]). Its error,
+// or panic, reaches who asks for the batch, naming the sample; errors.Is finds it.
+//
+// A method Fingerprint() uint64 tells data sets apart in the states of loaders, beyond their size.
+type Samples interface {
+	Len() int
+	Get(i int) ([]*gotorch.Tensor, error)
+}
+
+type fingerprinted interface{ Fingerprint() uint64 }
+
+func fingerprintOf(data any) uint64 {
+	if f, ok := data.(fingerprinted); ok {
+		return f.Fingerprint()
+	}
+	return 0
+}
+
+// FromSamples is the data set of the program's own samples, with the names of a sample's tensors. Without any it gets
+// sample 0 to count them, and their names are "0", "1" and so on. Source: torch.utils.data.Dataset.
+func FromSamples(samples Samples, names ...string) (*Dataset, error) {
+	if len(names) == 0 {
+		names = numbered(1)
+		if samples.Len() > 0 {
+			first, err := samples.Get(0)
+			if err != nil {
+				return nil, fmt.Errorf("sample 0, whose tensors are counted: %w", err)
+			}
+			names = numbered(len(first))
+		}
+	}
+	return wrapDataset(c.CreateDataset(samples.Len(), names, fingerprintOf(samples),
+		func(call c.Invocation) ([]c.Tensor, error) {
+			return sampleOf(call, "Get", func([]*gotorch.Tensor) ([]*gotorch.Tensor, error) {
+				sample, err := samples.Get(call.Data.Number)
+				if err == nil && sample == nil {
+					err = errors.New("Get gave no tensors")
+				}
+				return sample, err
+			})
+		}))
+}
+
+// Stream gives the samples of an epoch, one after the other, as [Samples.Get] does; io.EOF at the end. One goroutine at
+// a time uses it.
+//
+// With a method Skip(n int) (skipped int, err error) it leaves n samples out for less than n calls of Next, and gives
+// how many there were, less where it ended. With a method Close() error it is told when nobody goes on with it.
+type Stream interface {
+	Next() ([]*gotorch.Tensor, error)
+}
+
+// Iterable is a data set whose samples cannot be asked for by number: each epoch is a sequence of them, made anew from
+// its start by Open, which several goroutines call at once. Its order is its own, and may follow from seed and epoch.
+//
+// As far as every stream of an epoch gives the same samples, in every process, all holds that does for other data sets:
+// global batches are the same on any number of ranks, states resume, each sample comes once. What it gives up: each rank,
+// and each of a loader's threads, has a stream of its own and goes through all samples, skipping those that are others',
+// and after [Loader.Restore] those before; the loader does not shuffle; and with an unknown length the number of batches
+// is unknown too.
+//
+// A method Len() int says how many samples each epoch has; Fingerprint() uint64 is as for [Samples].
+type Iterable interface {
+	Open(seed uint64, epoch int) (Stream, error)
+}
+
+// FromIterable is the data set of samples that come one after the other, with the names of a sample's tensors. Only
+// [NewLoader] takes it. Its Len is -1 where that is unknown. Source: torch.utils.data.IterableDataset.
+func FromIterable(iterable Iterable, names ...string) (*Dataset, error) {
+	size := -1
+	if sized, ok := iterable.(interface{ Len() int }); ok {
+		size = sized.Len()
+	}
+	own := &streams{iterable: iterable, open: map[int]Stream{}}
+	d, err := wrapDataset(c.CreateIterable(size, names, fingerprintOf(iterable), own.answer))
+	if err == nil {
+		d.iterable = true
+	}
+	return d, err
+}
+
+// streams are those of an iterable that native code has open, by the numbers that it knows them by.
+type streams struct {
+	iterable Iterable
+	mutex    sync.Mutex
+	open     map[int]Stream
+	last     int
+}
+
+func (s *streams) answer(call c.Invocation) ([]c.Tensor, error) {
+	request := call.Data
+	switch request.What {
+	case c.DataOpen:
+		stream, err := s.iterable.Open(request.Seed, request.Epoch)
+		if err == nil && stream == nil {
+			err = errors.New("Open gave no stream")
+		}
+		if err == nil {
+			request.Result = s.add(stream)
+		}
+		return nil, err
+	case c.DataNext:
+		return sampleOf(call, "Next", func([]*gotorch.Tensor) ([]*gotorch.Tensor, error) {
+			sample, err := s.get(request.Stream).Next()
+			if errors.Is(err, io.EOF) {
+				return nil, nil
+			}
+			if err == nil && sample == nil {
+				err = errors.New("Next gave no tensors")
+			}
+			request.Result = 1
+			return sample, err
+		})
+	case c.DataSkip:
+		skipped, err := skip(s.get(request.Stream), request.Number)
+		request.Result = skipped
+		return nil, err
+	case c.DataClose:
+		if closer, ok := s.remove(request.Stream).(io.Closer); ok {
+			return nil, closer.Close()
+		}
+	}
+	return nil, nil
+}
+
+func skip(stream Stream, n int) (skipped int, err error) {
+	if skipper, ok := stream.(interface{ Skip(n int) (int, error) }); ok {
+		return skipper.Skip(n)
+	}
+	for ; skipped < n; skipped++ {
+		if _, err := stream.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return skipped, err
+		}
+	}
+	return skipped, nil
+}
+
+func (s *streams) add(stream Stream) int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.last++
+	s.open[s.last] = stream
+	return s.last
+}
+
+func (s *streams) get(number int) Stream {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.open[number]
+}
+
+func (s *streams) remove(number int) Stream {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	stream := s.open[number]
+	delete(s.open, number)
+	return stream
+}
