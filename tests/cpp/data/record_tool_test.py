@@ -70,6 +70,66 @@ class RecordTool(unittest.TestCase):
             self.check_ok(tandem("record", "convert", self.version_2(*options), "-o", back, "--version", "1"))
             self.assertEqual(self.read(back), self.read(self.original))
 
+    def records(self, *files):
+        """As RecordIO of one version and layout, so that the bytes can be compared."""
+        path = self.path("as-records")
+        self.check_ok(tandem("record", "convert", *files, "-o", path, "--version", "1"))
+        return self.read(path)
+
+    def test_what_is_converted_reads_back(self):
+        magic = struct.pack("<I", 0xced7230a)
+        blobs = [b"", b"a", magic, b"ab" + magic, b"abcd" + magic + magic + b"e", bytes(range(256)) * 9]
+        files = []
+        for i, blob in enumerate(blobs):
+            files.append(self.path(f"blob-{i}"))
+            with open(files[-1], "wb") as file:
+                file.write(blob)
+        whole = self.path("whole")
+        self.check_ok(tandem("record", "write", "--whole", *files, "-o", whole))
+        for name in ("tfrecord", "dmlc"):
+            there = self.path(name)
+            said = self.check_ok(tandem("record", "convert", whole, "-o", there, "--to", name))
+            self.assertIn("6 records", said)
+            self.assertEqual(self.records(there), self.records(whole), name)
+        part = self.path("part")
+        self.check_ok(tandem("record", "convert", whole, "-o", part, "--to", "tfrecord", "--begin", "1", "--count", "2"))
+        self.assertEqual(len(self.read(part)), 2 * 16 + 5)
+
+    def test_lines_are_converted(self):
+        for name, text in (("lines", "one\n\n three\n"), ("csv", 'a,"b\nc"\n1,2\n'), ("ndjson", '{"a": 1}\n[2]\n')):
+            source, there = self.path("source"), self.path("there")
+            with open(source, "w") as file:
+                file.write(text)
+            self.check_ok(tandem("record", "convert", "--format", name, source, "-o", self.path("kept")))
+            self.check_ok(tandem("record", "convert", self.path("kept"), "-o", there, "--to", name))
+            self.assertEqual(self.read(there), text.encode(), name)
+        for bad, reason in ((b"a\nb", "end of a line"), (b"a\r", "carriage return"), (b"\xef\xbb\xbfa", "byte order mark")):
+            with open(source, "wb") as file:
+                file.write(bad)
+            self.check_ok(tandem("record", "write", "--whole", source, "-o", self.path("one")))
+            self.check_refused(tandem("record", "convert", self.path("one"), "-o", self.path("no"), "--to", "lines"),
+                               self.path("no"), "record 0", reason)
+            self.assertFalse(os.path.exists(self.path("no")))
+
+    def test_tars_are_converted(self):
+        source, there = self.path("source.tar"), self.path("there.tar")
+        members = {"a/1.jpg": b"x" * 700, "a/1.cls": b"7", "a/2.seg.png": b"", "b" * 150 + ".txt": b"long", "none": b"!"}
+        with tarfile.open(source, "w") as tar:
+            for name, content in members.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+        self.check_ok(tandem("record", "convert", source, "-o", self.path("kept")))
+        self.check_ok(tandem("record", "convert", self.path("kept"), "-o", there, "--to", "tar"))
+        with tarfile.open(there) as tar:
+            self.assertEqual({info.name: tar.extractfile(info).read() for info in tar}, members)
+        self.assertEqual(self.records(there), self.records(source))
+        self.check_refused(tandem("record", "convert", self.original, "-o", self.path("no"), "--to", "tar"), "record 0",
+                           "MessagePack")
+        self.check_refused(tandem("record", "convert", source, source, "-o", self.path("no"), "--to", "idx"), "only read")
+        self.check_refused(tandem("record", "convert", source, "-o", self.path("no"), "--to", "tar", "--level", "3"),
+                           "--level is of RecordIO")
+
     def test_info_shows_version_metadata_and_chunks(self):
         path = self.version_2("--compressor", "zstd", "--metadata", "source=drawn", "--metadata", "split=a=b")
         shown = self.check_ok(tandem("record", "info", path))

@@ -58,19 +58,29 @@ std::int64_t Range::end(std::int64_t size, const std::string& what) const {
 void Output::add_to(CLI::App& command) {
   options_.version = 2;
   command.add_option("-o,--output", path_, "File to write")->required();
-  command.add_option("--version", options_.version, "Of RecordIO: 1 or 2")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 2));
-  command.add_option("--compressor", options_.compressor, "Of version 1: none, snappy, gzip; of 2: none, zstd")
-      ->transform(CLI::CheckedTransformer(kCompressors))
-      ->default_str("none");
-  command.add_option("--level", options_.level, "Of zstd, 1 to 19")->capture_default_str();
-  command.add_option("--alignment", options_.alignment, "Of records in version 2, in bytes")->capture_default_str();
-  command.add_option("--chunk-mb", chunk_mb_, "MiB of records in a chunk")
-      ->capture_default_str()
-      ->check(CLI::Range(1e-3, 1024.0));
-  command.add_option("--metadata", metadata_, "KEY=VALUE, for version 2; may be given several times")
-      ->allow_extra_args(false);
+  recordio_only_ = {
+      command.add_option("--version", options_.version, "Of RecordIO: 1 or 2")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 2)),
+      command.add_option("--compressor", options_.compressor, "Of version 1: none, snappy, gzip; of 2: none, zstd")
+          ->transform(CLI::CheckedTransformer(kCompressors))
+          ->default_str("none"),
+      command.add_option("--level", options_.level, "Of zstd, 1 to 19")->capture_default_str(),
+      command.add_option("--alignment", options_.alignment, "Of records in version 2, in bytes")->capture_default_str(),
+      command.add_option("--chunk-mb", chunk_mb_, "MiB of records in a chunk")
+          ->capture_default_str()
+          ->check(CLI::Range(1e-3, 1024.0)),
+      command.add_option("--metadata", metadata_, "KEY=VALUE, for version 2; may be given several times")
+          ->allow_extra_args(false)};
+}
+
+void Output::require_no_recordio_options(const std::string& format) const {
+  for (const CLI::Option* option : recordio_only_) {
+    if (option->count() > 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  option->get_name() + " is of RecordIO; files of '" + format + "' have none");
+    }
+  }
 }
 
 RecordIOWriterOptions Output::options(const RecordIOMetadata& known) const {

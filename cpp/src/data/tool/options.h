@@ -46,11 +46,14 @@ class Output {
   void add_to(CLI::App& command);
 
   const std::string& path() const { return path_; }
+  // Throws Error(kInvalidArgument) where an option was given that only RecordIO has.
+  void require_no_recordio_options(const std::string& format) const;
   // `known`: what is known of the records already; what the user says goes before it. Version 1 has no place for it.
   RecordIOWriterOptions options(const RecordIOMetadata& known = {}) const;
 
  private:
   std::string path_;
+  std::vector<CLI::Option*> recordio_only_;
   RecordIOWriterOptions options_;
   double chunk_mb_ = 32;
   std::vector<std::string> metadata_;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "data/atomic_file.h"
 #include "data/data_file.h"
+#include "data/formats/sinks.h"
 #include "data/tool/commands.h"
 #include "data/tool/options.h"
 #include "data/tool/progress.h"
@@ -104,21 +106,39 @@ void add_convert(CLI::App& record) {
     Input input;
     Range range;
     Output output;
+    std::string to = "recordio";
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = record.add_subcommand(
-      "convert", "Write the records of files of any format, one after another, to one of RecordIO");
+  CLI::App* command =
+      record.add_subcommand("convert", "Write the records of files of any format, one after another, to one file");
   flags->input.add_to(*command);
   flags->range.add_to(*command);
   flags->output.add_to(*command);
+  command->add_option("--to", flags->to, "Format to write: recordio, tfrecord, dmlc, tar, lines, csv or ndjson")
+      ->capture_default_str()
+      ->check(CLI::IsMember(record_format_names()));
   command->callback([flags] {
     const auto source = flags->input.open();
-    const RecordIOWriterOptions options = flags->output.options(flags->input.metadata());
+    const std::string& output = flags->output.path();
     const std::int64_t begin = flags->range.begin(), end = flags->range.end(source->size(), flags->input.paths()[0]);
-    RecordIOWriter writer(flags->output.path(), options);
-    Progress progress(flags->output.path(), end - begin);
-    for (std::int64_t i = begin; i < end; ++i, progress.add()) writer.write(source->read(i).bytes);
-    close_and_say(writer, flags->output.path());
+    const auto copy_with = [&](const auto& write) {
+      Progress progress(output, end - begin);
+      for (std::int64_t i = begin; i < end; ++i, progress.add()) write(source->read(i).bytes);
+    };
+    if (record_format(flags->to) == RecordFormat::kRecordIO) {
+      const RecordIOWriterOptions options = flags->output.options(flags->input.metadata());
+      RecordIOWriter writer(output, options);
+      copy_with([&](recordio::Bytes record) { writer.write(record); });
+      close_and_say(writer, output);
+    } else {
+      flags->output.require_no_recordio_options(flags->to);
+      AtomicFile file(output);
+      const auto sink = formats::make_sink(record_format(flags->to), file);
+      copy_with([&](recordio::Bytes record) { sink->add(record); });
+      sink->finish();
+      file.commit();
+      std::printf("%s: %" PRId64 " records\n", output.c_str(), end - begin);
+    }
   });
 }
 
