@@ -29,6 +29,8 @@ class TANDEM_API BatchTransform {
  public:
   virtual ~BatchTransform() = default;
   virtual void apply(Batch& batch) = 0;
+  // The names of a batch's tensors afterwards, of one that had `names`; apply() keeps to it.
+  virtual std::vector<std::string> names_after(std::vector<std::string> names) const { return names; }
 };
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tandem/batch.h"
 #include "tandem/collate.h"
@@ -19,6 +20,9 @@ struct CollateOptions {
   std::map<std::string, PackOptions> pack;
 };
 
+// The names of a batch's tensors. Throws as the constructor of BatchBuilder.
+TANDEM_API std::vector<std::string> collated_names(const SampleDecoder& decoder, const CollateOptions& options);
+
 // One batch that is being filled. Fields of fixed size are decoded into their places; those that vary wait for
 // finish(), which pads or packs them and adds fields: NAME_lengths beside a field whose dimension 0 varies, and
 // NAME_segment_ids, NAME_positions and NAME_cu_seqlens beside one that is packed.
@@ -31,8 +35,9 @@ struct CollateOptions {
 // Any number of threads may set() different samples. The decoder must outlive it.
 class TANDEM_API BatchBuilder {
  public:
-  // Throws Error(kInvalidArgument) for options that name no field of the decoder, or one of fixed size.
-  BatchBuilder(SampleDecoder& decoder, std::int64_t size, const CollateOptions& options = {});
+  // Of `rows` rows (0: as many as samples), of which those behind the samples are blank: zeros, or what their field is
+  // padded with. Throws Error(kInvalidArgument) for options that name no field of the decoder, or one of fixed size.
+  BatchBuilder(SampleDecoder& decoder, std::int64_t size, const CollateOptions& options = {}, std::int64_t rows = 0);
   ~BatchBuilder();
   BatchBuilder(const BatchBuilder&) = delete;
   BatchBuilder& operator=(const BatchBuilder&) = delete;

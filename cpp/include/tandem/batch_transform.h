@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,6 +81,10 @@ struct ColorJitterOptions {
   std::uint64_t stream = 0;
 };
 TANDEM_API std::unique_ptr<BatchTransform> color_jitter(Fields fields, ColorJitterOptions options);
+
+// A step of one's own. It may replace tensors, and append fields whose names are `adds`. Threads call it at once, for
+// different batches.
+TANDEM_API std::unique_ptr<BatchTransform> custom_step(std::function<void(Batch&)> step, Fields adds = {});
 
 // The formulas of color_jitter, for images [..., C, H, W] (torchvision.transforms.v2.functional.adjust_*).
 TANDEM_API at::Tensor adjust_brightness(const at::Tensor& image, double factor);

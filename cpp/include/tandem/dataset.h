@@ -26,7 +26,11 @@ class TANDEM_API Dataset {
   // are any, are zeros. Without samples the shapes are those of other samples. The default stacks what get() gives.
   // Errors: kInvalidArgument naming sample and shapes where samples differ in shape or dtype.
   virtual std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows);
-  // Of a sample's tensors; may be empty.
+  // What a loader calls: get_batch() for a data set whose samples are random (cut, mirrored), which follows from their
+  // sample_randomness() alone. The default is get_batch(), for all others. A data set made of others hands it on.
+  virtual std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
+                                                   std::span<const std::uint64_t> randomness, std::int64_t rows);
+  // Of a batch's tensors; may be empty.
   virtual std::vector<std::string> names() const { return {}; }
   // Where sample `index` comes from, for messages.
   virtual std::string place(std::int64_t index) const { return "sample " + std::to_string(index); }

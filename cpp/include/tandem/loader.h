@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/batch.h"
 #include "tandem/dataset.h"
 #include "tandem/export.h"
 #include "tandem/iterable_dataset.h"
+#include "tandem/loader_statistics.h"
 #include "tandem/partition.h"
 #include "tandem/sample_order.h"
 
@@ -37,6 +39,11 @@ struct LoaderOptions {
   // Bytes of the batches that are ready or being made: a thread waits rather than begin one that would be too much,
   // taking it to be as large as the largest so far. The batch that next() waits for is made in any case.
   std::int64_t prefetch_bytes = std::int64_t{256} << 20;
+  // What becomes of each batch, in the loader's threads, one step after the other; see DataLoader::add_transform().
+  std::vector<std::shared_ptr<BatchTransform>> transforms{};
+  // Batches in page-locked memory, from which copies to a GPU run beside computation (Tensor::to() with non_blocking).
+  // Error(kUnsupported) in a process without CUDA.
+  bool pin_memory = false;
 };
 
 // A rank's part of a global batch.
@@ -94,6 +101,13 @@ class TANDEM_API DataLoader {
   std::int64_t batch_count() const;
   const std::vector<std::string>& names() const;
 
+  // One more step, as if it were the last of LoaderOptions::transforms. A step sees a rank's part of a global batch,
+  // with the randomness of each row: 0 for rows of zeros. Of a part without samples it sees one such row, which is left
+  // out afterwards. What it throws is thrown by the next() that would have returned that batch, naming batch and
+  // samples. Threads call it with one core each, and without gradients. Errors: kInvalidArgument after start_epoch() or
+  // next().
+  void add_transform(std::shared_ptr<BatchTransform> transform);
+
   // Starts `epoch` at its batch `first_batch`, which may be batch_count(); what is left of another epoch is dropped.
   void start_epoch(std::int64_t epoch, std::int64_t first_batch);
   // At its start; the epoch of restore() where that left it, the first time. Without it, the first next() starts
@@ -118,6 +132,9 @@ class TANDEM_API DataLoader {
   void restore(std::string_view state);
   // The epoch to go on with: 0, or that of restore(); after an epoch's last batch the one behind it.
   std::int64_t current_epoch() const;
+
+  // Where time went since the loader was made. Any thread may ask.
+  LoaderStatistics statistics() const;
 
  private:
   struct Impl;

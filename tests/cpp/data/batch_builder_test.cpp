@@ -170,7 +170,7 @@ TEST(BatchBuilder, MistakesAreNamed) {
   options.pack["text"] = {4};
   options.pad["text"] = {};
   EXPECT_ERROR(BatchBuilder(*decoder, 2, options), ErrorCode::kInvalidArgument, "not both");
-  EXPECT_ERROR(BatchBuilder(*decoder, 0), ErrorCode::kInvalidArgument, "at least 1 sample");
+  EXPECT_ERROR(BatchBuilder(*decoder, 0), ErrorCode::kInvalidArgument, "at least 1 row");
   BatchBuilder builder(*decoder, 2);
   EXPECT_ERROR(builder.set(2, kTexts[0], 0), ErrorCode::kOutOfRange, "no sample 2");
   EXPECT_ERROR(builder.set(0, FileBytes{1}, 0), ErrorCode::kDataLoss, "field 'label'");

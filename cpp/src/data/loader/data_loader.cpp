@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/loader/batch_steps.h"
 #include "data/loader/positions.h"
 #include "data/loader/prefetcher.h"
 #include "data/loader/stream_epoch.h"
@@ -82,7 +83,7 @@ struct DataLoader::Impl {
   Impl(std::shared_ptr<Dataset> dataset_in, const LoaderOptions& checked_options)
       : dataset(std::move(dataset_in)),
         options(checked_options),
-        names(std::make_shared<const std::vector<std::string>>(dataset->names())),
+        steps(dataset->names(), options.transforms, options.pin_memory),
         order(order_of(dataset->size(), options)),
         whole(order->size(), options.batch_size, options.rank, options.world_size, options.tail),
         prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes}) {}
@@ -106,7 +107,7 @@ struct DataLoader::Impl {
   const std::shared_ptr<Dataset> dataset;
   std::shared_ptr<IterableDataset> iterable;  // what `dataset` stands for, where that is gone through
   LoaderOptions options;
-  const std::shared_ptr<const std::vector<std::string>> names;
+  loader::BatchSteps steps;  // a copy of which each epoch has
   const std::shared_ptr<const SampleOrder> order;
   const StaticPartition whole;  // of an epoch from its start
 
@@ -127,7 +128,7 @@ struct DataLoader::Impl {
 loader::Prefetcher::Make DataLoader::Impl::make_batches() const {
   const auto stream = iterable ? std::make_shared<loader::StreamEpoch>(iterable, options, epoch) : nullptr;
   const std::shared_ptr<Dataset> source = stream ? stream : dataset;
-  return [data = source, stream, all = order, names = names, seed = options.seed, epoch = epoch, cut = partition,
+  return [data = source, stream, all = order, steps = steps, seed = options.seed, epoch = epoch, cut = partition,
           batch_size = options.batch_size](std::int64_t number) {
     const StaticPartition part = stream ? stream->partition(number, cut.begin(0)) : cut;
     const auto order = stream ? sequential_order(stream->size()) : all;
@@ -138,14 +139,13 @@ loader::Prefetcher::Make DataLoader::Impl::make_batches() const {
     batch.rows = slice.rows;
     batch.local_count = slice.size;
     batch.global_count = slice.global;
-    batch.names = names;
     batch.samples = loader::samples_at(*order, seed, epoch, slice.begin, slice.size);
     loader::require_samples(*order, batch.samples, data->size());
     batch.randomness.reserve(batch.samples.size());
     for (const std::int64_t sample : batch.samples) {
       batch.randomness.push_back(sample_randomness(seed, epoch, sample));
     }
-    batch.tensors = data->get_batch(batch.samples, slice.rows);
+    steps.fill(*data, batch);
     return batch;
   };
 }
@@ -203,7 +203,12 @@ std::int64_t DataLoader::batch_count() const {
 }
 
 const std::vector<std::string>& DataLoader::names() const {
-  return *impl_->names;
+  return *impl_->steps.names();
+}
+
+void DataLoader::add_transform(std::shared_ptr<BatchTransform> transform) {
+  if (impl_->begun) invalid("this loader has begun already; add transforms before its first epoch");
+  impl_->steps.add(std::move(transform));
 }
 
 void DataLoader::start_epoch(std::int64_t epoch, std::int64_t first_batch) {
@@ -261,6 +266,10 @@ void DataLoader::restore(std::string_view bytes) {
 
 std::int64_t DataLoader::current_epoch() const {
   return impl_->consumed_epoch;
+}
+
+LoaderStatistics DataLoader::statistics() const {
+  return impl_->prefetcher.statistics();
 }
 
 }  // namespace tandem

@@ -94,6 +94,11 @@ std::vector<at::Tensor> Dataset::get_batch(std::span<const std::int64_t> samples
   return stacked.take();
 }
 
+std::vector<at::Tensor> Dataset::get_random_batch(std::span<const std::int64_t> samples, std::span<const std::uint64_t>,
+                                                  std::int64_t rows) {
+  return get_batch(samples, rows);
+}
+
 std::uint64_t Dataset::fingerprint() const {
   return mix(0, static_cast<std::uint64_t>(size()));
 }

@@ -1,16 +1,28 @@
 #include "data/loader/prefetcher.h"
 
 #include <algorithm>
+#include <set>
 
+#include "openmp.h"
 #include "own_thread.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// What the batch keeps in memory: of views, all that they are views of.
 std::int64_t bytes_of(const LoadedBatch& batch) {
   std::int64_t bytes = 0;
-  for (const at::Tensor& tensor : batch.tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  std::set<const void*> seen;
+  for (const at::Tensor& tensor : batch.tensors) {
+    if (!tensor.has_storage()) {
+      bytes += static_cast<std::int64_t>(tensor.nbytes());
+    } else if (seen.insert(tensor.storage().unsafeGetStorageImpl()).second) {
+      bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
+    }
+  }
   return bytes;
 }
 
@@ -54,28 +66,62 @@ bool Prefetcher::may_begin() const {
   return ready_bytes_ + (being_made_ + 1) * largest_bytes_ <= limits_.bytes;
 }
 
+Prefetcher::Ready Prefetcher::make_one(const Make& make, std::int64_t number) {
+  Ready made;
+  try {
+    const StageClock clock(made.times);
+    made.batch = make(number);
+    made.bytes = bytes_of(made.batch);
+  } catch (...) {
+    made.error = std::current_exception();
+  }
+  return made;
+}
+
+void Prefetcher::count_made(const Ready& made) {
+  LoaderStatistics& counted = statistics_;
+  if (!made.error) {
+    ++counted.batches;
+    counted.samples += made.batch.local_count;
+    counted.bytes += made.bytes;
+  }
+  counted.reading += made.times[static_cast<std::size_t>(Stage::kReading)];
+  counted.decoding += made.times[static_cast<std::size_t>(Stage::kDecoding)];
+  counted.transforming += made.times[static_cast<std::size_t>(Stage::kTransforming)];
+  counted.pinning += made.times[static_cast<std::size_t>(Stage::kPinning)];
+}
+
+// Until there is something to do, or stop().
+void Prefetcher::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  while (!stopping_ && !may_begin()) {
+    const bool for_room = next_to_make_ < end_;
+    const auto since = Clock::now();
+    work_changed_.wait(lock);
+    if (for_room) statistics_.waiting_for_room += Clock::now() - since;
+  }
+}
+
 void Prefetcher::work() {
+  // Threads compute beside one another, not each with all cores.
+  set_openmp_threads(1);
+  set_mkl_threads(1);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    work_changed_.wait(lock, [this] { return stopping_ || may_begin(); });
+    wait_for_work(lock);
     if (stopping_) return;
     const std::int64_t number = next_to_make_++;
     const std::int64_t generation = generation_;
     const auto make = make_;
     ++being_made_;
     lock.unlock();
-    Ready made;
-    try {
-      made.batch = (*make)(number);
-      made.bytes = bytes_of(made.batch);
-    } catch (...) {
-      made.error = std::current_exception();
-    }
+    Ready made = make_one(*make, number);
     lock.lock();
     --being_made_;
     largest_bytes_ = std::max(largest_bytes_, made.bytes);
+    count_made(made);
     if (generation == generation_) {
       ready_bytes_ += made.bytes;
+      statistics_.most_bytes_ready = std::max(statistics_.most_bytes_ready, ready_bytes_);
       ready_.emplace(number, std::move(made));
       batch_changed_.notify_all();
     } else {
@@ -89,12 +135,31 @@ void Prefetcher::work() {
 
 std::optional<LoadedBatch> Prefetcher::next() {
   std::unique_lock<std::mutex> lock(mutex_);
+  const auto asked = Clock::now();
+  if (computing_) statistics_.computing += asked - last_given_;
+  computing_ = false;
+  auto batch = take_next(lock);
+  if (batch) {
+    last_given_ = Clock::now();
+    statistics_.waiting += last_given_ - asked;
+    ++statistics_.delivered;
+    computing_ = true;
+  }
+  return batch;
+}
+
+std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& lock) {
   require_running();
   if (limits_.threads == 0) {
     if (at_end()) return std::nullopt;
-    auto batch = (*make_)(next_to_deliver_);
+    const auto make = make_;
+    lock.unlock();
+    Ready made = make_one(*make, next_to_deliver_);  // which only this thread changes
+    lock.lock();
+    count_made(made);
+    if (made.error) std::rethrow_exception(made.error);
     next_to_make_ = ++next_to_deliver_;
-    return batch;
+    return std::move(made.batch);
   }
   batch_changed_.wait(lock, [this] { return stopping_ || at_end() || ready_.contains(next_to_deliver_); });
   require_running();
@@ -107,6 +172,13 @@ std::optional<LoadedBatch> Prefetcher::next() {
   ++next_to_deliver_;
   work_changed_.notify_all();
   return batch;
+}
+
+LoaderStatistics Prefetcher::statistics() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  LoaderStatistics now = statistics_;
+  now.threads = limits_.threads;
+  return now;
 }
 
 void Prefetcher::stop() {

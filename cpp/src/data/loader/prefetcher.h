@@ -1,6 +1,7 @@
 // Batches made ahead by threads and delivered in order.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/loader/stage_clock.h"
 #include "tandem/loader.h"
 
 namespace tandem::loader {
@@ -34,6 +36,8 @@ class Prefetcher {
   void start(std::int64_t first, std::int64_t end, Make make);
   // Throws what `make` threw for that batch, and again when called again.
   std::optional<LoadedBatch> next();
+  // From any thread.
+  LoaderStatistics statistics() const;
   // Joins the threads; from any thread.
   void stop();
 
@@ -43,16 +47,22 @@ class Prefetcher {
     LoadedBatch batch;
     std::int64_t bytes = 0;
     std::exception_ptr error;
+    StageTimes times{};
   };
 
+  static Ready make_one(const Make& make, std::int64_t number);
   void work();
-  bool may_begin() const;  // with the lock held, here and below
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  // With the lock held, here and below.
+  bool may_begin() const;
+  void count_made(const Ready& made);
+  std::optional<LoadedBatch> take_next(std::unique_lock<std::mutex>& lock);
   bool at_end() const { return next_to_deliver_ >= end_; }
   void require_running() const;
 
   const Limits limits_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable work_changed_;   // for threads: there may be a batch to make
   std::condition_variable batch_changed_;  // for next()
   std::shared_ptr<const Make> make_;
@@ -64,6 +74,9 @@ class Prefetcher {
   std::int64_t ready_bytes_ = 0;
   std::int64_t being_made_ = 0;     // of this generation or an older one: their memory counts as well
   std::int64_t largest_bytes_ = 0;  // of a batch; 0: none was made yet
+  LoaderStatistics statistics_;
+  std::chrono::steady_clock::time_point last_given_;  // when next() gave a batch
+  bool computing_ = false;                            // the program has that batch
   bool stopping_ = false;
 
   std::mutex threads_mutex_;

@@ -1,4 +1,5 @@
 #include "data/loader/record_layout.h"
+#include "data/loader/stage_clock.h"
 #include "tandem/dataset.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
@@ -24,9 +25,12 @@ class RecordDataset : public Dataset {
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
     std::vector<Record> records;
     records.reserve(samples.size());
-    for (const std::int64_t sample : samples) {
-      records.push_back(read(sample));
-      if (records.back().bytes.size() != layout_.record_bytes()) refuse_size(sample, records.back().bytes.size());
+    {
+      const loader::InStage reading(loader::Stage::kReading);
+      for (const std::int64_t sample : samples) {
+        records.push_back(read(sample));
+        if (records.back().bytes.size() != layout_.record_bytes()) refuse_size(sample, records.back().bytes.size());
+      }
     }
     auto tensors = layout_.allocate(rows, static_cast<std::int64_t>(samples.size()));
     std::vector<std::uint8_t*> to;

@@ -1,0 +1,98 @@
+#include "data/loader/batch_steps.h"
+
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+
+#include <typeinfo>
+
+#include "data/loader/stage_clock.h"
+#include "tandem/error.h"
+
+namespace tandem::loader {
+namespace {
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+BatchSteps::BatchSteps(std::vector<std::string> loaded_names, std::vector<std::shared_ptr<BatchTransform>> transforms,
+                       bool pin_memory)
+    : loaded_names_(std::move(loaded_names)),
+      pin_memory_(pin_memory),
+      names_(std::make_shared<const std::vector<std::string>>(loaded_names_)) {
+  if (pin_memory_ && !at::globalContext().hasCUDA()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "pin_memory is for copies to a GPU, but this process runs without CUDA; turn it off, or see load_cuda()");
+  }
+  for (auto& transform : transforms) add(std::move(transform));
+}
+
+void BatchSteps::add(std::shared_ptr<BatchTransform> transform) {
+  if (!transform) throw Error(ErrorCode::kInvalidArgument, "there is no transform to add");
+  names_ = std::make_shared<const std::vector<std::string>>(transform->names_after(*names_));
+  transforms_.push_back(std::move(transform));
+}
+
+void BatchSteps::transform(const Dataset& dataset, LoadedBatch& batch) const {
+  const InStage stage(Stage::kTransforming);
+  Batch changing{loaded_names_, std::move(batch.tensors), batch.randomness};
+  changing.sample_randomness.resize(static_cast<std::size_t>(std::max<std::int64_t>(batch.rows, 1)));
+  try {
+    for (const auto& transform : transforms_) transform->apply(changing);
+    if (changing.names != *names_ || (!names_->empty() && names_->size() != changing.tensors.size())) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the steps left fields " + list(changing.names) + " and " + std::to_string(changing.tensors.size()) +
+                      " tensors, but were to leave " + list(*names_) + "; a custom step says which fields it adds");
+    }
+    for (const at::Tensor& tensor : changing.tensors) {
+      if (!tensor.defined()) throw Error(ErrorCode::kInvalidArgument, "a step left a field without a tensor");
+    }
+  } catch (const Error& error) {
+    if (typeid(error) != typeid(Error)) throw;  // what a callback gave, which is its program's
+    std::string of =
+        "cannot transform batch " + std::to_string(batch.number) + " of epoch " + std::to_string(batch.epoch);
+    if (!batch.samples.empty()) {
+      of += " (" + dataset.place(batch.samples[0]);
+      if (batch.samples.size() > 1) of += " and " + std::to_string(batch.samples.size() - 1) + " more";
+      of += ")";
+    }
+    throw Error(error.code(), of + ": " + error.what());
+  }
+  batch.tensors = std::move(changing.tensors);
+}
+
+void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
+  const at::NoGradGuard no_grad;
+  batch.names = names_;
+  const auto load = [&](std::int64_t rows) {
+    return dataset.get_random_batch(batch.samples, batch.randomness, rows);
+  };
+  batch.tensors = load(batch.rows);
+  if (!transforms_.empty()) {
+    if (batch.rows > 0) {
+      transform(dataset, batch);
+    } else {  // operators have no results of nothing
+      const std::vector<at::Tensor> nothing = std::move(batch.tensors);
+      batch.tensors = load(1);
+      std::vector<bool> has_rows;
+      for (std::size_t i = 0; i < nothing.size(); ++i)
+        has_rows.push_back(nothing[i].sizes() != batch.tensors[i].sizes());
+      transform(dataset, batch);
+      has_rows.resize(batch.tensors.size(), true);
+      for (std::size_t i = 0; i < has_rows.size(); ++i) {
+        if (has_rows[i] && batch.tensors[i].dim() > 0) batch.tensors[i] = batch.tensors[i].narrow(0, 0, 0);
+      }
+    }
+  }
+  if (pin_memory_) {
+    const InStage stage(Stage::kPinning);
+    for (at::Tensor& tensor : batch.tensors) tensor = tensor.pin_memory();
+  }
+}
+
+}  // namespace tandem::loader

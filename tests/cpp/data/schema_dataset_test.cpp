@@ -1,0 +1,158 @@
+#include "tandem/schema_dataset.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cpp/data/expect_error.h"
+#include "cpp/data/pictures.h"
+#include "cpp/data/temp_dir.h"
+#include "tandem/loader.h"
+#include "tandem/recordio.h"
+#include "tandem/sample_random.h"
+
+namespace tandem {
+namespace {
+
+using test::FileBytes;
+
+// A number, then text or a picture.
+FileBytes record_of(std::int32_t number, const FileBytes& rest) {
+  FileBytes record(4 + rest.size());
+  std::memcpy(record.data(), &number, 4);
+  std::copy(rest.begin(), rest.end(), record.begin() + 4);
+  return record;
+}
+
+constexpr auto kTexts = R"({"fields": [{"name": "id", "dtype": "int32"}, {"name": "text", "kind": "bytes"}]})";
+constexpr auto kPictures = R"({"fields": [{"name": "id", "dtype": "int32"}, {"name": "picture", "kind": "image"}]})";
+
+FileBytes text_of(std::int64_t id) {
+  return FileBytes(static_cast<std::size_t>(id % 5 + 1), static_cast<std::uint8_t>('a' + id % 26));
+}
+
+FileBytes picture_of(std::int64_t id) {
+  return test::encode_jpeg(test::draw(20 + static_cast<int>(id), 30, 3, static_cast<unsigned>(id)));
+}
+
+class SchemaDatasetTest : public testing::Test {
+ protected:
+  std::string write(const char* name, const char* schema, int count, FileBytes (*content)(std::int64_t)) {
+    RecordIOWriterOptions options;
+    options.version = 2;
+    options.chunk_bytes = 64;
+    options.metadata.schema = schema;
+    RecordIOWriter writer(dir_ / name, options);
+    for (int i = 0; i < count; ++i) writer.write(record_of(i, content(i)));
+    writer.close();
+    return dir_ / name;
+  }
+  test::TempDir dir_;
+};
+
+TEST_F(SchemaDatasetTest, ALoadersBatchesAreThoseOfABuilder) {
+  const std::string path = write("pictures", kPictures, 13, picture_of);
+  const SampleSchema schema = schema_of_files({path});
+  SchemaDatasetOptions options;
+  options.decoding.fits["picture"] = {ImageFit::Kind::kRandomResizedCrop, 8, 9};
+  options.decoding.fits["picture"].flip = true;
+  for (const int threads : {0, 3}) {
+    DataLoader loader(schema_dataset({path}, schema, options), {.batch_size = 4, .seed = 5, .threads = threads});
+    EXPECT_EQ(loader.names(), (std::vector<std::string>{"id", "picture"}));
+    std::int64_t seen = 0;
+    for (const LoadedBatch& batch : loader.epoch(2)) {
+      ASSERT_EQ(batch["picture"].sizes(), at::IntArrayRef({batch.rows, 3, 8, 9}));
+      for (std::int64_t i = 0; i < batch.rows; ++i, ++seen) {
+        const std::int64_t id = batch.samples[static_cast<std::size_t>(i)];
+        EXPECT_EQ(batch["id"][i].item<int>(), id);
+        EXPECT_TRUE(batch["picture"][i].equal(
+            decode_fitted(picture_of(id), {}, options.decoding.fits["picture"], sample_randomness(5, 2, id))));
+      }
+    }
+    EXPECT_EQ(seen, 13);
+  }
+}
+
+TEST_F(SchemaDatasetTest, TextsArePaddedAndRowsBehindThemBlank) {
+  const std::string path = write("texts", kTexts, 7, text_of);
+  SchemaDatasetOptions options;
+  options.collating.pad["text"] = {'.', 4};
+  DataLoader loader(schema_dataset({path}, SampleSchema::parse(kTexts), options),
+                    {.batch_size = 5, .shuffle = false, .tail = Tail::kPad});
+  EXPECT_EQ(loader.names(), (std::vector<std::string>{"id", "text", "text_lengths"}));
+  loader.start_epoch(0, 1);
+  const auto batch = loader.next();
+  EXPECT_TRUE((*batch)["id"].equal(at::tensor({5, 6, 0, 0, 0}, at::kInt)));
+  EXPECT_TRUE((*batch)["text_lengths"].equal(at::tensor({1, 2, 0, 0, 0}, at::kLong)));
+  at::Tensor texts = at::full({5, 4}, '.', at::kByte);
+  texts[0][0] = 'f';
+  texts[1].narrow(0, 0, 2).fill_('g');
+  EXPECT_TRUE((*batch)["text"].equal(texts));
+}
+
+TEST_F(SchemaDatasetTest, ARankWithoutSamplesHasTensorsOfThoseTypes) {
+  const std::string path = write("texts", kTexts, 1, text_of);
+  const auto part_of_nothing = [&](const CollateOptions& collating) {
+    SchemaDatasetOptions options;
+    options.collating = collating;
+    DataLoader loader(schema_dataset({path}, SampleSchema::parse(kTexts), options),
+                      {.batch_size = 2, .rank = 1, .world_size = 2});
+    return *loader.next();
+  };
+  CollateOptions collating;
+  const LoadedBatch padded = part_of_nothing(collating);
+  EXPECT_EQ(padded.rows, 0);
+  EXPECT_EQ(padded["id"].sizes(), at::IntArrayRef({0}));
+  EXPECT_EQ(padded["id"].scalar_type(), at::kInt);
+  EXPECT_EQ(padded["text"].size(0), 0);
+  EXPECT_EQ(padded["text"].dim(), 2);
+  collating.pack["text"] = {16};
+  const LoadedBatch packed = part_of_nothing(collating);
+  EXPECT_EQ(packed["text"].sizes(), at::IntArrayRef({0, 16}));
+  EXPECT_TRUE(packed["text_cu_seqlens"].equal(at::tensor({0}, at::kInt)));
+}
+
+TEST_F(SchemaDatasetTest, TextsArePacked) {
+  const std::string path = write("texts", kTexts, 3, text_of);
+  SchemaDatasetOptions options;
+  options.collating.pack["text"] = {4};
+  DataLoader loader(schema_dataset({path}, SampleSchema::parse(kTexts), options), {.batch_size = 3, .shuffle = false});
+  const auto batch = loader.next();
+  EXPECT_TRUE((*batch)["text"].equal(at::tensor({'a', 'b', 'b', 'c', 'c', 'c', '\0', '\0'}, at::kByte).view({2, 4})));
+  EXPECT_TRUE((*batch)["text_cu_seqlens"].equal(at::tensor({0, 1, 3, 4, 6, 8}, at::kInt)));
+  EXPECT_TRUE((*batch)["id"].equal(at::tensor({0, 1, 2}, at::kInt)));
+}
+
+TEST_F(SchemaDatasetTest, AMistakeNamesFileChunkRecordAndField) {
+  const std::string good = write("good", kPictures, 3, picture_of);
+  const std::string bad = write("bad", kPictures, 2, [](std::int64_t id) {
+    return id == 1 ? FileBytes{1, 2, 3} : picture_of(id);
+  });
+  SchemaDatasetOptions options;
+  options.decoding.fits["picture"] = {ImageFit::Kind::kResize, 8, 8};
+  DataLoader loader(schema_dataset({good, bad}, SampleSchema::parse(kPictures), options),
+                    {.batch_size = 2, .shuffle = false, .threads = 2});
+  EXPECT_EQ(loader.next()->rows, 2);
+  EXPECT_EQ(loader.next()->rows, 2);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_ERROR(loader.next(), ErrorCode::kDataLoss, "cannot decode", bad, "chunk 1", "record 0", "field 'picture'");
+  }
+}
+
+TEST_F(SchemaDatasetTest, ASampleIsABatchOfOne) {
+  const auto dataset = schema_dataset({write("texts", kTexts, 3, text_of)}, SampleSchema::parse(kTexts));
+  const auto sample = dataset->get(1);
+  ASSERT_EQ(sample.size(), dataset->names().size());
+  EXPECT_EQ(sample[0].item<int>(), 1);
+  EXPECT_TRUE(sample[1].equal(at::tensor({'b', 'b'}, at::kByte)));
+  EXPECT_EQ(sample[2].item<std::int64_t>(), 2);
+}
+
+TEST_F(SchemaDatasetTest, FilesWithoutSchemaAreRefused) {
+  const std::string path = write("none", "", 1, text_of);
+  EXPECT_ERROR(schema_of_files({path}), ErrorCode::kNotFound, path, "carries no schema");
+}
+
+}  // namespace
+}  // namespace tandem
