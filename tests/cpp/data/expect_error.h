@@ -18,7 +18,7 @@ inline void expect_error(const std::function<void()>& body, ErrorCode code, cons
     body();
   } catch (const Error& error) {
     EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << statement << ": " << error.what();
-    for (const auto& part : parts) EXPECT_THAT(error.what(), testing::HasSubstr(part)) << statement;
+    for (const auto& part : parts) EXPECT_THAT(error.what(), ::testing::HasSubstr(part)) << statement;
     return;
   }
   ADD_FAILURE() << statement << " threw no tandem::Error";

@@ -41,27 +41,48 @@ class Concat : public Dataset {
     return hash;
   }
 
-  // Each part gives its rows together, which then go where they belong.
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
-    std::vector<std::vector<std::int64_t>> wanted(parts_.size()), places(parts_.size());
+    return together(samples, rows, [](Dataset& part, const Wanted& wanted, std::int64_t of_part) {
+      return part.get_batch(wanted.samples, of_part);
+    });
+  }
+  std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
+                                           std::span<const std::uint64_t> randomness, std::int64_t rows) override {
+    return together(samples, rows, [&](Dataset& part, const Wanted& wanted, std::int64_t of_part) {
+      std::vector<std::uint64_t> random;
+      random.reserve(wanted.places.size());
+      for (const std::int64_t place : wanted.places) random.push_back(randomness[static_cast<std::size_t>(place)]);
+      return part.get_random_batch(wanted.samples, random, of_part);
+    });
+  }
+
+ private:
+  // Of a part: samples by its own numbers, and their rows in the batch.
+  struct Wanted {
+    std::vector<std::int64_t> samples, places;
+  };
+
+  // Each part gives its rows together, which then go where they belong.
+  template <typename Get>
+  std::vector<at::Tensor> together(std::span<const std::int64_t> samples, std::int64_t rows, const Get& get) {
+    std::vector<Wanted> wanted(parts_.size());
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const std::size_t part = part_of(samples[row]);
-      wanted[part].push_back(samples[row] - first_[part]);
-      places[part].push_back(static_cast<std::int64_t>(row));
+      wanted[part].samples.push_back(samples[row] - first_[part]);
+      wanted[part].places.push_back(static_cast<std::int64_t>(row));
     }
     std::vector<at::Tensor> batch;
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       if (parts_[part]->size() == 0) continue;
-      if (wanted[part].size() == samples.size()) return parts_[part]->get_batch(wanted[part], rows);
-      if (wanted[part].empty()) continue;
-      const auto pieces = parts_[part]->get_batch(wanted[part], static_cast<std::int64_t>(wanted[part].size()));
+      if (wanted[part].samples.size() == samples.size()) return get(*parts_[part], wanted[part], rows);
+      if (wanted[part].samples.empty()) continue;
+      const auto pieces = get(*parts_[part], wanted[part], static_cast<std::int64_t>(wanted[part].samples.size()));
       if (batch.empty()) batch = zeros_like(pieces, rows);
-      scatter(pieces, places[part], batch, part);
+      scatter(pieces, wanted[part].places, batch, part);
     }
     return batch;
   }
 
- private:
   std::size_t part_of(std::int64_t index) const {
     return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), index) - first_.begin() - 1);
   }

@@ -22,14 +22,21 @@ class Chosen : public Dataset {
   std::vector<at::Tensor> get(std::int64_t index) override { return base_->get(original(index)); }
   std::string place(std::int64_t index) const override { return base_->place(original(index)); }
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
-    std::vector<std::int64_t> originals;
-    originals.reserve(samples.size());
-    for (const std::int64_t sample : samples) originals.push_back(original(sample));
-    return base_->get_batch(originals, rows);
+    return base_->get_batch(originals(samples), rows);
+  }
+  std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
+                                           std::span<const std::uint64_t> randomness, std::int64_t rows) override {
+    return base_->get_random_batch(originals(samples), randomness, rows);
   }
 
  protected:
   virtual std::int64_t original(std::int64_t index) const = 0;
+  std::vector<std::int64_t> originals(std::span<const std::int64_t> samples) const {
+    std::vector<std::int64_t> all;
+    all.reserve(samples.size());
+    for (const std::int64_t sample : samples) all.push_back(original(sample));
+    return all;
+  }
   std::shared_ptr<Dataset> base_;
 };
 

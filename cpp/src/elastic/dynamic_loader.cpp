@@ -1,0 +1,301 @@
+#include "tandem/dynamic_loader.h"
+
+#include <algorithm>
+#include <set>
+
+#include "data/loader/positions.h"
+#include "elastic/part_threads.h"
+#include "tandem/error.h"
+#include "tandem/loader_state.h"
+#include "tandem/runtime.h"
+
+namespace tandem {
+namespace {
+
+using elastic::MadePart;
+using elastic::PartSource;
+using elastic::PartThreads;
+using std::chrono::milliseconds;
+using Place = PartThreads::Place;
+
+[[noreturn]] void invalid(const std::string& message) {
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+void check_between(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value >= least && value <= most) return;
+  invalid(std::string(what) + " is " + std::to_string(value) + ", but must be from " + std::to_string(least) + " to " +
+          std::to_string(most));
+}
+
+DynamicLoaderOptions checked(const DynamicLoaderOptions& options) {
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds, 35 years
+  check_between("threads", options.threads, 1, 1024);
+  check_between("prefetch", options.prefetch, 0, 1 << 20);
+  check_between("most_quarantined", options.most_quarantined, 0, 10000);
+  check_between("lost_after, in milliseconds,", options.lost_after.count(), 1, kLongest);
+  check_between("timeout, in milliseconds,", options.timeout.count(), 1, kLongest);
+  return options;
+}
+
+std::shared_ptr<Dataset> require(std::shared_ptr<Dataset> dataset) {
+  if (!dataset) invalid("there is no data set to load");
+  return dataset;
+}
+
+// What makes a part's batch; the threads share it.
+struct Maker {
+  std::shared_ptr<Dataset> dataset;
+  std::shared_ptr<const SampleOrder> order;
+  std::shared_ptr<const std::vector<std::string>> names;
+  std::uint64_t seed;
+  LeasePlan plan;
+  PartSource& parts;
+
+  std::optional<LoadedBatch> operator()(const Lease& part) const;
+  std::set<std::int64_t> left_out(Place step) const;
+};
+
+std::set<std::int64_t> Maker::left_out(Place step) const {
+  std::set<std::int64_t> samples;
+  for (const Quarantined& item : parts.quarantine()) {
+    if (Place(item.epoch, item.step) <= step) samples.insert(item.sample);
+  }
+  return samples;
+}
+
+std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
+  LoadedBatch batch;
+  batch.epoch = part.epoch;
+  batch.number = part.step;
+  batch.names = names;
+  batch.samples = loader::samples_at(*order, seed, part.epoch, part.begin, part.size);
+  const std::set<std::int64_t> excluded = left_out({part.epoch, part.step});
+  std::erase_if(batch.samples, [&](std::int64_t sample) { return excluded.contains(sample); });
+  if (batch.samples.empty()) {
+    parts.complete(part, 0);
+    return std::nullopt;
+  }
+  for (const std::int64_t sample : batch.samples) {
+    batch.randomness.push_back(sample_randomness(seed, part.epoch, sample));
+  }
+  batch.rows = batch.local_count = static_cast<std::int64_t>(batch.samples.size());
+  const std::int64_t behind = plan.positions - (part.begin - part.micro * plan.micro_batch);
+  batch.global_count = plan.tail == Tail::kShort ? std::min(plan.batch_size, behind) : plan.batch_size;
+  try {
+    batch.tensors = dataset->get_batch(batch.samples, batch.rows);
+    return batch;
+  } catch (const std::exception&) {
+    for (const std::int64_t sample : batch.samples) {
+      try {
+        dataset->get_batch({&sample, 1}, 1);
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::kAborted) throw;  // nothing is wrong with the sample
+        parts.fail(part, sample, error.what());
+        return std::nullopt;
+      } catch (const std::exception& error) {
+        parts.fail(part, sample, error.what());
+        return std::nullopt;
+      }
+    }
+    throw;  // each of them can be loaded, but not together
+  }
+}
+
+}  // namespace
+
+// What the program sees of the loader, used by one thread at a time.
+struct DynamicLoader::Impl {
+  Impl(std::shared_ptr<Dataset> dataset, const DynamicLoaderOptions& options, std::string_view state,
+       const std::vector<Quarantined>& quarantine);
+
+  void enter(std::int64_t at_epoch, std::int64_t position);
+  std::int64_t position() const { return partition->begin(step - first_step); }
+  elastic::RunStart start() const { return {epoch, position(), quarantine}; }
+
+  const std::shared_ptr<Dataset> dataset;
+  const DynamicLoaderOptions options;
+  const std::shared_ptr<const SampleOrder> order;
+  const std::shared_ptr<const std::vector<std::string>> names;
+  const LeasePlan plan;
+  std::uint64_t seed;
+
+  // Where the model is, and the step that is open.
+  std::int64_t epoch = 0;
+  std::int64_t step = 0;
+  std::int64_t first_step = 0;               // of the epoch's partition
+  std::optional<StaticPartition> partition;  // of the epoch from where it was entered, for all ranks together
+  std::vector<Quarantined> quarantine;
+  bool open = false;
+  bool ended = false;  // an epoch, and next_step() did not say so yet
+  std::optional<Lease> held;
+  std::int64_t held_count = 0;
+  std::int64_t local = 0;
+  std::exception_ptr failure;           // of a commit
+  std::optional<CommittedStep> record;  // of the step begun last, once all ranks' parts are computed
+
+  std::unique_ptr<PartSource> parts;
+  std::optional<PartThreads> threads;  // end before what they use
+  std::optional<ShutdownHook> hook;
+};
+
+DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoaderOptions& options_in,
+                          std::string_view bytes, const std::vector<Quarantined>& quarantine_in)
+    : dataset(require(std::move(dataset_in))),
+      options(checked(options_in)),
+      order(loader::shuffle_order(dataset->size(), options.shuffle, options.shuffle_block, options.shuffle_window)),
+      names(std::make_shared<const std::vector<std::string>>(dataset->names())),
+      plan{order->size(), options.batch_size,    options.micro_batch,
+           options.tail,  options.most_failures, options.most_quarantined},
+      seed(options.seed),
+      quarantine(quarantine_in) {
+  const LeaseQueue possible(plan);
+  std::int64_t position = 0;
+  if (!bytes.empty()) {
+    const LoaderState state = loader::checked_state(bytes, *dataset, *order);
+    seed = state.seed;
+    epoch = state.epoch;
+    position = state.position;
+  }
+  enter(epoch, position);
+  if (partition->batches() == 0) enter(epoch + 1, 0);
+}
+
+void DynamicLoader::Impl::enter(std::int64_t at_epoch, std::int64_t position) {
+  epoch = at_epoch;
+  step = first_step = position / plan.batch_size;
+  partition.emplace(plan.positions, plan.batch_size, 0, 1, plan.tail, position);
+}
+
+DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoaderOptions& options,
+                             const LeaseMembership& membership, std::string_view state,
+                             const std::vector<Quarantined>& quarantine)
+    : impl_(std::make_shared<Impl>(std::move(dataset), options, state, quarantine)) {
+  begin(elastic::shared_parts(impl_->plan, membership, options.lost_after, impl_->start()));
+}
+
+DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoaderOptions& options, std::int32_t rank,
+                             const std::vector<CommittedStep>& log, std::string_view state,
+                             const std::vector<Quarantined>& quarantine)
+    : impl_(std::make_shared<Impl>(std::move(dataset), options, state, quarantine)) {
+  if (rank < 0) invalid("there is no rank " + std::to_string(rank));
+  begin(elastic::recorded_parts(impl_->plan, rank, log, impl_->start()));
+}
+
+void DynamicLoader::begin(std::unique_ptr<PartSource> parts) {
+  Impl& self = *impl_;
+  self.parts = std::move(parts);
+  self.threads.emplace(*self.parts, Maker{self.dataset, self.order, self.names, self.seed, self.plan, *self.parts},
+                       PartThreads::Options{self.options.threads, self.options.prefetch, self.options.timeout},
+                       Place(self.epoch, self.step));
+  // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.
+  self.hook.emplace("DynamicLoader", [impl = std::weak_ptr<Impl>(impl_)] {
+    if (const auto alive = impl.lock()) alive->threads->stop();
+  });
+}
+
+DynamicLoader::~DynamicLoader() {
+  impl_->threads->stop();
+  impl_->hook.reset();
+}
+
+bool DynamicLoader::next_step() {
+  Impl& self = *impl_;
+  if (self.open) invalid("step " + std::to_string(self.step) + " is open; commit() it before the next");
+  if (self.ended) {
+    self.ended = false;
+    return false;
+  }
+  if (self.failure) std::rethrow_exception(self.failure);
+  self.open = true;
+  self.local = 0;
+  self.record.reset();
+  return true;
+}
+
+std::optional<LoadedBatch> DynamicLoader::next() {
+  Impl& self = *impl_;
+  if (!self.open) invalid("there is no open step; call next_step() before");
+  if (self.record) return std::nullopt;
+  if (self.held) {
+    self.parts->complete(*self.held, self.held_count);
+    self.held.reset();
+    self.local += self.held_count;
+  }
+  auto made = self.threads->next({self.epoch, self.step});
+  if (!made) {
+    self.record = self.parts->record(self.epoch, self.step);
+    return std::nullopt;
+  }
+  self.held = made->lease;
+  self.held_count = made->batch.local_count;
+  return std::move(made->batch);
+}
+
+void DynamicLoader::fail(std::int64_t sample, const std::string& reason) {
+  Impl& self = *impl_;
+  if (!self.held) invalid("there is no part to give back; call fail() after next() gave one");
+  const std::vector<std::int64_t> samples =
+      loader::samples_at(*self.order, self.seed, self.held->epoch, self.held->begin, self.held->size);
+  if (std::find(samples.begin(), samples.end(), sample) == samples.end()) {
+    invalid("sample " + std::to_string(sample) + " is not in the part that next() gave last");
+  }
+  self.parts->fail(*self.held, sample, reason);
+  self.held.reset();
+}
+
+CommittedStep DynamicLoader::commit() {
+  Impl& self = *impl_;
+  if (!self.open) invalid("there is no open step to commit; call next_step() before");
+  if (!self.record) {
+    invalid("step " + std::to_string(self.step) + " cannot be committed before next() gave nothing");
+  }
+  const CommittedStep& record = *self.record;
+  self.open = false;
+  self.quarantine.insert(self.quarantine.end(), record.left_out.begin(), record.left_out.end());
+  if (++self.step - self.first_step == self.partition->batches()) {
+    self.enter(self.epoch + 1, 0);
+    self.ended = true;
+  }
+  try {
+    self.parts->commit(record.epoch, record.step);
+  } catch (...) {
+    self.failure = std::current_exception();
+  }
+  return record;
+}
+
+void DynamicLoader::abort() {
+  impl_->threads->interrupt();
+}
+
+std::int64_t DynamicLoader::epoch() const {
+  return impl_->epoch;
+}
+std::int64_t DynamicLoader::step() const {
+  return impl_->step;
+}
+std::int64_t DynamicLoader::local_count() const {
+  return impl_->local;
+}
+std::int64_t DynamicLoader::global_count() const {
+  return impl_->record ? impl_->record->samples() : 0;
+}
+std::int64_t DynamicLoader::sample_count() const {
+  return impl_->dataset->size();
+}
+const std::vector<std::string>& DynamicLoader::names() const {
+  return *impl_->names;
+}
+
+std::string DynamicLoader::state() const {
+  const Impl& self = *impl_;
+  return loader::state_of(*self.dataset, *self.order, self.seed, self.plan.batch_size, self.epoch, self.position())
+      .bytes();
+}
+
+std::vector<Quarantined> DynamicLoader::quarantine() const {
+  return impl_->quarantine;
+}
+
+}  // namespace tandem

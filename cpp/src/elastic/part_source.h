@@ -1,0 +1,46 @@
+// Where a rank's parts of global batches come from: a queue that all ranks share, or the record of an earlier run.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tandem/dynamic_loader.h"
+#include "tandem/lease_queue.h"
+
+namespace tandem::elastic {
+
+// Thread-safe. Calls throw Error(kAborted) once this rank does not count any more, and the errors of stores.
+class PartSource {
+ public:
+  using Answer = LeaseQueue::Answer;
+
+  virtual ~PartSource() = default;
+  virtual Answer lease(std::int64_t epoch, std::int64_t step, Lease* out) = 0;
+  virtual void complete(const Lease& part, std::int64_t samples) = 0;
+  virtual void fail(const Lease& part, std::int64_t sample, const std::string& reason) = 0;
+  // Of a step of which all parts are computed.
+  virtual CommittedStep record(std::int64_t epoch, std::int64_t step) = 0;
+  virtual void commit(std::int64_t epoch, std::int64_t step) = 0;
+  // Whom the step waits for, for messages.
+  virtual std::string missing(std::int64_t epoch, std::int64_t step) = 0;
+  // As of the last call. A sample is left out from the step on that its record names.
+  virtual std::vector<Quarantined> quarantine() const = 0;
+};
+
+// Where a run begins.
+struct RunStart {
+  std::int64_t epoch = 0;
+  std::int64_t position = 0;
+  std::vector<Quarantined> quarantine;
+};
+
+// Begins, or joins, the generation. Its own thread says that this rank lives, and gives up the next one where that does
+// not.
+std::unique_ptr<PartSource> shared_parts(const LeasePlan& plan, const LeaseMembership& membership,
+                                         std::chrono::milliseconds lost_after, const RunStart& start);
+std::unique_ptr<PartSource> recorded_parts(const LeasePlan& plan, std::int32_t rank,
+                                           const std::vector<CommittedStep>& log, const RunStart& start);
+
+}  // namespace tandem::elastic

@@ -1,0 +1,47 @@
+#include "tandem/lease_log.h"
+
+#include <gtest/gtest.h>
+
+#include "cpp/data/expect_error.h"
+
+namespace tandem {
+namespace {
+
+TEST(LeaseLog, AStepIsALineOfJson) {
+  const CommittedStep step{2, 0, 7, {{1, 0, 4}, {0, 2, 3}}, {{77, 0, 7, 3, "a \"bad\" JPEG\nin 2 lines"}}};
+  const std::string line = step.json();
+  EXPECT_EQ(line, R"({"generation":2,"epoch":0,"step":7,"parts":[[1,0,4],[0,2,3]],"left_out":)"
+                  R"([{"sample":77,"epoch":0,"step":7,"failures":3,"reason":"a \"bad\" JPEG\nin 2 lines"}]})");
+  EXPECT_EQ(CommittedStep::parse(line), step);
+  EXPECT_EQ(step.samples(), 7);
+  EXPECT_EQ(parse_quarantine(quarantine_json(step.left_out)), step.left_out);
+  EXPECT_TRUE(parse_quarantine("").empty());
+  EXPECT_EQ(quarantine_json({}), "[]");
+}
+
+TEST(LeaseLog, ReasonsOfAnyBytesAreText) {
+  const std::string json = quarantine_json({{1, 0, 0, 3, "cut \xc3"}});
+  EXPECT_EQ(parse_quarantine(json)[0].reason, "cut \xef\xbf\xbd");
+}
+
+TEST(LeaseLog, RefusesWhatIsNone) {
+  constexpr auto kInvalid = ErrorCode::kInvalidArgument;
+  EXPECT_ERROR(CommittedStep::parse("{"), kInvalid, "record of a step", "no JSON");
+  EXPECT_ERROR(CommittedStep::parse("[]"), kInvalid, "no JSON object");
+  EXPECT_ERROR(CommittedStep::parse(R"({"generation":1,"epoch":0})"), kInvalid, "no step");
+  const auto with_parts = [](const std::string& parts) {
+    return R"({"generation":1,"epoch":0,"step":0,"left_out":[],"parts":)" + parts + "}";
+  };
+  EXPECT_TRUE(CommittedStep::parse(with_parts("[]")).parts.empty());
+  EXPECT_ERROR(CommittedStep::parse(with_parts("3")), kInvalid, "parts is no array");
+  EXPECT_ERROR(CommittedStep::parse(with_parts("[[0,1]]")), kInvalid, "parts[0]");
+  EXPECT_ERROR(CommittedStep::parse(with_parts("[[0,1,2],[0,1,-2]]")), kInvalid, "parts[1]", "negative");
+  EXPECT_ERROR(CommittedStep::parse(with_parts("[[5000000000,1,2]]")), kInvalid, "parts[0]", "too much");
+  EXPECT_ERROR(parse_quarantine(R"([{"sample":-1,"epoch":0,"step":0,"failures":1,"reason":""}])"), kInvalid,
+               "quarantine[0]", "sample", "negative");
+  EXPECT_ERROR(parse_quarantine(R"([{"sample":1,"epoch":0,"step":0,"failures":1,"reason":7}])"), kInvalid, "reason");
+  EXPECT_ERROR(parse_quarantine(R"([{"sample":1,"epoch":0,"step":0,"failures":1,"reason":"","x":1}])"), kInvalid, "x");
+}
+
+}  // namespace
+}  // namespace tandem
