@@ -47,13 +47,14 @@ func CUDADeviceCount() (int, error) {
 // liveKinds are the types of native objects, as tandem.h names them.
 var liveKinds = []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
 	"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream",
-	"event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler", "error"}
+	"event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler",
+	"dynamic_loader", "error"}
 
 // LiveCounts counts the native objects of this process that are open, by type: "tensor", "module", "optimizer",
 // "store", "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook",
 // "callback" (functions that native code holds), "generator", "stream", "event", "grad_scaler", "model_averager",
-// "summary_writer", "data_parallel", "dataset", and what lives only during a call: "sampler", "named_tensors", "string", "error". For tests of
-// leaks; package leaktest has some.
+// "summary_writer", "data_parallel", "dataset", "dynamic_loader", and what lives only during a call: "sampler",
+// "named_tensors", "string", "error". For tests of leaks; package leaktest has some.
 func LiveCounts() map[string]int {
 	counts := make(map[string]int, len(liveKinds))
 	for _, kind := range liveKinds {

@@ -102,7 +102,7 @@ const char* kind_name(Kind kind) {
                                                 "string",          "mode",           "hook",          "callback",
                                                 "generator",       "stream",         "event",         "grad_scaler",
                                                 "model_averager",  "summary_writer", "data_parallel", "dataset",
-                                                "sampler"};
+                                                "sampler",         "dynamic_loader"};
   return names[static_cast<int>(kind)];
 }
 

@@ -40,8 +40,9 @@ enum class Kind : int {
   kDataParallel,
   kDataset,
   kSampler,
+  kDynamicLoader,
 };
-inline constexpr int kKindCount = 25;
+inline constexpr int kKindCount = 26;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

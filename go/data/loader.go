@@ -244,13 +244,17 @@ func (l *Loader) next(ctx context.Context, number int) (*Batch, error) {
 	if failure != nil || about == nil {
 		return nil, bridge.Error(failure)
 	}
+	return newBatch(about, made, l.names), nil
+}
+
+func newBatch(about *c.LoaderBatch, made []c.Made, names []string) *Batch {
 	batch := &Batch{Epoch: about.Epoch, Index: about.Number, Tensors: make([]*gotorch.Tensor, len(made)),
 		Count: about.LocalCount, GlobalCount: about.GlobalCount, Samples: about.Samples, Randomness: about.Randomness,
-		rows: about.Rows, names: l.names}
+		rows: about.Rows, names: names}
 	for i, m := range made {
 		batch.Tensors[i] = bridge.Wrap(m).(*gotorch.Tensor)
 	}
-	return batch, nil
+	return batch
 }
 
 func closed() error {

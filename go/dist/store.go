@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
 )
@@ -15,6 +16,10 @@ type Store struct {
 	handle c.Store
 	watch  *leak.Watch
 	base   *Store // that this one's keys lie in
+}
+
+func init() {
+	bridge.Store = func(store any) (c.Store, func(), error) { return store.(*Store).use("store") }
 }
 
 func newStore(handle c.Store, failure *c.Failure, base *Store) (*Store, error) {

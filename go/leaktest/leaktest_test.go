@@ -109,6 +109,12 @@ var leaks = map[string]func(folder string) (held any, release func()){
 			data.Options{BatchSize: 1}))
 		return loader, func() { loader.Close() }
 	},
+	"dynamic_loader": func(folder string) (any, func()) {
+		dataset := must(data.Records([]string{records(folder)}, []data.Field{{Name: "number", DType: gotorch.Int32, Out: gotorch.Int64}}))
+		store := must(dist.NewHashStore())
+		loader := must(data.NewDynamicLoader(dataset, store, data.DynamicOptions{BatchSize: 1, MicroBatch: 1}))
+		return []any{dataset, store, loader}, func() { loader.Close(); store.Close(); dataset.Close() }
+	},
 	"hook":     hooked,
 	"callback": hooked,
 	"stream":   func(string) (any, func()) { return must(gotorch.NewStream(gotorch.CUDA(0))), func() {} },

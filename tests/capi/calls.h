@@ -204,9 +204,11 @@ class LeakCheck {
 
  private:
   static constexpr const char* kTypes[] = {
-      "tensor", "module", "optimizer",   "store", "scope",    "named_tensors",  "process_group",   "work",
-      "string", "mode",   "error",       "hook",  "callback", "generator",      "recordio_writer", "recordio_reader",
-      "loader", "ddp",    "grad_scaler", "event", "stream",   "summary_writer", "data_parallel",   "dataset",
+      "tensor",          "module",         "optimizer",     "store",       "scope",
+      "named_tensors",   "process_group",  "work",          "string",      "mode",
+      "error",           "hook",           "callback",      "generator",   "recordio_writer",
+      "recordio_reader", "loader",         "ddp",           "grad_scaler", "event",
+      "stream",          "summary_writer", "data_parallel", "dataset",     "dynamic_loader",
       "sampler"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;

@@ -5,6 +5,7 @@
 
 #include "core/dataset_handle.h"
 #include "core/handles.h"
+#include "core/loaded_batch.h"
 #include "core/loader_options.h"
 #include "core/options.h"
 #include "core/sampler_handle.h"
@@ -28,24 +29,6 @@ struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
 
 namespace {
 
-tandem::Tail read_tail(const tdm_loader_options& options) {
-  switch (options.tail) {
-    case TDM_TAIL_UNSET:
-      return options.drop_last ? tandem::Tail::kDrop : tandem::Tail::kEven;
-    case TDM_TAIL_SHORT:
-      return tandem::Tail::kShort;
-    case TDM_TAIL_DROP:
-      return tandem::Tail::kDrop;
-    case TDM_TAIL_PAD:
-      return tandem::Tail::kPad;
-    case TDM_TAIL_REPEAT:
-      return tandem::Tail::kRepeat;
-    case TDM_TAIL_EVEN:
-      return tandem::Tail::kEven;
-  }
-  invalid("options->tail is " + std::to_string(options.tail) + ", which is no tdm_tail");
-}
-
 const tandem::LoadedBatch& last_batch(const tdm_loader& loader) {
   const auto& batch = loader.batch;
   if (!batch) {
@@ -59,6 +42,24 @@ const tandem::LoadedBatch& last_batch(const tdm_loader& loader) {
 
 namespace tandem::capi {
 
+Tail to_tail(tdm_tail tail, Tail unset) {
+  switch (tail) {
+    case TDM_TAIL_UNSET:
+      return unset;
+    case TDM_TAIL_SHORT:
+      return Tail::kShort;
+    case TDM_TAIL_DROP:
+      return Tail::kDrop;
+    case TDM_TAIL_PAD:
+      return Tail::kPad;
+    case TDM_TAIL_REPEAT:
+      return Tail::kRepeat;
+    case TDM_TAIL_EVEN:
+      return Tail::kEven;
+  }
+  invalid("options->tail is " + std::to_string(tail) + ", which is no tdm_tail");
+}
+
 LoaderOptions read_loader_options(const tdm_loader_options* options) {
   const auto given = read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
   LoaderOptions chosen;
@@ -70,7 +71,7 @@ LoaderOptions read_loader_options(const tdm_loader_options* options) {
   chosen.shuffle_block = given.shuffle_block;
   if (given.shuffle_window != 0) chosen.shuffle_window = given.shuffle_window;
   chosen.seed = given.seed;
-  chosen.tail = read_tail(given);
+  chosen.tail = to_tail(given.tail, given.drop_last ? Tail::kDrop : Tail::kEven);
   chosen.threads = given.threads;
   chosen.prefetch = given.prefetch;
   if (given.sampler) chosen.order = not_null(given.sampler, "options->sampler")->order;
@@ -137,14 +138,7 @@ tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_
       *has_batch = 0;
       return;
     }
-    std::vector<tdm_tensor*> handles;
-    try {
-      handles.reserve(made->tensors.size());
-      for (auto& tensor : made->tensors) handles.push_back(tandem::capi::make_tensor_handle(std::move(tensor)));
-    } catch (...) {
-      for (tdm_tensor* handle : handles) tdm_tensor_free(handle);
-      throw;
-    }
+    const std::vector<tdm_tensor*> handles = tandem::capi::make_tensor_handles(std::move(made->tensors));
     made->tensors.clear();
     loader->batch = std::move(made);
     std::copy(handles.begin(), handles.end(), batch);
@@ -156,12 +150,7 @@ tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out)
   return guard("tdm_loader_get_batch", [&] {
     not_null(loader, "loader");
     tandem::capi::check_struct_size(not_null(out, "out")->struct_size, "tdm_loader_batch");
-    const tandem::LoadedBatch& batch = last_batch(*loader);
-    tandem::capi::write_struct<tdm_loader_batch>(
-        out,
-        {sizeof(tdm_loader_batch), batch.epoch, batch.number, batch.rows, batch.local_count, batch.global_count,
-         batch.samples.data(), batch.randomness.data()},
-        "tdm_loader_batch");
+    tandem::capi::write_batch(last_batch(*loader), out);
   });
 }
 

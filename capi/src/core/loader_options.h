@@ -9,4 +9,7 @@ namespace tandem::capi {
 // The defaults for NULL. Throws Error(kInvalidArgument) naming what cannot be.
 LoaderOptions read_loader_options(const tdm_loader_options* options);
 
+// `unset` for TDM_TAIL_UNSET. Throws Error(kInvalidArgument) for what is no tdm_tail.
+Tail to_tail(tdm_tail tail, Tail unset);
+
 }  // namespace tandem::capi

@@ -33,6 +33,7 @@ type (
 	Dataset        unsafe.Pointer
 	Sampler        unsafe.Pointer
 	Loader         unsafe.Pointer
+	DynamicLoader  unsafe.Pointer
 	SummaryWriter  unsafe.Pointer
 )
 

@@ -306,6 +306,21 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_sampler_by_length",
     "tdm_sampler_distributed",
     "tdm_sampler_create",
+    "tdm_dynamic_loader_create",
+    "tdm_dynamic_loader_replay",
+    "tdm_dynamic_loader_free",
+    "tdm_dynamic_loader_next_step",
+    "tdm_dynamic_loader_next",
+    "tdm_dynamic_loader_get_part",
+    "tdm_dynamic_loader_fail",
+    "tdm_dynamic_loader_epoch",
+    "tdm_dynamic_loader_step",
+    "tdm_dynamic_loader_local_count",
+    "tdm_dynamic_loader_global_count",
+    "tdm_dynamic_loader_commit",
+    "tdm_dynamic_loader_abort",
+    "tdm_dynamic_loader_get_state",
+    "tdm_dynamic_loader_get_quarantine",
     "tdm_summary_writer_create",
     "tdm_summary_writer_path",
     "tdm_summary_writer_add_scalar",
@@ -1821,47 +1836,122 @@ tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_ep
   return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[298])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
-tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
   if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[299])(folder, suffix, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[299])(dataset, store, options, state, state_size, quarantine, out);
+}
+
+tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[300])(dataset, log, options, state, state_size, quarantine, out);
+}
+
+void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
+  if (!slots[301]) return;
+  ((void (*)(tdm_dynamic_loader* loader))slots[301])(loader);
+}
+
+tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[302])(loader, has_step);
+}
+
+tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[303])(loader, part, field_count, has_part);
+}
+
+tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[304])(loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[305])(loader, sample, reason);
+}
+
+int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
+  if (!slots[306]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[306])(loader);
+}
+
+int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
+  if (!slots[307]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[307])(loader);
+}
+
+int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
+  if (!slots[308]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[308])(loader);
+}
+
+int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
+  if (!slots[309]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[309])(loader);
+}
+
+tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[310])(loader, record);
+}
+
+tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[311])(loader);
+}
+
+tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[312])(loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[313])(loader, out);
+}
+
+tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[314])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[300]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[300])(writer);
+  if (!slots[315]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[315])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[301])(writer, tag, value, step, wall_time);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[316])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[302])(writer, tag, values, step, wall_time);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[317])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[303])(writer, tag, image, layout, step, wall_time);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[318])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[304])(writer, tag, text, step, wall_time);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[319])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[305])(writer);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[320])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[306])(writer);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[321])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[307]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[307])(writer);
+  if (!slots[322]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[322])(writer);
 }

@@ -69,11 +69,15 @@ func Next(l Loader, batch []Made) (*LoaderBatch, *Failure) {
 	if err := failure(C.tdm_loader_get_batch(loader(l), &about)); err != nil {
 		return nil, err
 	}
-	result := &LoaderBatch{Epoch: int(about.epoch), Number: int(about.number), Rows: int(about.rows),
-		LocalCount: int(about.local_count), GlobalCount: int(about.global_count),
-		Samples:    append([]int(nil), unsafe.Slice((*int)(unsafe.Pointer(about.samples)), int(about.local_count))...),
-		Randomness: append([]uint64(nil), unsafe.Slice((*uint64)(unsafe.Pointer(about.randomness)), int(about.local_count))...)}
-	return result, nil
+	return loaderBatch(&about), nil
+}
+
+func loaderBatch(about *C.tdm_loader_batch) *LoaderBatch {
+	count := int(about.local_count)
+	return &LoaderBatch{Epoch: int(about.epoch), Number: int(about.number), Rows: int(about.rows),
+		LocalCount: count, GlobalCount: int(about.global_count),
+		Samples:    append([]int(nil), unsafe.Slice((*int)(unsafe.Pointer(about.samples)), count)...),
+		Randomness: append([]uint64(nil), unsafe.Slice((*uint64)(unsafe.Pointer(about.randomness)), count)...)}
 }
 
 func CommitLoader(l Loader) *Failure { return failure(C.tdm_loader_commit(loader(l))) }

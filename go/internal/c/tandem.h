@@ -62,6 +62,7 @@ typedef struct tdm_recordio_reader tdm_recordio_reader;
 typedef struct tdm_dataset tdm_dataset;
 typedef struct tdm_sampler tdm_sampler;
 typedef struct tdm_loader tdm_loader;
+typedef struct tdm_dynamic_loader tdm_dynamic_loader;
 typedef struct tdm_summary_writer tdm_summary_writer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
@@ -143,7 +144,7 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
  * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
- * "sampler", "error"), for leak tests. -1 for an unknown type. */
+ * "sampler", "dynamic_loader", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -1560,6 +1561,89 @@ TDM_API tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32
                                       tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first,
                                                          int64_t* samples, size_t count),
                                       void* user_data, void (*destroy)(void* user_data), tdm_sampler** out);
+
+/* ------------------------------------------------------------------------------------------------ dynamic partition */
+
+/* Micro-batches of global batches for whichever rank is free: see docs/data.md. Members of a global batch are those
+ * that tdm_loader has; the ranks of one generation of a group share a queue of leases through a store.
+ *
+ * On every rank: tdm_dynamic_loader_next_step(); tdm_dynamic_loader_next() and backward of the sum of the part's losses
+ * until there is none; sum the gradients over all ranks, also by those that had no part, and divide them by
+ * tdm_dynamic_loader_global_count(); step the optimizer; tdm_dynamic_loader_commit(). When ranks are lost, the
+ * survivors form the next generation, take model, state and quarantine of one of them, and make new loaders.
+ *
+ * One thread at a time, but for tdm_dynamic_loader_abort(). */
+typedef struct tdm_dynamic_loader_options {
+  size_t struct_size;
+  int64_t batch_size;  /* of all ranks together */
+  int64_t micro_batch; /* that a rank is given at a time */
+  int32_t shuffle;
+  tdm_tail tail; /* TDM_TAIL_SHORT, which is also that of TDM_TAIL_UNSET, _DROP or _REPEAT */
+  uint64_t seed;
+  int64_t shuffle_block;    /* as in tdm_loader_options */
+  int64_t shuffle_window;   /* likewise; 0: 16 */
+  int32_t threads;          /* that make micro-batches */
+  int32_t prefetch;         /* micro-batches of this rank made ahead */
+  int32_t most_failures;    /* of a sample in a step, on whichever ranks, before it is left out */
+  int32_t most_quarantined; /* samples that may be left out; with one more tdm_dynamic_loader_next() fails */
+  int64_t lost_after_ms;    /* a rank without a sign of life for so long is given up */
+  int64_t timeout_ms;       /* of tdm_dynamic_loader_next(), when ranks that live do not complete their parts */
+  const char* name;         /* of the loader among those that share the store; NULL: "loader" */
+  int64_t generation;       /* counts up with every new group of the run */
+  int32_t rank;
+  int32_t world_size;
+} tdm_dynamic_loader_options;
+#define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
+  { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1 }
+
+/* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
+ * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for options, or where ranks of one generation differ in them; TDM_ERROR_ABORTED
+ * where a newer generation has begun; those of tdm_loader_restore() and of stores. Free with tdm_dynamic_loader_free(),
+ * which joins its threads. */
+TDM_API tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store,
+                                             const tdm_dynamic_loader_options* options, const void* state,
+                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
+/* Runs a recorded run again, without a store: deals what options->rank had out to it, in that order. `log`: the lines
+ * that tdm_dynamic_loader_commit() gave. Errors: those above; tdm_dynamic_loader_next() gives TDM_ERROR_OUT_OF_RANGE at
+ * the log's end, and TDM_ERROR_DATA_LOSS for a sample that cannot be loaded any more. */
+TDM_API tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log,
+                                             const tdm_dynamic_loader_options* options, const void* state,
+                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
+TDM_API void tdm_dynamic_loader_free(tdm_dynamic_loader* loader);
+
+/* Begins the step behind the one that was committed last. *has_step = 0, once, at an epoch's end. Errors: what the
+ * other ranks, or the store, answered to the last commit. */
+TDM_API tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step);
+/* Another micro-batch of the step: `part` has room for field_count handles, each freed with tdm_tensor_free().
+ * *has_part = 0 when all of the global batch is computed, by whichever ranks, and the handles are untouched. Asking for
+ * it says that the part before is computed. Blocks while others compute.
+ * Errors: TDM_ERROR_ABORTED for a rank that was given up, and after tdm_dynamic_loader_abort(); TDM_ERROR_TIMEOUT
+ * naming the ranks that did not complete their parts; TDM_ERROR_DATA_LOSS where too many samples cannot be loaded. */
+TDM_API tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count,
+                                           int32_t* has_part);
+/* About the part that was given last; global_count is that of the step with all its samples. Errors:
+ * TDM_ERROR_OUT_OF_RANGE before the first, and at the end of a step. */
+TDM_API tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out);
+/* Instead of computing that part: `sample` of it cannot be computed. The part goes back, and the sample's failures are
+ * counted as if it could not be loaded. */
+TDM_API tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason);
+/* The open step, or the next one, and its epoch. */
+TDM_API int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader);
+TDM_API int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader);
+/* Samples of the step that this rank computed; that all ranks did, 0 before tdm_dynamic_loader_next() gave none. */
+TDM_API int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader);
+TDM_API int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader);
+/* The optimizer has made the step, which state and quarantine count from now on, whatever the others say to it.
+ * `record` may be NULL: who computed what, a line of JSON for the run's log. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record);
+/* From any thread: calls that wait, and all later ones, end with TDM_ERROR_ABORTED. */
+TDM_API tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader);
+/* As tdm_loader_get_state() has it, and the same bytes. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out);
+/* Samples that are left out, by the steps that this model has seen: JSON, to be kept beside the state. Free with
+ * tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out);
 
 /* -------------------------------------------------------------------------------------------------- summary writer */
 

@@ -103,6 +103,9 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_profiler_stop.table",
                                               "tdm_model_averager_average.averaged",
                                               "tdm_mnist_to_recordio.written",
+                                              "tdm_dynamic_loader_create.quarantine",
+                                              "tdm_dynamic_loader_replay.quarantine",
+                                              "tdm_dynamic_loader_commit.record",
                                               "tdm_summary_writer_create.suffix"};
   // A work that is waited for, a list of options that its count says is there.
   static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
@@ -238,6 +241,8 @@ void* Arguments::string_for(const std::string& parameter) {
                                                            {"tdm_recordio_reader_create.path", "records"},
                                                            {"tdm_store_compare_set.expected", "value"},
                                                            {"host", "127.0.0.1"},
+                                                           {"log", "\n"},
+                                                           {"quarantine", "[]"},
                                                            {"key", "key"},
                                                            {"keys", "key"},
                                                            {"path", "written"},

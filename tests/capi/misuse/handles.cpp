@@ -72,6 +72,15 @@ void* make_dataset() {
   return made<tdm_dataset>([&](auto* out) { return tdm_dataset_from_records(&kPath, 1, &field, 1, out); });
 }
 
+void* make_dynamic_loader(tdm_dataset* dataset, tdm_store* store) {
+  static std::int64_t generation = 0;
+  tdm_dynamic_loader_options options = TDM_DYNAMIC_LOADER_OPTIONS_INIT;
+  options.generation = ++generation;
+  options.prefetch = 0;
+  return made<tdm_dynamic_loader>(
+      [&](auto* out) { return tdm_dynamic_loader_create(dataset, store, &options, nullptr, 0, nullptr, out); });
+}
+
 void* make_store() {
   void* store = made<tdm_store>([](auto* out) { return tdm_store_hash(out); });
   EXPECT_OK(tdm_store_set_timeout(as<tdm_store>(store), 50));
@@ -186,6 +195,9 @@ void* Handles::make(const std::string& type) {
   if (type == "dataset") return make_dataset();
   if (type == "sampler") return made<tdm_sampler>([](auto* out) { return tdm_sampler_sequential(1, out); });
   if (type == "loader") return make_loader();
+  if (type == "dynamic_loader") {
+    return make_dynamic_loader(as<tdm_dataset>(get("dataset")), as<tdm_store>(get("store")));
+  }
   ADD_FAILURE() << "tests/capi/misuse/handles.cpp has no handle of type " << type << "; say there how one is made";
   return nullptr;
 }
@@ -217,6 +229,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},
       {"sampler", [](void* h) { tdm_sampler_free(as<tdm_sampler>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
+      {"dynamic_loader", [](void* h) { tdm_dynamic_loader_free(as<tdm_dynamic_loader>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
   if (found == how.end()) {

@@ -1,0 +1,69 @@
+package data
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Quarantined is a sample that could not be loaded, or computed, again and again, and is left out from then on.
+type Quarantined struct {
+	Sample   int    `json:"sample"`
+	Epoch    int    `json:"epoch"` // when that was so
+	Step     int    `json:"step"`  // of that epoch, the first one without it
+	Failures int    `json:"failures"`
+	Reason   string `json:"reason"` // of the last one
+}
+
+// CommittedStep is the record of who computed what in a step. As JSON, a line each, such records are the log of a run,
+// which [DynamicOptions].Replay runs again.
+type CommittedStep struct {
+	Generation int           `json:"generation"`
+	Epoch      int           `json:"epoch"`
+	Step       int           `json:"step"`
+	Parts      []StepPart    `json:"parts"`    // in the order in which they were leased
+	LeftOut    []Quarantined `json:"left_out"` // of this step's samples, for the first time
+}
+
+// StepPart is a micro-batch of a step. As JSON it is [Micro, Rank, Samples].
+type StepPart struct {
+	Micro   int // its number in the global batch
+	Rank    int // that computed it
+	Samples int // in it, without those that were left out
+}
+
+// MarshalJSON gives [Micro, Rank, Samples].
+func (p StepPart) MarshalJSON() ([]byte, error) {
+	return json.Marshal([3]int{p.Micro, p.Rank, p.Samples})
+}
+
+// UnmarshalJSON takes [Micro, Rank, Samples].
+func (p *StepPart) UnmarshalJSON(text []byte) error {
+	var numbers []int
+	if err := json.Unmarshal(text, &numbers); err != nil {
+		return err
+	}
+	if len(numbers) != 3 {
+		return fmt.Errorf("data: a part of a step is [micro, rank, samples], not %s", text)
+	}
+	*p = StepPart{numbers[0], numbers[1], numbers[2]}
+	return nil
+}
+
+// lines has a step a line. Nil slices are empty ones to libtandem too.
+func lines(log []CommittedStep) (string, error) {
+	var all []byte
+	for _, step := range log {
+		if step.Parts == nil {
+			step.Parts = []StepPart{}
+		}
+		if step.LeftOut == nil {
+			step.LeftOut = []Quarantined{}
+		}
+		line, err := json.Marshal(step)
+		if err != nil {
+			return "", err
+		}
+		all = append(append(all, line...), '\n')
+	}
+	return string(all), nil
+}
