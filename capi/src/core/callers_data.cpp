@@ -1,6 +1,5 @@
 // Data sets and samplers that are functions of the caller's.
 #include <algorithm>
-#include <new>
 
 #include "core/callback.h"
 #include "core/dataset_handle.h"

@@ -1,7 +1,6 @@
 // Data sets of files and tensors, and those made of others.
 #include <algorithm>
 
-#include "core/callback.h"
 #include "core/dataset_handle.h"
 #include "core/handles.h"
 #include "core/numbers.h"

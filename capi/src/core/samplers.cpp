@@ -1,5 +1,7 @@
 #include "tandem/samplers.h"
 
+#include <algorithm>
+
 #include "core/numbers.h"
 #include "core/sampler_handle.h"
 
