@@ -24,7 +24,8 @@ type DynamicOptions struct {
 	Threads    int               // that make micro-batches; 0: 1
 	Prefetch   gotorch.Opt[int]  // micro-batches of this rank made ahead; unset: 1
 
-	ShuffleBlock, ShuffleWindow int // as in [Options]
+	ShuffleBlock, ShuffleWindow int     // as in [Options], …
+	Sampler                     Sampler // … and this
 
 	MostFailures    int              // of a sample in a step, on whichever ranks, before it is left out; 0: 3
 	MostQuarantined gotorch.Opt[int] // samples that may be left out; with one more a step fails; unset: 1000
@@ -122,13 +123,17 @@ func NewDynamicLoader(dataset *Dataset, store *dist.Store, o DynamicOptions) (*D
 	return l, nil
 }
 
-func (o DynamicOptions) create(dataset c.Dataset, store *dist.Store, raw c.DynamicLoaderOptions) (c.DynamicLoader, *c.Failure, error) {
+func (o DynamicOptions) create(dataset c.Dataset, store *dist.Store, raw c.DynamicLoaderOptions) (handle c.DynamicLoader, failure *c.Failure, err error) {
 	if o.Replay != nil {
 		log, err := lines(o.Replay)
 		if err != nil {
 			return nil, nil, err
 		}
-		handle, failure := c.ReplayDynamicLoader(dataset, log, raw)
+		failure = o.Sampler.use(func(sampler c.Sampler) (failure *c.Failure) {
+			raw.Sampler = sampler
+			handle, failure = c.ReplayDynamicLoader(dataset, log, raw)
+			return failure
+		})
 		return handle, failure, nil
 	}
 	if store == nil {
@@ -140,7 +145,11 @@ func (o DynamicOptions) create(dataset c.Dataset, store *dist.Store, raw c.Dynam
 		return nil, nil, err
 	}
 	defer done()
-	handle, failure := c.CreateDynamicLoader(dataset, native, raw)
+	failure = o.Sampler.use(func(sampler c.Sampler) (failure *c.Failure) {
+		raw.Sampler = sampler
+		handle, failure = c.CreateDynamicLoader(dataset, native, raw)
+		return failure
+	})
 	return handle, failure, nil
 }
 

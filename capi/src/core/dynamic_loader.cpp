@@ -10,6 +10,7 @@
 #include "core/loaded_batch.h"
 #include "core/loader_options.h"
 #include "core/options.h"
+#include "core/sampler_handle.h"
 #include "core/timeout.h"
 
 using tandem::Kind;
@@ -21,7 +22,8 @@ using tandem::capi::not_null;
 struct tdm_dynamic_loader : tandem::capi::Handle<Kind::kDynamicLoader> {
   template <typename... Given>
   explicit tdm_dynamic_loader(const tdm_dataset& dataset, Given&&... given)
-      : field_count(dataset.names.size()), loader(dataset.dataset, std::forward<Given>(given)...) {}
+      : field_count(dataset.names.size()),
+        loader(tandem::capi::samples_of(&dataset, "dataset"), std::forward<Given>(given)...) {}
   const std::size_t field_count;
   tandem::DynamicLoader loader;
   std::optional<tandem::LoadedBatch> part;  // that next() gave last, without its tensors
@@ -49,6 +51,7 @@ Given read(const tdm_dynamic_loader_options* options, const void* state, std::si
   given.options.shuffle = raw.shuffle != 0;
   given.options.shuffle_block = raw.shuffle_block;
   if (raw.shuffle_window != 0) given.options.shuffle_window = raw.shuffle_window;
+  if (raw.sampler) given.options.order = not_null(raw.sampler, "options->sampler")->order;
   given.options.seed = raw.seed;
   given.options.tail = tandem::capi::to_tail(raw.tail, tandem::Tail::kShort);
   given.options.threads = raw.threads;

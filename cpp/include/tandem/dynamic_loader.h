@@ -27,6 +27,9 @@ struct DynamicLoaderOptions {
   bool shuffle = true;             // as in LoaderOptions, …
   std::int64_t shuffle_block = 0;  // … this …
   std::int64_t shuffle_window = 16;
+  std::shared_ptr<const SampleOrder> order;                 // … or this, instead of these three
+  std::vector<std::shared_ptr<BatchTransform>> transforms;  // of micro-batches
+  bool pin_memory = false;
   std::uint64_t seed = 0;
   Tail tail = Tail::kShort;     // or kDrop, kRepeat
   int threads = 1;              // that make micro-batches

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/loader/batch_steps.h"
 #include "data/loader/positions.h"
 #include "elastic/part_threads.h"
 #include "tandem/error.h"
@@ -47,7 +48,7 @@ std::shared_ptr<Dataset> require(std::shared_ptr<Dataset> dataset) {
 struct Maker {
   std::shared_ptr<Dataset> dataset;
   std::shared_ptr<const SampleOrder> order;
-  std::shared_ptr<const std::vector<std::string>> names;
+  loader::BatchSteps steps;
   std::uint64_t seed;
   LeasePlan plan;
   PartSource& parts;
@@ -68,8 +69,8 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
   LoadedBatch batch;
   batch.epoch = part.epoch;
   batch.number = part.step;
-  batch.names = names;
   batch.samples = loader::samples_at(*order, seed, part.epoch, part.begin, part.size);
+  loader::require_samples(*order, batch.samples, dataset->size());
   const std::set<std::int64_t> excluded = left_out({part.epoch, part.step});
   std::erase_if(batch.samples, [&](std::int64_t sample) { return excluded.contains(sample); });
   if (batch.samples.empty()) {
@@ -83,12 +84,13 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
   const std::int64_t behind = plan.positions - (part.begin - part.micro * plan.micro_batch);
   batch.global_count = plan.tail == Tail::kShort ? std::min(plan.batch_size, behind) : plan.batch_size;
   try {
-    batch.tensors = dataset->get_batch(batch.samples, batch.rows);
+    steps.fill(*dataset, batch);
     return batch;
   } catch (const std::exception&) {
-    for (const std::int64_t sample : batch.samples) {
+    for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+      const std::int64_t sample = batch.samples[i];
       try {
-        dataset->get_batch({&sample, 1}, 1);
+        dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1);
       } catch (const Error& error) {
         if (error.code() == ErrorCode::kAborted) throw;  // nothing is wrong with the sample
         parts.fail(part, sample, error.what());
@@ -116,7 +118,7 @@ struct DynamicLoader::Impl {
   const std::shared_ptr<Dataset> dataset;
   const DynamicLoaderOptions options;
   const std::shared_ptr<const SampleOrder> order;
-  const std::shared_ptr<const std::vector<std::string>> names;
+  const loader::BatchSteps steps;
   const LeasePlan plan;
   std::uint64_t seed;
 
@@ -143,8 +145,8 @@ DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoad
                           std::string_view bytes, const std::vector<Quarantined>& quarantine_in)
     : dataset(require(std::move(dataset_in))),
       options(checked(options_in)),
-      order(loader::shuffle_order(dataset->size(), options.shuffle, options.shuffle_block, options.shuffle_window)),
-      names(std::make_shared<const std::vector<std::string>>(dataset->names())),
+      order(loader::order_of(dataset->size(), options)),
+      steps(dataset->names(), options.transforms, options.pin_memory),
       plan{order->size(), options.batch_size,    options.micro_batch,
            options.tail,  options.most_failures, options.most_quarantined},
       seed(options.seed),
@@ -185,7 +187,7 @@ DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoad
 void DynamicLoader::begin(std::unique_ptr<PartSource> parts) {
   Impl& self = *impl_;
   self.parts = std::move(parts);
-  self.threads.emplace(*self.parts, Maker{self.dataset, self.order, self.names, self.seed, self.plan, *self.parts},
+  self.threads.emplace(*self.parts, Maker{self.dataset, self.order, self.steps, self.seed, self.plan, *self.parts},
                        PartThreads::Options{self.options.threads, self.options.prefetch, self.options.timeout},
                        Place(self.epoch, self.step));
   // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.

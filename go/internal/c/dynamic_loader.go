@@ -21,7 +21,8 @@ type DynamicLoaderOptions struct {
 	Name                          string
 	Generation, Rank, WorldSize   int
 	State                         []byte
-	Quarantine                    string // JSON, or none
+	Quarantine                    string  // JSON, or none
+	Sampler                       Sampler // nil: none
 }
 
 func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t,
@@ -36,6 +37,7 @@ func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_optio
 		most_failures: C.int32_t(o.MostFailures), most_quarantined: C.int32_t(o.MostQuarantined),
 		lost_after_ms: C.int64_t(o.LostAfterMS), timeout_ms: C.int64_t(o.TimeoutMS), name: name,
 		generation: C.int64_t(o.Generation), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
+		sampler: sampler(o.Sampler),
 	}
 	options.struct_size = C.sizeof_tdm_dynamic_loader_options
 	var l *C.tdm_dynamic_loader

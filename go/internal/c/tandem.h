@@ -1592,9 +1592,11 @@ typedef struct tdm_dynamic_loader_options {
   int64_t generation;       /* counts up with every new group of the run */
   int32_t rank;
   int32_t world_size;
+  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: these */
 } tdm_dynamic_loader_options;
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1 }
+  { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
+    NULL }
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.

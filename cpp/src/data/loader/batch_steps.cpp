@@ -69,9 +69,7 @@ void BatchSteps::transform(const Dataset& dataset, LoadedBatch& batch) const {
 void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
   const at::NoGradGuard no_grad;
   batch.names = names_;
-  const auto load = [&](std::int64_t rows) {
-    return dataset.get_random_batch(batch.samples, batch.randomness, rows);
-  };
+  const auto load = [&](std::int64_t rows) { return dataset.get_random_batch(batch.samples, batch.randomness, rows); };
   batch.tensors = load(batch.rows);
   if (!transforms_.empty()) {
     if (batch.rows > 0) {

@@ -38,19 +38,6 @@ LoaderOptions checked(LoaderOptions options) {
   return options;
 }
 
-std::shared_ptr<const SampleOrder> order_of(std::int64_t samples, const LoaderOptions& options) {
-  if (!options.order) {
-    return loader::shuffle_order(samples, options.shuffle, options.shuffle_block, options.shuffle_window);
-  }
-  const std::string name = options.order->name();
-  if (name.size() > LoaderState::kLongestOrder) {
-    invalid("the order '" + name + "' has a name of " + std::to_string(name.size()) +
-            " bytes, but a state has room for " + std::to_string(LoaderState::kLongestOrder) +
-            "; give it a shorter one");
-  }
-  return options.order;
-}
-
 LoaderOptions checked_for_stream(const LoaderOptions& options) {
   if (options.shuffle) {
     invalid(
@@ -84,7 +71,7 @@ struct DataLoader::Impl {
       : dataset(std::move(dataset_in)),
         options(checked_options),
         steps(dataset->names(), options.transforms, options.pin_memory),
-        order(order_of(dataset->size(), options)),
+        order(loader::order_of(dataset->size(), options)),
         whole(order->size(), options.batch_size, options.rank, options.world_size, options.tail),
         prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes}) {}
 

@@ -27,6 +27,17 @@ std::shared_ptr<const SampleOrder> shuffle_order(std::int64_t samples, bool shuf
   return block == 0 ? shuffled_order(samples) : block_shuffled_order(samples, block, window);
 }
 
+std::shared_ptr<const SampleOrder> named_order(std::shared_ptr<const SampleOrder> order) {
+  const std::string name = order->name();
+  if (name.size() > LoaderState::kLongestOrder) {
+    throw Error(ErrorCode::kInvalidArgument, "the order '" + name + "' has a name of " + std::to_string(name.size()) +
+                                                 " bytes, but a state has room for " +
+                                                 std::to_string(LoaderState::kLongestOrder) +
+                                                 "; give it a shorter one");
+  }
+  return order;
+}
+
 std::vector<std::int64_t> samples_at(const SampleOrder& order, std::uint64_t seed, std::int64_t epoch,
                                      std::int64_t begin, std::int64_t size) {
   std::vector<std::int64_t> samples(static_cast<std::size_t>(size));

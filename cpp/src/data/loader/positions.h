@@ -12,9 +12,17 @@
 
 namespace tandem::loader {
 
-// What the options of a shuffle say. Throws Error(kInvalidArgument).
 std::shared_ptr<const SampleOrder> shuffle_order(std::int64_t samples, bool shuffle, std::int64_t block,
                                                  std::int64_t window);
+// An order whose name a state has room for.
+std::shared_ptr<const SampleOrder> named_order(std::shared_ptr<const SampleOrder> order);
+// The order of LoaderOptions or DynamicLoaderOptions: the program's own, or what they say of a shuffle. Throws
+// Error(kInvalidArgument).
+template <typename Options>
+std::shared_ptr<const SampleOrder> order_of(std::int64_t samples, const Options& options) {
+  return options.order ? named_order(options.order)
+                       : shuffle_order(samples, options.shuffle, options.shuffle_block, options.shuffle_window);
+}
 
 // The samples at `size` positions from `begin` on; the epoch's start comes after its end.
 std::vector<std::int64_t> samples_at(const SampleOrder& order, std::uint64_t seed, std::int64_t epoch,
