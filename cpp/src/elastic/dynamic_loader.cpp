@@ -287,7 +287,7 @@ std::int64_t DynamicLoader::sample_count() const {
   return impl_->dataset->size();
 }
 const std::vector<std::string>& DynamicLoader::names() const {
-  return *impl_->names;
+  return *impl_->steps.names();
 }
 
 std::string DynamicLoader::state() const {
