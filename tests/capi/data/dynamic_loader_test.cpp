@@ -214,7 +214,7 @@ TEST_F(DynamicLoader, RefusesWhatCannotBe) {
   EXPECT_REFUSED(create(nullptr, 0, "[{}]"), TDM_ERROR_INVALID_ARGUMENT, "quarantine[0]");
   EXPECT_REFUSED(tdm_dynamic_loader_replay(dataset_.get(), "{}", &options_, nullptr, 0, nullptr, &loader),
                  TDM_ERROR_INVALID_ARGUMENT, "'log', step 0");
-  for (const tdm_tail tail : {TDM_TAIL_PAD, TDM_TAIL_EVEN, 77}) {
+  for (const tdm_tail tail : {tdm_tail{TDM_TAIL_PAD}, tdm_tail{TDM_TAIL_EVEN}, tdm_tail{77}}) {
     options_.tail = tail;
     EXPECT_REFUSED(create(nullptr, 0, nullptr), TDM_ERROR_INVALID_ARGUMENT, "tail");
   }

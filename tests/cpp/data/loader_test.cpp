@@ -335,7 +335,7 @@ TEST_F(LoaderTest, RefusesWhatCannotBe) {
   options = {};
   options.shuffle_block = -1;
   EXPECT_ERROR(make(kFields, options), kInvalid, "shuffle_block");
-  EXPECT_ERROR(DataLoader(nullptr, {}), kInvalid, "data set");
+  EXPECT_ERROR(DataLoader(std::shared_ptr<Dataset>(), {}), kInvalid, "data set");
 }
 
 // Last: nothing else of this process may use the core after it.

@@ -154,6 +154,7 @@ TEST(DynamicLoader, WhoIsFreeTakesMore) {
   const auto data = std::make_shared<Numbers>(12);
   const Store store = hash_store();
   std::atomic<int> taken = 0;
+  std::atomic<bool> slow_one_has_its_part = false;
   run_ranks(2, [&](int rank) {
     DynamicLoaderOptions options = options_of(12, 1);
     options.prefetch = 0;
@@ -161,10 +162,12 @@ TEST(DynamicLoader, WhoIsFreeTakesMore) {
     loader.next_step();
     if (rank == 1) {
       ASSERT_TRUE(loader.next().has_value());
-      while (taken < 11) std::this_thread::yield();  // it is slow
+      slow_one_has_its_part = true;
+      while (taken < 11) std::this_thread::yield();
       EXPECT_FALSE(loader.next().has_value());
       EXPECT_EQ(loader.local_count(), 1);
     } else {
+      while (!slow_one_has_its_part) std::this_thread::yield();
       while (loader.next()) ++taken;
       EXPECT_EQ(loader.local_count(), 11);
     }
