@@ -56,6 +56,12 @@ type Options struct {
 
 	// Bytes of batches ahead: none is begun that would be too much. 0: 256 MiB.
 	PrefetchBytes int
+
+	// Steps on each whole batch, in the loader's threads.
+	Transforms []Transform
+	// Batches in page-locked memory, from which copies to a GPU run beside computation. ErrUnsupported in a process
+	// without CUDA.
+	PinMemory bool
 }
 
 // Batch is this rank's part of a global batch.
@@ -147,6 +153,10 @@ func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if err := l.addTransforms(o.Transforms); err != nil {
+		c.FreeLoader(l.handle)
+		return nil, err
+	}
 	l.samples, l.batches = c.LoaderSamples(l.handle), c.LoaderBatches(l.handle)
 	return l, nil
 }
@@ -157,7 +167,7 @@ func (o Options) raw(shuffle bool) c.LoaderOptions {
 		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
 		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
 		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
-		PrefetchBytes: o.PrefetchBytes,
+		PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory,
 	}
 }
 

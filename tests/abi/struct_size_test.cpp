@@ -299,6 +299,29 @@ std::vector<Case> cases() {
                                  tdm_loader_free(loader);
                                  return error;
                                }),
+      output<tdm_loader_statistics>(INITIAL(tdm_loader_statistics, TDM_LOADER_STATISTICS_INIT),
+                                    [](tdm_loader_statistics* given) {
+                                      const Records records;
+                                      tdm_loader* loader = nullptr;
+                                      tdm_error* error = records.loader(nullptr, &loader);
+                                      if (!error) error = tdm_loader_get_statistics(loader, given);
+                                      tdm_loader_free(loader);
+                                      return error;
+                                    }),
+      of_struct<tdm_schema_options>(INITIAL(tdm_schema_options, TDM_SCHEMA_OPTIONS_INIT),
+                                    [](tdm_schema_options* given) {
+                                      const tandem::test::TempDir folder;
+                                      const std::string path = folder / "records";
+                                      tdm_recordio_writer_options with_schema = TDM_RECORDIO_WRITER_OPTIONS_INIT;
+                                      with_schema.version = 2;
+                                      with_schema.schema = R"({"fields": [{"name": "byte", "dtype": "uint8"}]})";
+                                      EXPECT_OK(write_file(path, &with_schema));
+                                      const char* paths = path.c_str();
+                                      tdm_dataset* dataset = nullptr;
+                                      tdm_error* error = tdm_dataset_from_schema(&paths, 1, given, &dataset);
+                                      tdm_dataset_free(dataset);
+                                      return error;
+                                    }),
   };
 }
 
@@ -432,8 +455,8 @@ TEST(StructSizeDefaults, OfATcpStore) {
 TEST(StructSizeTable, HasEveryStructOfTheHeader) {
   std::ifstream file(TANDEM_HEADER);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::set<std::string> declared,
-      tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_replica_call"};  // Tandem's own: for callbacks
+  std::set<std::string> declared, tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_replica_call",
+                                         "tdm_step_batch"};  // Tandem's own: for callbacks
   const std::regex pattern(R"(typedef struct (tdm_\w+) \{\s*size_t struct_size;)");
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
     declared.insert((*match)[1]);

@@ -6,8 +6,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_open,
-                    loader_shuffled, measure, op_overhead, places, report)
+from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
+                    loader_open, loader_shuffled, measure, op_overhead, places, report)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -244,6 +244,23 @@ class Loader(unittest.TestCase):
         dataloader, indexed = loader_shuffled.entries(rates)
         self.assertEqual((dataloader["peer_name"], dataloader["peer"], dataloader["ratio"]), ("python-dataloader", 3, 0.05))
         self.assertEqual((indexed["peer_name"], indexed["ratio"]), ("uint8-tensor-indexed", 0.5))
+
+    def test_pictures_are_compared_with_as_many_threads(self):
+        commands = loader_jpeg.sides("/folder", "train", 1)
+        self.assertEqual(list(commands), ["ours", "torchvision-0", "torchvision-1"])
+        self.assertEqual(list(loader_jpeg.sides("/folder", "plain", 2)), ["ours", "torchvision-2"])
+        entry = loader_jpeg.entry("train", 1, {"ours": [3] * 5, "torchvision-0": [2] * 5, "torchvision-1": [1] * 5})
+        self.assertEqual((entry["case"], entry["peer"], entry["unit"]), ("jpeg-train", 2, "pictures/s"))
+        self.assertAlmostEqual(entry["ratio"], 2 / 3)
+
+    def test_pictures_must_be_the_same_unless_they_are_random(self):
+        ours = {"labels": 3, "pixels": 10_000_000}
+        loader_jpeg.compare("plain", {"ours": ours, "torchvision-1": {"labels": 3, "pixels": 10_000_100}})
+        with self.assertRaisesRegex(measure.BenchError, "pixels"):
+            loader_jpeg.compare("plain", {"ours": ours, "torchvision-1": {"labels": 3, "pixels": 10_100_000}})
+        loader_jpeg.compare("train", {"ours": ours, "torchvision-1": {"labels": 3, "pixels": 20_000_000}})
+        with self.assertRaisesRegex(measure.BenchError, "labels"):
+            loader_jpeg.compare("train", {"ours": ours, "torchvision-1": {"labels": 4, "pixels": 10_000_000}})
 
     def test_cases_are_chosen_by_name(self):
         called = []

@@ -1384,9 +1384,12 @@ typedef struct tdm_loader_options {
   int64_t shuffle_window; /* … so many consecutive ones of the shuffled blocks, 0: 16; block 0: all samples alike */
   int64_t prefetch_bytes; /* of batches ahead: none is begun that would be too much; 0: 256 MiB */
   const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: none */
+  int32_t pin_memory;     /* 1: batches in page-locked memory, from which copies to a GPU run beside computation;
+                             TDM_ERROR_UNSUPPORTED in a process without CUDA */
+  int32_t reserved_2;
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL }
+  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0 }
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1519,6 +1522,89 @@ TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_d
  * tdm_loader_free(). */
 TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
                                           tdm_loader** out);
+
+/* Records of files of any format that a schema describes; docs/samples.md has its JSON. Threads of a loader decode them
+ * straight into a batch's tensors. Fields of varying size have other tensors beside them: see
+ * tdm_dataset_field_name(). A record that is not what the schema says is an error of the batch that it is in, naming
+ * file, chunk, record and field. */
+typedef struct tdm_schema_options {
+  size_t struct_size;
+  const char* schema;    /* JSON; NULL: what the first file carries, one of RecordIO version 2 */
+  const char* decoding;  /* JSON, NULL for the defaults: {"fits": {"picture": {"kind": "random_resized_crop",
+                            "height": 224, "width": 224, "flip": true}}, "max_pixels": 100000000, "strict": true} */
+  const char* collating; /* likewise: {"pad": {"tokens": {"value": 0, "multiple_of": 8, "max_length": 512}},
+                            "pack": {"text": {"length": 1024}}} */
+} tdm_schema_options;
+#define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL }
+TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
+                                           const tdm_schema_options* options, tdm_dataset** out);
+
+/* ----------------------------------------------------------------------------------------------- steps on batches */
+
+/* Steps on each whole batch, in the loader's threads, after those that were added before: a JSON list such as
+ * [{"step": "random_crop", "fields": ["image"], "height": 32, "width": 32, "padding": 4},
+ *  {"step": "normalize", "fields": ["image"], "mean": [0.5], "std": [0.25], "scale": 0.00392156862745098}]
+ * docs/samples.md has all steps. What is random about a sample follows from the seed, the epoch and the sample. Errors of
+ * a step are those of the tdm_loader_next() that would have given the batch. Before the first epoch. */
+TDM_API tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms);
+
+/* A batch as a step of the caller's own sees it. Handles and lists live until the callback returns. */
+typedef struct tdm_step_batch {
+  size_t struct_size;
+  tdm_tensor* const* tensors;
+  const char* const* names;   /* of each */
+  size_t tensor_count;
+  tdm_tensor** outputs;       /* NULL at first: handles that stay the callback's; one for each tensor, which takes its
+                                 place unless it stays NULL, then one for each of `adds` */
+  size_t output_count;
+  const uint64_t* randomness; /* a hash of (seed, epoch, sample) for each row; 0 for one of zeros */
+  int64_t rows;
+} tdm_step_batch;
+/* A step of the caller's own, which may change no tensor in place. `adds` are the names of fields that it adds: give
+ * tdm_loader_next() room for them. Threads of the loader call it at once, for different batches, without gradients; it
+ * must not use the loader. destroy(user_data) is called when the loader is freed. */
+TDM_API tdm_error* tdm_loader_add_step(tdm_loader* loader,
+                                       tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                       const char* const* adds, size_t add_count, void* user_data,
+                                       void (*destroy)(void* user_data));
+
+/* -------------------------------------------------------------------------------------------- a loader's statistics */
+
+/* What more speed would have to come from; frozen numbers. */
+typedef int32_t tdm_loader_bottleneck;
+enum {
+  TDM_LOADER_BOTTLENECK_UNKNOWN = 0,      /* nothing was loaded yet */
+  TDM_LOADER_BOTTLENECK_PROGRAM = 1,      /* it waits for less than a tenth of its time: batches are there */
+  TDM_LOADER_BOTTLENECK_READING = 2,      /* records of files, with their checksums and decompression */
+  TDM_LOADER_BOTTLENECK_DECODING = 3,     /* records, or whatever the data set holds, to tensors of batches */
+  TDM_LOADER_BOTTLENECK_TRANSFORMING = 4, /* steps on batches */
+  TDM_LOADER_BOTTLENECK_PINNING = 5,      /* copying to page-locked memory */
+};
+
+/* Where time went since the loader was made, in nanoseconds; times of threads are sums over all of them. */
+typedef struct tdm_loader_statistics {
+  size_t struct_size;
+  int64_t batches;          /* made */
+  int64_t samples;          /* in them */
+  int64_t bytes;            /* of their tensors */
+  int64_t most_bytes_ready; /* at once, of batches that were made and not asked for */
+  int64_t threads;
+  int64_t reading;
+  int64_t decoding;
+  int64_t transforming;
+  int64_t pinning;
+  int64_t waiting_for_room; /* of threads, while as much was ahead as is allowed */
+  int64_t delivered;        /* batches that tdm_loader_next() gave */
+  int64_t waiting;          /* of the program in tdm_loader_next(); without threads it makes batches there */
+  int64_t computing;        /* of the program between a batch and asking for the next */
+  tdm_loader_bottleneck bottleneck;
+  int32_t reserved;
+} tdm_loader_statistics;
+#define TDM_LOADER_STATISTICS_INIT \
+  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0 }
+TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
+/* The same as one line of text, which ends with what the bottleneck is. */
+TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
 
 /* -------------------------------------------------------------------------------------------------------- samplers */
 

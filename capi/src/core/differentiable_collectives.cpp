@@ -33,13 +33,13 @@ tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_ten
                                          tdm_tensor** out) {
   return guard("tdm_differentiable_all_reduce", [&] {
     not_null(out, "out");
-    *out = make_tensor_handle(
-        differentiable::all_reduce(share_group(group), unwrap(tensor, "tensor"), to_reduce_op(op)));
+    *out =
+        make_tensor_handle(differentiable::all_reduce(share_group(group), unwrap(tensor, "tensor"), to_reduce_op(op)));
   });
 }
 
-tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
-                                     tdm_reduce_op op, tdm_tensor** out) {
+tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
+                                     tdm_tensor** out) {
   return guard("tdm_differentiable_reduce", [&] {
     not_null(out, "out");
     *out = make_tensor_handle(
@@ -47,8 +47,8 @@ tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor*
   });
 }
 
-tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
-                                     tdm_tensor** out, size_t out_count) {
+tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out,
+                                     size_t out_count) {
   return guard("tdm_differentiable_gather", [&] {
     check_out(out, out_count, unwrap_group(group));
     hand_over(differentiable::gather(share_group(group), unwrap(tensor, "tensor"), root), out);

@@ -101,7 +101,8 @@ class ComputeThread {
 };
 
 ComputeThread* compute_thread() {
-  static ComputeThread* const thread = new ComputeThread;  // stopped by its hook; callers may outlive static destructors
+  static ComputeThread* const thread =
+      new ComputeThread;  // stopped by its hook; callers may outlive static destructors
   return thread;
 }
 

@@ -26,8 +26,8 @@ void end_intra_op(const ThreadState& ending);
 // Whether this thread has its pool already, or none is wanted: what follows may just run.
 bool computes_widely(ThreadState& state);
 
-// Runs `work` with several cores where it can, with this thread's modes (grad, autocast …), and rethrows what it throws.
-// Returns when it is done. For callers for whom computes_widely() is false.
+// Runs `work` with several cores where it can, with this thread's modes (grad, autocast …), and rethrows what it
+// throws. Returns when it is done. For callers for whom computes_widely() is false.
 void run_widely(ThreadState& state, const std::function<void()>& work);
 
 template <typename Work>

@@ -1,31 +1,21 @@
 #include "tandem/loader.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/dataset_handle.h"
 #include "core/handles.h"
 #include "core/loaded_batch.h"
+#include "core/loader_handle.h"
 #include "core/loader_options.h"
 #include "core/options.h"
 #include "core/sampler_handle.h"
 #include "core/strings.h"
 
-using tandem::Kind;
 using tandem::capi::guard;
 using tandem::capi::if_live;
 using tandem::capi::invalid;
 using tandem::capi::not_null;
 using tandem::capi::to_strings;
-
-struct tdm_loader : tandem::capi::Handle<Kind::kLoader> {
-  template <typename Data>
-  tdm_loader(std::size_t tensors, const std::shared_ptr<Data>& dataset, const tandem::LoaderOptions& options)
-      : field_count(tensors), loader(dataset, options) {}
-  const std::size_t field_count;
-  tandem::DataLoader loader;
-  std::optional<tandem::LoadedBatch> batch;  // that next() gave last, without its tensors
-};
 
 namespace {
 
@@ -76,6 +66,7 @@ LoaderOptions read_loader_options(const tdm_loader_options* options) {
   chosen.prefetch = given.prefetch;
   if (given.sampler) chosen.order = not_null(given.sampler, "options->sampler")->order;
   if (given.prefetch_bytes != 0) chosen.prefetch_bytes = given.prefetch_bytes;
+  chosen.pin_memory = given.pin_memory != 0;
   return chosen;
 }
 

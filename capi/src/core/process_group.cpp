@@ -93,8 +93,7 @@ tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* 
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
-                                   const size_t* sizes, size_t group_count, const char* name,
-                                   tdm_process_group** out) {
+                                   const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
   return guard("tdm_process_group_split", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");

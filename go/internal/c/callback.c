@@ -41,7 +41,7 @@ static tdm_error* on_backward(void* user_data, const tdm_function_backward* call
 }
 
 static tdm_error* on_bucket(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work) {
-  tg_call call = {tdm_scope_current(), NULL, 0, NULL, 0, NULL, 0, NULL, bucket, work, 0, NULL};
+  tg_call call = {tdm_scope_current(), NULL, 0, NULL, 0, NULL, 0, NULL, bucket, work, 0, NULL, NULL};
   return tgCallback((uintptr_t)user_data, &call);
 }
 
@@ -84,6 +84,20 @@ tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, tdm_tensor
   tdm_replicas replicas = {sizeof replicas, parameters, parameter_count, replica_parameters, buffers,
                            buffer_count,    replica_buffers, on_replica, (void*)handle,      release};
   return tdm_data_parallel_forward(data_parallel, &replicas, inputs, input_count, results, result_count);
+}
+
+static tdm_error* on_step(void* user_data, const tdm_step_batch* batch) {
+  tg_call go = {.scope = tdm_scope_current(),
+                .inputs = batch->tensors,
+                .input_count = batch->tensor_count,
+                .results = batch->outputs,
+                .result_count = batch->output_count,
+                .step = batch};
+  return tgCallback((uintptr_t)user_data, &go);
+}
+
+tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle) {
+  return tdm_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
 }
 
 tdm_error* tg_error(const char* message, uintptr_t handle) {

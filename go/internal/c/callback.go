@@ -29,7 +29,8 @@ type Invocation struct {
 
 	Replica int // of a data-parallel module
 
-	Data *DataCall // of a data set or sampler
+	Data       *DataCall // of a data set or sampler
+	Randomness []uint64  // of a loader's step: for each row
 }
 
 // DataCall is what a data set or sampler is asked for.
@@ -101,6 +102,8 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 
 		Replica: int(call.replica),
 		Data:    data,
+
+		Randomness: randomnessOf(call),
 	})
 	if err != nil {
 		return thrown(err)

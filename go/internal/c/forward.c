@@ -295,6 +295,11 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_dataset_create",
     "tdm_dataset_from_iterable",
     "tdm_loader_create_from",
+    "tdm_dataset_from_schema",
+    "tdm_loader_add_transforms",
+    "tdm_loader_add_step",
+    "tdm_loader_get_statistics",
+    "tdm_loader_statistics_text",
     "tdm_sampler_free",
     "tdm_sampler_size",
     "tdm_sampler_samples",
@@ -1781,177 +1786,202 @@ tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_o
   return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[287])(dataset, options, out);
 }
 
+tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[288])(paths, path_count, options, out);
+}
+
+tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[289])(loader, transforms);
+}
+
+tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[290])(loader, step, adds, add_count, user_data, destroy);
+}
+
+tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[291])(loader, out);
+}
+
+tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[292])(loader, out);
+}
+
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[288]) return;
-  ((void (*)(tdm_sampler* sampler))slots[288])(sampler);
+  if (!slots[293]) return;
+  ((void (*)(tdm_sampler* sampler))slots[293])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[289]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[289])(sampler);
+  if (!slots[294]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[294])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[290])(sampler, seed, epoch, first, samples, count);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[295])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[291])(size, out);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[296])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[292])(size, out);
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[297])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[293])(weights, count, positions, replacement, out);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[298])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[294])(samples, count, shuffle, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[299])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[295])(samples, count, batch_size, shuffle, out);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[300])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[296])(lengths, count, batch_size, window, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[301])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[297])(sampler, rank, world_size, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[302])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[298])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[303])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[299])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[304])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[300])(dataset, log, options, state, state_size, quarantine, out);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[305])(dataset, log, options, state, state_size, quarantine, out);
 }
 
 void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
-  if (!slots[301]) return;
-  ((void (*)(tdm_dynamic_loader* loader))slots[301])(loader);
+  if (!slots[306]) return;
+  ((void (*)(tdm_dynamic_loader* loader))slots[306])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[302])(loader, has_step);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[307])(loader, has_step);
 }
 
 tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[303])(loader, part, field_count, has_part);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[308])(loader, part, field_count, has_part);
 }
 
 tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[304])(loader, out);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[309])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[305])(loader, sample, reason);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[310])(loader, sample, reason);
 }
 
 int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
-  if (!slots[306]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[306])(loader);
+  if (!slots[311]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[311])(loader);
 }
 
 int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
-  if (!slots[307]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[307])(loader);
+  if (!slots[312]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[312])(loader);
 }
 
 int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
-  if (!slots[308]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[308])(loader);
+  if (!slots[313]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[313])(loader);
 }
 
 int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
-  if (!slots[309]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[309])(loader);
+  if (!slots[314]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[314])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[310])(loader, record);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[315])(loader, record);
 }
 
 tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[311])(loader);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[316])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[312])(loader, out);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[317])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[313])(loader, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[318])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[314])(folder, suffix, out);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[319])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[315]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[315])(writer);
+  if (!slots[320]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[320])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[316])(writer, tag, value, step, wall_time);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[321])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[317])(writer, tag, values, step, wall_time);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[322])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[318])(writer, tag, image, layout, step, wall_time);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[323])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[319])(writer, tag, text, step, wall_time);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[324])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[320])(writer);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[325])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[321])(writer);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[326])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[322]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[322])(writer);
+  if (!slots[327]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[327])(writer);
 }

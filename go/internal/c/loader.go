@@ -17,6 +17,7 @@ type LoaderOptions struct {
 	ShuffleBlock, ShuffleWindow int
 	PrefetchBytes               int
 	Sampler                     Sampler // nil: none
+	PinMemory                   bool
 }
 
 // The C options, struct_size and all.
@@ -26,7 +27,7 @@ func (o LoaderOptions) raw() C.tdm_loader_options {
 		shuffle: boolean(o.Shuffle), seed: C.uint64_t(o.Seed), tail: C.tdm_tail(o.Tail),
 		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch), global_batch: boolean(o.GlobalBatch),
 		shuffle_block: C.int64_t(o.ShuffleBlock), shuffle_window: C.int64_t(o.ShuffleWindow),
-		prefetch_bytes: C.int64_t(o.PrefetchBytes), sampler: sampler(o.Sampler),
+		prefetch_bytes: C.int64_t(o.PrefetchBytes), sampler: sampler(o.Sampler), pin_memory: boolean(o.PinMemory),
 	}
 	options.struct_size = C.sizeof_tdm_loader_options
 	return options

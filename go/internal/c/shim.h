@@ -120,6 +120,8 @@ typedef struct tg_call {
   size_t* output_count; /* how many of the results there are; NULL: all */
   /* Of a data set or sampler: */
   tg_data_call* data; /* NULL: none */
+  /* Of a loader's step: */
+  const tdm_step_batch* step; /* NULL: none */
 } tg_call;
 
 TDM_API tdm_error* tg_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
@@ -150,6 +152,9 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
                                             tdm_tensor* const* replica_buffers, uintptr_t handle,
                                             tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
                                             size_t* result_count);
+
+/* tdm_loader_add_step(), likewise. */
+TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);

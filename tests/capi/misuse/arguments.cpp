@@ -60,6 +60,9 @@ tdm_error* end_stream(void*, void*, tdm_tensor**, std::size_t, std::int32_t*) {
   return nullptr;
 }
 void close_stream(void*, void*) {}
+tdm_error* leave_batch(void*, const tdm_step_batch*) {
+  return nullptr;
+}
 void destroy(void*) {}
 
 template <typename F>
@@ -230,23 +233,25 @@ std::uint64_t Arguments::integer_for(const std::string& parameter) {
 }
 
 void* Arguments::string_for(const std::string& parameter) {
-  static const std::map<std::string, std::string> texts = {{"tdm_module_create.type", "Linear"},
-                                                           {"tdm_optimizer_create.type", "SGD"},
-                                                           {"tdm_optimizer_get_option.name", "lr"},
-                                                           {"tdm_op_find.name", "aten::add"},
-                                                           {"tdm_op_find.overload", "Tensor"},
-                                                           {"tdm_live_count.type", "tensor"},
-                                                           {"tdm_load_library.path", "./no-such-library.so"},
-                                                           {"tdm_safetensors_load.path", "no-such-file"},
-                                                           {"tdm_recordio_reader_create.path", "records"},
-                                                           {"tdm_store_compare_set.expected", "value"},
-                                                           {"host", "127.0.0.1"},
-                                                           {"log", "\n"},
-                                                           {"quarantine", "[]"},
-                                                           {"key", "key"},
-                                                           {"keys", "key"},
-                                                           {"path", "written"},
-                                                           {"paths", "records"}};
+  static const std::map<std::string, std::string> texts = {
+      {"tdm_module_create.type", "Linear"},
+      {"tdm_optimizer_create.type", "SGD"},
+      {"tdm_optimizer_get_option.name", "lr"},
+      {"tdm_op_find.name", "aten::add"},
+      {"tdm_op_find.overload", "Tensor"},
+      {"tdm_live_count.type", "tensor"},
+      {"tdm_load_library.path", "./no-such-library.so"},
+      {"tdm_safetensors_load.path", "no-such-file"},
+      {"tdm_recordio_reader_create.path", "records"},
+      {"tdm_store_compare_set.expected", "value"},
+      {"host", "127.0.0.1"},
+      {"log", "\n"},
+      {"quarantine", "[]"},
+      {"key", "key"},
+      {"keys", "key"},
+      {"tdm_loader_add_transforms.transforms", R"([{"step": "to_float", "fields": ["value"]}])"},
+      {"path", "written"},
+      {"paths", "records"}};
   auto found = texts.find(key(function_, parameter));
   if (found == texts.end()) found = texts.find(parameter);
   texts_.push_back(found == texts.end() ? "text" : found->second);
@@ -329,6 +334,7 @@ void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "destroy") return pointer_to(destroy);
   if (parameter == "recompute") return pointer_to(recompute);
   if (parameter == "begin") return pointer_to(begin_bucket);
+  if (parameter == "step") return pointer_to(leave_batch);
   if (parameter == "finish") return pointer_to(finish_bucket);
   if (parameter == "get") return pointer_to(get_sample);
   if (parameter == "map") return pointer_to(map_sample);

@@ -96,6 +96,7 @@ struct LoaderOptions {
   int64_t shuffle_block = 0;      // samples that stay together; 0: none do
   int64_t shuffle_window = 0;     // blocks that are mixed; 0: 16
   int64_t prefetch_bytes = 0;     // 0: 256 MiB
+  bool pin_memory = false;        // batches in page-locked memory; needs CUDA
 };
 
 // Batches of RecordIO files: this rank's part of each global batch of a seeded shuffle.
@@ -118,11 +119,16 @@ class Loader {
     raw.shuffle_block = options.shuffle_block;
     raw.shuffle_window = options.shuffle_window;
     raw.prefetch_bytes = options.prefetch_bytes;
+    raw.pin_memory = options.pin_memory;
     check(tdm_loader_create(pointers.data(), pointers.size(), fields.data(), fields.size(), &raw, handle_.out()));
   }
 
   int64_t sample_count() const { return tdm_loader_sample_count(handle_.get()); }
   int64_t batch_count() const { return tdm_loader_batch_count(handle_.get()); }
+  // Steps on each batch in the loader's threads, as JSON; before the first epoch. See tdm_loader_add_transforms().
+  void add_transforms(const std::string& transforms) {
+    check(tdm_loader_add_transforms(handle_.get(), transforms.c_str()));
+  }
   // Drops what is left of the last epoch. first_batch -1: as 0, but the restored epoch where restore() went on, the
   // first time.
   void start_epoch(int64_t epoch, int64_t first_batch = 0) {
@@ -160,6 +166,12 @@ class Loader {
   void restore(const std::string& state) { check(tdm_loader_restore(handle_.get(), state.data(), state.size())); }
   // The epoch to go on with.
   int64_t current_epoch() const { return tdm_loader_current_epoch(handle_.get()); }
+  // One line about where time went, which ends with what the bottleneck is.
+  std::string statistics() const {
+    tdm_string* text = nullptr;
+    check(tdm_loader_statistics_text(handle_.get(), &text));
+    return take_string(text);
+  }
 
  private:
   tdm_loader_batch about_batch() const {
