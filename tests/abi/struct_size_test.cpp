@@ -66,11 +66,29 @@ class Records {
     const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
     return tdm_loader_create(&path, 1, &field, 1, options, out);
   }
+  tdm_error* dataset(tdm_dataset** out) const {
+    const char* path = path_.c_str();
+    const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
+    return tdm_dataset_from_records(&path, 1, &field, 1, out);
+  }
 
  private:
   tandem::test::TempDir folder_;
   std::string path_;
 };
+
+const char* const kByte = "byte";
+
+// Of streams that nobody opens.
+tdm_iterable no_streams() {
+  tdm_iterable iterable = TDM_ITERABLE_INIT;
+  iterable.names = &kByte;
+  iterable.field_count = 1;
+  iterable.open = [](void*, std::uint64_t, std::int64_t, void**) -> tdm_error* { return nullptr; };
+  iterable.next = [](void*, void*, tdm_tensor**, std::size_t, std::int32_t*) -> tdm_error* { return nullptr; };
+  iterable.close = [](void*, void*) {};
+  return iterable;
+}
 
 // A group of one: the options' own, else what the environment says.
 tdm_error* group_of_one(const tdm_process_group_options* options, tdm_process_group** out) {
@@ -308,6 +326,29 @@ std::vector<Case> cases() {
                                       tdm_loader_free(loader);
                                       return error;
                                     }),
+      of_struct<tdm_dynamic_loader_options>(INITIAL(tdm_dynamic_loader_options, TDM_DYNAMIC_LOADER_OPTIONS_INIT),
+                                            [](tdm_dynamic_loader_options* given) {
+                                              const Records records;
+                                              tdm_dataset* dataset = nullptr;
+                                              tdm_error* error = records.dataset(&dataset);
+                                              tdm_dynamic_loader* loader = nullptr;
+                                              if (!error) {
+                                                error = tdm_dynamic_loader_replay(dataset, "", given, nullptr, 0,
+                                                                                  nullptr, &loader);
+                                              }
+                                              tdm_dynamic_loader_free(loader);
+                                              tdm_dataset_free(dataset);
+                                              return error;
+                                            }),
+      of_struct<tdm_iterable>(
+          "tdm_iterable", no_streams(),
+          [](tdm_iterable* given) {
+            tdm_dataset* dataset = nullptr;
+            tdm_error* error = tdm_dataset_from_iterable(given, &dataset);
+            tdm_dataset_free(dataset);
+            return error;
+          },
+          offsetof(tdm_iterable, close) + sizeof(void*)),
       of_struct<tdm_schema_options>(INITIAL(tdm_schema_options, TDM_SCHEMA_OPTIONS_INIT),
                                     [](tdm_schema_options* given) {
                                       const tandem::test::TempDir folder;

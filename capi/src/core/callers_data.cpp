@@ -203,10 +203,10 @@ tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset**
     not_null(iterable, "iterable");
     not_null(out, "out");
     const auto given = read_options<tdm_iterable>(iterable, TDM_ITERABLE_INIT, "tdm_iterable");
-    auto texts = read_names(given.names, given.field_count);
     not_null(given.open, "iterable->open");
     not_null(given.next, "iterable->next");
     not_null(given.close, "iterable->close");
+    auto texts = read_names(given.names, given.field_count);
     if (given.size < -1) invalid("iterable->size is " + std::to_string(given.size) + ", but must be at least -1");
     const auto callback = std::make_shared<Callback>(given.user_data);
     *out = new tdm_dataset(std::make_shared<CallersIterable>(given, std::move(texts), callback));

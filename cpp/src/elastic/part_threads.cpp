@@ -46,8 +46,14 @@ void PartThreads::stop() {
   }
 }
 
+// Whether the program waits for a part of the step that is leased now. It may not have noticed yet that the one that it
+// waits for is over: what comes then is ahead.
+bool PartThreads::is_asked() const {
+  return asked_ && leasing_ <= *asked_;
+}
+
 bool PartThreads::may_lease() const {
-  const std::size_t most = static_cast<std::size_t>(options_.prefetch) + (asking_ ? 1 : 0);
+  const std::size_t most = static_cast<std::size_t>(options_.prefetch) + (is_asked() ? 1 : 0);
   return !failure_ && ready_.size() + busy_.size() < most;
 }
 
@@ -80,7 +86,7 @@ void PartThreads::work() {
 // Leases and makes one more part, with the lock given up meanwhile.
 void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine) {
   const Place step = leasing_;
-  const bool urgent = asking_;
+  const bool urgent = is_asked();
   const long completed = completed_;
   lock.unlock();
   Lease lease;
@@ -113,11 +119,11 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
 std::optional<MadePart> PartThreads::next(Place step) {
   std::unique_lock<std::mutex> lock(mutex_);
   ++completed_;
-  asking_ = true;
+  asked_ = step;
   changed_.notify_all();
   changed_.wait_for(lock, options_.timeout,
                     [&] { return stopping_ || failure_ || is_over(step) || ready_of(step) != ready_.end(); });
-  asking_ = false;
+  asked_.reset();
   if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped, by abort() or shutdown");
   if (const auto found = ready_of(step); found != ready_.end()) {
     MadePart part = std::move(*found);

@@ -47,7 +47,8 @@ class PartThreads {
 
  private:
   void work();
-  bool may_lease() const;  // with the lock held, here and below
+  bool is_asked() const;  // with the lock held, here and below
+  bool may_lease() const;
   bool is_over(Place step) const;
   std::deque<MadePart>::iterator ready_of(Place step);
   void lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine);
@@ -59,10 +60,10 @@ class PartThreads {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<MadePart> ready_;
-  std::multiset<Place> busy_;  // what threads lease or make just now
-  Place leasing_;              // the step whose parts are leased; those before it have none left
-  bool asking_ = false;        // next() waits
-  long completed_ = 0;         // counts calls of next(), each of which may have completed a step's last part
+  std::multiset<Place> busy_;   // what threads lease or make just now
+  Place leasing_;               // the step whose parts are leased; those before it have none left
+  std::optional<Place> asked_;  // the step that next() waits for
+  long completed_ = 0;          // counts calls of next(), each of which may have completed a step's last part
   std::exception_ptr failure_;
   bool stopping_ = false;
 

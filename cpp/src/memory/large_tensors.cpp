@@ -97,7 +97,9 @@ class LargeBlocks final : public c10::Allocator {
     const std::size_t number = bytes < std::size_t{1} << 50 ? size_number(bytes) : kSizes;
     const std::lock_guard<std::mutex> lock(mutex_);
     Header* block = number < kSizes ? take_block(number) : nullptr;
-    TORCH_CHECK(block, "can't allocate memory: you tried to allocate ", bytes, " bytes, and the system has none left");
+    // In LibTorch's words, which programs look for.
+    TORCH_CHECK(block, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+                " bytes. Error code 12 (Cannot allocate memory)");
     return block + 1;
   }
 
