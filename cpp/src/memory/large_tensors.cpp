@@ -149,10 +149,16 @@ class LargeBlocks final : public c10::Allocator {
       }
     } else {
       if (static_cast<std::size_t>(arena_end_ - arena_) < bytes + sizeof(Header)) {
-        char* arena = map(kArena);
+        std::size_t size = kArena;
+        char* arena = map(size);
+        if (!arena) {  // where addresses are limited, only as much as is needed
+          release(0);
+          size = mapped_size(bytes);
+          arena = map(size);
+        }
         if (!arena) return nullptr;
         arena_ = arena;
-        arena_end_ = arena + kArena;
+        arena_end_ = arena + size;
       }
       place = std::exchange(arena_, arena_ + bytes + sizeof(Header));
     }

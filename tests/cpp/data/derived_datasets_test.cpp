@@ -48,6 +48,37 @@ class Odd : public Dataset {
   std::string place(std::int64_t i) const override { return "line " + std::to_string(i); }
 };
 
+// Samples [i, the randomness that it was given].
+class Random : public Dataset {
+ public:
+  std::int64_t size() const override { return 10; }
+  std::vector<at::Tensor> get(std::int64_t i) override { return {at::tensor({i, std::int64_t{-1}})}; }
+  std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
+                                           std::span<const std::uint64_t> randomness, std::int64_t rows) override {
+    auto batch = get_batch(samples, rows);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      batch[0][static_cast<std::int64_t>(i)][1] = static_cast<std::int64_t>(randomness[i]);
+    }
+    return batch;
+  }
+};
+
+// As augmentation needs it.
+TEST(DerivedDatasets, HandOnTheRandomnessOfSamples) {
+  const auto random = std::make_shared<Random>();
+  const std::uint64_t numbers_of[] = {100, 101, 102};
+  const auto column = [&](const std::shared_ptr<Dataset>& data, const Ids& samples, std::int64_t which) {
+    const at::Tensor of = data->get_random_batch(samples, numbers_of, 3)[0].select(1, which).contiguous();
+    return Ids(of.const_data_ptr<std::int64_t>(), of.const_data_ptr<std::int64_t>() + 3);
+  };
+  const auto subset = subset_dataset(random, {9, 8, 7});
+  EXPECT_EQ(column(subset, {2, 0, 1}, 0), (Ids{7, 9, 8}));
+  EXPECT_EQ(column(subset, {2, 0, 1}, 1), (Ids{100, 101, 102}));
+  const auto both = concat_dataset({random, random});
+  EXPECT_EQ(column(both, {12, 3, 15}, 0), (Ids{2, 3, 5}));
+  EXPECT_EQ(column(both, {12, 3, 15}, 1), (Ids{100, 101, 102}));
+}
+
 TEST(Concat, GivesPartsOneAfterTheOther) {
   const auto both = concat_dataset({numbers(0, 3), numbers(0, 0), numbers(7, 4)});
   EXPECT_EQ(both->size(), 7);

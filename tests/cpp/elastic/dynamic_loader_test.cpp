@@ -10,6 +10,8 @@
 
 #include "cpp/comm/threads.h"
 #include "cpp/data/expect_error.h"
+#include "tandem/batch_transform.h"
+#include "tandem/samplers.h"
 
 namespace tandem::testing {
 namespace {
@@ -148,6 +150,22 @@ TEST(DynamicLoader, HasTheGlobalBatchesOfTheStaticPartition) {
       for (const auto& state : states) EXPECT_EQ(state, states[0]);
     }
   }
+}
+
+TEST(DynamicLoader, TakesAnOrderAndStepsOfTheProgramsOwn) {
+  const auto data = std::make_shared<Numbers>(6);
+  DynamicLoaderOptions options = options_of(4, 3);
+  options.order = subset_order({5, 3, 1}, /*shuffle=*/false);
+  options.transforms = {custom_step([](Batch& batch) { batch.tensors[0] = batch.tensors[0] * 10; })};
+  DynamicLoader loader(data, options, {hash_store(), 1, 0, 1});
+  ASSERT_TRUE(loader.next_step());
+  const auto part = loader.next();
+  ASSERT_TRUE(part.has_value());
+  EXPECT_EQ(part->samples, (Ids{5, 3, 1}));
+  EXPECT_TRUE(part->tensors[0].equal(at::tensor({50, 30, 10}, at::kLong).unsqueeze(1)));
+  EXPECT_FALSE(loader.next().has_value());
+  loader.commit();
+  EXPECT_FALSE(loader.next_step());
 }
 
 TEST(DynamicLoader, WhoIsFreeTakesMore) {

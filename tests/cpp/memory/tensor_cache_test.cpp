@@ -3,6 +3,8 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -150,6 +152,34 @@ TEST(TensorCache, WhatTheSystemDoesNotHaveIsAnErrorThatNamesTheBytes) {
     }
   }
   EXPECT_NE(allocator().allocate(1 << 20).get(), nullptr);
+}
+
+// Ends the process: with 0 if blocks can be had where there are no addresses for a piece of 64 MiB to cut them from.
+[[noreturn]] void allocate_with_few_addresses() {
+  constexpr std::size_t kBytes = 3333333;  // of a size that nothing else here asks for; a piece holds 19
+  std::vector<c10::DataPtr> blocks;
+  const auto next = [&] {
+    blocks.push_back(allocator().allocate(kBytes));
+    return reinterpret_cast<std::uintptr_t>(blocks.back().get());
+  };
+  std::uintptr_t before = next(), now = next();
+  for (; now > before && now - before < 2 * kBytes; now = next()) before = now;
+  for (int i = 1; i < 19; ++i) next();  // the rest of the piece that begins here
+  std::ifstream status("/proc/self/statm");
+  std::size_t pages = 0;
+  status >> pages;
+  const rlimit limit{pages * 4096 + (24u << 20), RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+  try {
+    for (int i = 0; i < 3; ++i) next();
+  } catch (const c10::Error&) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+TEST(TensorCache, TakesLittleWhereThereIsLittle) {
+  EXPECT_EXIT(allocate_with_few_addresses(), testing::ExitedWithCode(0), "");
 }
 
 struct Reports : c10::MemoryReportingInfoBase {
