@@ -26,8 +26,10 @@ class TANDEM_API Dataset {
   // are any, are zeros. Without samples the shapes are those of other samples. The default stacks what get() gives.
   // Errors: kInvalidArgument naming sample and shapes where samples differ in shape or dtype.
   virtual std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows);
-  // What a loader calls: get_batch() for a data set whose samples are random (cut, mirrored), which follows from their
-  // sample_randomness() alone. The default is get_batch(), for all others. A data set made of others hands it on.
+  // get() for a data set whose samples are random (cut, mirrored), which follows from their sample_randomness() alone.
+  // The default is get(), for all others. A data set made of others hands the randomness on.
+  virtual std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness);
+  // What a loader calls: get_batch() for such a data set. The default is get_batch().
   virtual std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
                                                    std::span<const std::uint64_t> randomness, std::int64_t rows);
   // Of a batch's tensors; may be empty.

@@ -11,9 +11,9 @@ namespace tandem {
 void GroupState::check_usable(const std::string& collective) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!broken_) return;
-  const bool aborted = broken_->code() == ErrorCode::kAborted;
-  throw Error(broken_->code(), collective + ": group '" + name_ + "' can no longer be used" +
-                                   (aborted ? ": " : ", for an earlier collective failed: ") + broken_->what());
+  throw Error(broken_->code(), collective + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " +
+                                   std::to_string(size_) +
+                                   "), was not begun: the group can no longer be used: " + broken_->what());
 }
 
 Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, int peer, bool point_to_point) {
@@ -55,13 +55,18 @@ std::string GroupState::describe(const Collective& collective) const {
 }
 
 void GroupState::add(GuardedWork& work) {
-  std::optional<Error> aborted;
+  std::optional<Error> ended;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     in_flight_.emplace(&work, c10::intrusive_ptr<GuardedWork>::reclaim_copy(&work));
-    if (broken_ && broken_->code() == ErrorCode::kAborted) aborted = broken_;
+    if (broken_ && (broken_->code() == ErrorCode::kAborted || work.sends_unwatched())) ended = broken_;
   }
-  if (aborted) work.interrupt(*aborted);  // abort() came between begin() and here
+  // abort() or fail() came between begin() and here.
+  if (ended) work.interrupt(ended->code() == ErrorCode::kAborted ? *ended : failed_after(*ended, work.collective_));
+}
+
+Error GroupState::failed_after(const Error& failure, const Collective& collective) const {
+  return Error(failure.code(), describe(collective) + ", failed after: " + failure.what());
 }
 
 void GroupState::settle(GuardedWork& work) {
@@ -81,15 +86,20 @@ void GroupState::let_go() {
   if (in_flight_.empty() && being_told_ == 0) idle_.notify_all();
 }
 
-bool GroupState::fail(const Error& failure) {
+bool GroupState::fail(const Error& failure, const Collective* cause) {
+  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> sends;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (broken_) return false;
     broken_.emplace(failure);
+    for (const auto& [work, hold] : in_flight_) {
+      if (work->sends_unwatched() && &work->collective_ != cause) sends.emplace_back(work, hold);
+    }
   }
   if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
     FlightRecorder::instance().write(rank_);
   }
+  for (const auto& [work, hold] : sends) work->interrupt(failed_after(failure, work->collective_));
   end_connections();
   for (const auto& tell : ended_) tell(failure);
   return true;
@@ -164,28 +174,27 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
   // Gloo's text begins with "[/source/file.cc:line] ".
   if (text.rfind("[/", 0) == 0 && text.find("] ") != std::string::npos) text = text.substr(text.find("] ") + 2);
   const bool timeout = text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
-  Error described = code ? Error(*code, where + ", failed: " + text)
-                    : timeout
-                        ? Error(ErrorCode::kTimeout,
-                                where + ", timed out waiting for " + name_peer(text, collective) +
-                                    ", which did not take part in time: it is stopped, slow or calls other "
-                                    "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
-                                    "TANDEM_FLIGHT_RECORD keeps a record (" +
-                                    text + ")")
-                        : Error(ErrorCode::kPeerLost,
-                                where + ", failed: " + name_peer(text, collective) +
-                                    " closed its connection, because it died, ended or lost another rank (" + text +
-                                    ")");
+  Error described =
+      code      ? Error(*code, where + ", failed: " + text)
+      : timeout ? Error(ErrorCode::kTimeout,
+                        where + ", timed out waiting for " + name_peer(text, collective) +
+                            ", which did not take part in time: it is stopped, slow or calls other "
+                            "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
+                            "TANDEM_FLIGHT_RECORD keeps a record (" +
+                            text + ")")
+                : Error(ErrorCode::kPeerLost,
+                        where + ", failed: " + name_peer(text, collective) +
+                            " closed its connection, because it died, ended or lost another rank (" + text + ")");
   bool first = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     first = !broken_;
     // What fails after that fails because of it.
-    if (!first) described = Error(broken_->code(), where + ", failed after: " + broken_->what());
+    if (!first) described = failed_after(*broken_, collective);
   }
   if (first) {
     FlightRecorder::instance().end(collective.record, described.what());
-    fail(described);
+    fail(described, &collective);
   }
   return std::make_exception_ptr(described);
 }

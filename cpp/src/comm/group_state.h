@@ -54,9 +54,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // "all_reduce #3 of float[4] on group 'default' (rank 0 of 2), begun 1.5 s ago".
   std::string describe(const Collective& collective) const;
 
-  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it. False: it could
-  // not before.
-  bool fail(const Error& failure);
+  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it, and what
+  // Gloo sends, which it would not tell of that. False: it could not before.
+  bool fail(const Error& failure) { return fail(failure, nullptr); }
   // Completes every collective in flight with Error (kAborted) and ends the group's connections. `quietly`: leaves the
   // connections to their owner when nothing is in flight.
   void abort(const std::string& reason, bool quietly = false);
@@ -74,6 +74,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // A backend's failure as an Error that names things. The first one ends the group.
   std::exception_ptr explain(std::exception_ptr failure, const Collective& collective);
   std::string name_peer(const std::string& message, const Collective& collective) const;
+  // `cause`: whose failure it is, if it is a collective's.
+  bool fail(const Error& failure, const Collective* cause);
+  // What ends other collectives once the group has failed.
+  Error failed_after(const Error& failure, const Collective& collective) const;
   void end_connections();
 
   const std::string name_;

@@ -2,6 +2,7 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <set>
 
 #include "comm/flight_recorder.h"
@@ -41,10 +42,9 @@ GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collectiv
       pending_(inner_.size()) {}
 
 c10::intrusive_ptr<GuardedWork> GuardedWork::start(std::shared_ptr<GroupState> state, Collective collective,
-                                                   Inner inner, std::function<void()> finish,
-                                                   bool runs_when_waited) {
-  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), std::move(finish),
-                                               nullptr);
+                                                   Inner inner, std::function<void()> finish, bool runs_when_waited) {
+  auto work =
+      c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), std::move(finish), nullptr);
   work->runs_when_waited_ = runs_when_waited;
   state->add(*work);
   for (const auto& one : work->inner_) {
@@ -127,8 +127,13 @@ void GuardedWork::interrupt(const Error& reason) {
   state_->let_go();
 }
 
-// Gloo tells whoever receives that the peer is gone, but not each send that is under way, which would wait to the end of
-// the timeout: receives come first, and once one part has failed the others are not waited for.
+bool GuardedWork::sends_unwatched() const {
+  return is_waited_ && std::any_of(inner_.begin(), inner_.end(),
+                                   [](const auto& one) { return one->retrieveOpType() == c10d::OpType::SEND; });
+}
+
+// Gloo tells whoever receives that the peer is gone, but not each send that is under way, which would wait to the end
+// of the timeout: receives come first, and once one part has failed the others are not waited for.
 void GuardedWork::wait_for_inner() {
   bool failed = false;
   for (const bool sends : {false, true}) {

@@ -52,8 +52,10 @@ class GuardedWork : public c10d::Work {
   void end(std::exception_ptr failure);
   // As an event of the process's trace.
   void trace(const std::string& failure) const;
-  // The group was aborted.
+  // The group was aborted, or has failed.
   void interrupt(const Error& reason);
+  // Whether Gloo sends in it, which waits to the end of the timeout though the peer be gone.
+  bool sends_unwatched() const;
   // Whether it is up to the caller to wait for the inner works.
   bool claim() { return is_waited_ && !claimed_.exchange(true); }
   void wait_for_inner();

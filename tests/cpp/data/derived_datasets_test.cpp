@@ -53,6 +53,9 @@ class Random : public Dataset {
  public:
   std::int64_t size() const override { return 10; }
   std::vector<at::Tensor> get(std::int64_t i) override { return {at::tensor({i, std::int64_t{-1}})}; }
+  std::vector<at::Tensor> get_random(std::int64_t i, std::uint64_t randomness) override {
+    return {at::tensor({i, static_cast<std::int64_t>(randomness)})};
+  }
   std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
                                            std::span<const std::uint64_t> randomness, std::int64_t rows) override {
     auto batch = get_batch(samples, rows);
@@ -77,6 +80,15 @@ TEST(DerivedDatasets, HandOnTheRandomnessOfSamples) {
   const auto both = concat_dataset({random, random});
   EXPECT_EQ(column(both, {12, 3, 15}, 0), (Ids{2, 3, 5}));
   EXPECT_EQ(column(both, {12, 3, 15}, 1), (Ids{100, 101, 102}));
+  // A map takes single samples, here through one of each kind.
+  const auto mapped = map_dataset(concat_dataset({subset, random}), [](std::vector<at::Tensor> sample) {
+    sample[0] = sample[0] * 2;
+    return sample;
+  });
+  EXPECT_EQ(column(mapped, {2, 0, 4}, 0), (Ids{14, 18, 2}));
+  EXPECT_EQ(column(mapped, {2, 0, 4}, 1), (Ids{200, 202, 204}));
+  EXPECT_EQ(column(map_dataset(mapped, [](auto sample) { return sample; }), {2, 0, 4}, 1), (Ids{200, 202, 204}));
+  EXPECT_EQ(mapped->get_random_batch({}, {}, 2)[0].sizes(), at::IntArrayRef({2, 2}));
 }
 
 TEST(Concat, GivesPartsOneAfterTheOther) {

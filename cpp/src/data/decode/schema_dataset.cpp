@@ -29,8 +29,10 @@ class SchemaDataset final : public Dataset {
   std::string place(std::int64_t index) const override { return source_->place(index); }
   std::uint64_t fingerprint() const override { return source_->fingerprint(); }
 
-  std::vector<at::Tensor> get(std::int64_t index) override {
-    auto batch = get_batch({&index, 1}, 1);
+  std::vector<at::Tensor> get(std::int64_t index) override { return get_random(index, sample_randomness(0, 0, index)); }
+
+  std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness) override {
+    auto batch = get_random_batch({&index, 1}, {&randomness, 1}, 1);
     if (collating_.pack.empty()) {
       for (at::Tensor& tensor : batch) tensor = tensor[0];
     }

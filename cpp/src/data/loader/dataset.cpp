@@ -82,16 +82,11 @@ class TensorDataset : public Dataset {
 Dataset::~Dataset() = default;
 
 std::vector<at::Tensor> Dataset::get_batch(std::span<const std::int64_t> samples, std::int64_t rows) {
-  const auto named = [this](std::int64_t index) { return [this, index] { return place(index); }; };
-  const auto load = [&](std::int64_t index) { return loader::naming(named(index), [&] { return get(index); }); };
-  const std::int64_t first = samples.empty() ? 0 : samples[0];
-  auto sample = load(first);
-  loader::Rows stacked(sample, place(first), rows);
-  for (std::size_t row = 0; row < samples.size(); ++row) {
-    if (row > 0) sample = load(samples[row]);
-    stacked.set(static_cast<std::int64_t>(row), sample, named(samples[row]));
-  }
-  return stacked.take();
+  return loader::stack(*this, samples, rows, [&](std::int64_t index, std::size_t) { return get(index); });
+}
+
+std::vector<at::Tensor> Dataset::get_random(std::int64_t index, std::uint64_t) {
+  return get(index);
 }
 
 std::vector<at::Tensor> Dataset::get_random_batch(std::span<const std::int64_t> samples, std::span<const std::uint64_t>,

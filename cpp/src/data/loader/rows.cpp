@@ -77,4 +77,21 @@ void Rows::set(std::int64_t row, const std::vector<at::Tensor>& sample, const Na
   }
 }
 
+std::vector<at::Tensor> stack(
+    const Dataset& of, std::span<const std::int64_t> samples, std::int64_t rows,
+    const std::function<std::vector<at::Tensor>(std::int64_t sample, std::size_t place)>& load) {
+  const auto named = [&](std::int64_t sample) { return [&of, sample] { return of.place(sample); }; };
+  const auto get = [&](std::int64_t sample, std::size_t place) {
+    return naming(named(sample), [&] { return load(sample, place); });
+  };
+  const std::int64_t first = samples.empty() ? 0 : samples[0];
+  auto sample = get(first, 0);
+  Rows stacked(sample, of.place(first), rows);
+  for (std::size_t place = 0; place < samples.size(); ++place) {
+    if (place > 0) sample = get(samples[place], place);
+    stacked.set(static_cast<std::int64_t>(place), sample, named(samples[place]));
+  }
+  return stacked.take();
+}
+
 }  // namespace tandem::loader

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "tandem/dataset.h"
 
 namespace tandem::loader {
 
@@ -43,5 +46,10 @@ class Rows {
   std::string first_;
   std::vector<at::Tensor> tensors_;
 };
+
+// What `load(samples[i], i)` gives, as Dataset::get_batch() has it. Without samples the shapes are those of load(0, 0).
+std::vector<at::Tensor> stack(
+    const Dataset& of, std::span<const std::int64_t> samples, std::int64_t rows,
+    const std::function<std::vector<at::Tensor>(std::int64_t sample, std::size_t place)>& load);
 
 }  // namespace tandem::loader

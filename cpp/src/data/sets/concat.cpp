@@ -31,6 +31,10 @@ class Concat : public Dataset {
     const std::size_t part = part_of(index);
     return parts_[part]->get(index - first_[part]);
   }
+  std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness) override {
+    const std::size_t part = part_of(index);
+    return parts_[part]->get_random(index - first_[part], randomness);
+  }
   std::string place(std::int64_t index) const override {
     const std::size_t part = part_of(index);
     return parts_[part]->place(index - first_[part]);

@@ -1,3 +1,4 @@
+#include "data/loader/rows.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/error.h"
 
@@ -13,6 +14,15 @@ class Map : public Dataset {
   }
   std::int64_t size() const override { return base_->size(); }
   std::vector<at::Tensor> get(std::int64_t index) override { return body_(base_->get(index)); }
+  std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness) override {
+    return body_(base_->get_random(index, randomness));
+  }
+  std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
+                                           std::span<const std::uint64_t> randomness, std::int64_t rows) override {
+    return loader::stack(*this, samples, rows, [&](std::int64_t sample, std::size_t place) {
+      return samples.empty() ? get(sample) : get_random(sample, randomness[place]);
+    });
+  }
   std::vector<std::string> names() const override { return names_; }
   std::string place(std::int64_t index) const override { return base_->place(index); }
   std::uint64_t fingerprint() const override { return base_->fingerprint(); }

@@ -20,6 +20,9 @@ class Chosen : public Dataset {
   }
   std::vector<std::string> names() const override { return base_->names(); }
   std::vector<at::Tensor> get(std::int64_t index) override { return base_->get(original(index)); }
+  std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness) override {
+    return base_->get_random(original(index), randomness);
+  }
   std::string place(std::int64_t index) const override { return base_->place(original(index)); }
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
     return base_->get_batch(originals(samples), rows);
