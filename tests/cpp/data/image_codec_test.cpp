@@ -78,6 +78,10 @@ TEST(ImageCodec, LayoutAndPlaceAreTheCallers) {
   decode_image_into(bytes, {}, strided.slice(2, 0, 60, 2));
   EXPECT_TRUE(strided.slice(2, 0, 60, 2).equal(planes));
   EXPECT_TRUE(strided.slice(2, 1, 60, 2).eq(7).all().item<bool>());
+  const at::Tensor wider = at::full({20, 30, 4}, 7, at::kByte);
+  decode_image_into(bytes, options, wider.narrow(2, 0, 3));
+  EXPECT_TRUE(wider.narrow(2, 0, 3).equal(interleaved));
+  EXPECT_TRUE(wider.select(2, 3).eq(7).all().item<bool>());
   EXPECT_ERROR(decode_image_into(bytes, {}, at::empty({3, 20, 31}, at::kByte)), ErrorCode::kInvalidArgument,
                "[3, 20, 30]", "[3, 20, 31]");
   EXPECT_ERROR(decode_image_into(bytes, {}, at::empty({3, 20, 30})), ErrorCode::kInvalidArgument, "uint8");

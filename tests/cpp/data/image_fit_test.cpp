@@ -93,6 +93,30 @@ TEST_F(ImageFitTest, ModeLayoutAndPlaceHold) {
                "[3, 30, 30]", "[3, 30, 31]");
 }
 
+TEST_F(ImageFitTest, HalfOfTheSamplesAreMirrored) {
+  for (const FileBytes& bytes : {jpeg_, test::encode_jpeg(draw(90, 140, 1)), test::encode_png(draw(90, 140, 3)),
+                                 test::encode_png(draw(90, 140, 4), {PNG_COLOR_TYPE_RGB_ALPHA})}) {
+    for (const ImageFit::Kind kind : {ImageFit::Kind::kNone, ImageFit::Kind::kResize, ImageFit::Kind::kCenterCrop}) {
+      for (const ImageLayout layout : {ImageLayout::kCHW, ImageLayout::kHWC}) {
+        ImageDecodeOptions options;
+        options.layout = layout;
+        ImageFit fit = fit_of(kind, 51, 67);
+        const at::Tensor plain = decode_fitted(bytes, options, fit, 0);
+        const at::Tensor mirrored = plain.flip(layout == ImageLayout::kHWC ? 1 : 2);
+        fit.flip = true;
+        int flips = 0;
+        for (std::uint64_t sample = 0; sample < 8; ++sample) {
+          const at::Tensor fitted = decode_fitted(bytes, options, fit, sample_randomness(1, 0, sample));
+          flips += fitted.equal(mirrored);
+          EXPECT_TRUE(fitted.equal(mirrored) || fitted.equal(plain));
+        }
+        EXPECT_GT(flips, 0);
+        EXPECT_LT(flips, 8);
+      }
+    }
+  }
+}
+
 TEST_F(ImageFitTest, FastScalingComesNear) {
   const FileBytes large = test::encode_jpeg(draw(400, 600, 3), {95});
   ImageFit fit = fit_of(ImageFit::Kind::kResize, 60, 80);

@@ -108,11 +108,17 @@ class Fuzzer {
     part(height, request.window.top, request.window.height);
     part(width, request.window.left, request.window.width);
     const std::int64_t channels = request.channels ? request.channels : header.channels;
-    const std::int64_t plane = request.window.height * request.window.width;
-    const std::unique_ptr<std::uint8_t[]> pixels(new std::uint8_t[static_cast<std::size_t>(plane * channels)]);
-    const bool planes = mutator_.below(2);
-    picture->decode(request, {pixels.get(), planes ? plane : 1,
-                              planes ? request.window.width : request.window.width * channels, planes ? 1 : channels});
+    const std::int64_t width_out = request.window.width, plane = request.window.height * width_out;
+    request.rgbx = header.format == tandem::image::Format::kJpeg && channels == 3 && mutator_.below(4) == 0;
+    const std::int64_t pixel = request.rgbx ? 4 : channels;
+    const std::unique_ptr<std::uint8_t[]> pixels(new std::uint8_t[static_cast<std::size_t>(plane * pixel)]);
+    if (request.rgbx || mutator_.below(3) == 0) {
+      picture->decode(request, {pixels.get(), 1, width_out * pixel, pixel});
+    } else if (mutator_.below(2)) {
+      picture->decode(request, {pixels.get(), plane, width_out, 1});
+    } else {
+      picture->decode(request, {pixels.get() + width_out - 1, plane, width_out, -1});
+    }
   }
 
   tandem::test::Mutator mutator_;

@@ -31,10 +31,11 @@ void check_range(const char* name, const std::array<double, 2>& range) {
 // [height, width, channels] to another size; uint8 stays uint8.
 at::Tensor resized(const at::Tensor& pixels, std::int64_t height, std::int64_t width, bool antialias) {
   if (pixels.size(0) == height && pixels.size(1) == width) return pixels;
-  const at::Tensor image = pixels.permute({2, 0, 1}).unsqueeze(0);
+  // The batch's stride tells LibTorch that channels come last, so that the result is like that too.
+  const at::Tensor image = pixels.unsqueeze(0).permute({0, 3, 1, 2});
   const at::Tensor result = antialias ? at::_upsample_bilinear2d_aa(image, {height, width}, false)
                                       : at::upsample_bilinear2d(image, {height, width}, false);
-  return result.squeeze(0).permute({1, 2, 0}).contiguous();
+  return result.permute({0, 2, 3, 1}).squeeze(0).contiguous();
 }
 
 // Python's round(): halves go to the even number.
@@ -42,12 +43,16 @@ std::int64_t half(std::int64_t difference) {
   return static_cast<std::int64_t>(std::nearbyint(static_cast<double>(difference) / 2));
 }
 
-// Rows of contiguous pixels [height, width, channels] to where they belong.
-void store(const at::Tensor& pixels, const image::Target& target) {
-  const auto* const data = pixels.const_data_ptr<std::uint8_t>();
-  const std::int64_t row = pixels.size(1) * pixels.size(2);
-  for (std::int64_t y = 0; y < pixels.size(0); ++y) {
-    image::store_row(data + y * row, static_cast<int>(pixels.size(2)), pixels.size(1), y, target);
+// Rows of contiguous pixels [height, width, channels] to where they belong; of RGBX where there are 3 of 4 channels.
+void store(const at::Tensor& pixels, std::int64_t channels, const image::Target& target) {
+  const auto* data = pixels.const_data_ptr<std::uint8_t>();
+  const std::int64_t width = pixels.size(1);
+  for (std::int64_t y = 0; y < pixels.size(0); ++y, data += width * pixels.size(2)) {
+    if (pixels.size(2) == channels) {
+      image::store_row(data, static_cast<int>(channels), width, y, target);
+    } else {
+      image::store_rgbx_row(data, width, y, target);
+    }
   }
 }
 
@@ -73,6 +78,7 @@ class Fitting {
     if (fit.kind == ImageFit::Kind::kRandomResizedCrop) {
       options_.window = random_window(header.height, header.width, fit.window, randomness, fit.stream);
     }
+    jpeg_ = header.format == image::Format::kJpeg;
     height_ = sized ? fit.height : header.height;
     width_ = sized ? fit.width : header.width;
     channels_ = options.mode == ImageMode::kUnchanged ? header.channels : static_cast<int>(options.mode);
@@ -112,18 +118,19 @@ class Fitting {
       target.data += (width_ - 1) * target.pixel;
       target.pixel = -target.pixel;
     }
-    const ImagePlan plan = plan_image(std::move(picture_), options_);
-    const bool right_size =
-        plan.request.window.height == resized_height_ && plan.request.window.width == resized_width_;
+    ImagePlan plan = plan_image(std::move(picture_), options_);
+    const image::Window& window = plan.request.window;
+    const bool right_size = window.height == resized_height_ && window.width == resized_width_;
     const bool whole = resized_height_ == height_ && resized_width_ == width_;
     if (right_size && whole) {
       plan.picture->decode(plan.request, target);
       return;
     }
-    at::Tensor pixels = at::empty(plan.sizes(ImageLayout::kHWC), at::kByte);
+    plan.request.rgbx = jpeg_ && channels_ == 3;
+    at::Tensor pixels = at::empty({window.height, window.width, plan.request.rgbx ? 4 : channels_}, at::kByte);
     plan.picture->decode(plan.request, target_of(pixels, ImageLayout::kHWC));
     pixels = resized(pixels, resized_height_, resized_width_, fit_.antialias);
-    store(whole ? pixels : middle(pixels), target);
+    store(whole ? pixels : middle(pixels), channels_, target);
   }
 
  private:
@@ -132,7 +139,7 @@ class Fitting {
     const std::int64_t beside = std::max<std::int64_t>(width_ - resized_width_, 0);
     at::Tensor result = pixels;
     if (above || beside) {
-      result = at::zeros({resized_height_ + above, resized_width_ + beside, channels_}, at::kByte);
+      result = at::zeros({resized_height_ + above, resized_width_ + beside, pixels.size(2)}, at::kByte);
       result.narrow(0, above / 2, resized_height_).narrow(1, beside / 2, resized_width_).copy_(pixels);
     }
     return result.narrow(0, half(result.size(0) - height_), height_)
@@ -144,6 +151,7 @@ class Fitting {
   ImageDecodeOptions options_;
   const ImageFit& fit_;
   std::unique_ptr<image::Picture> picture_;
+  bool jpeg_;
   std::int64_t height_, width_, channels_;       // of the result
   std::int64_t resized_height_, resized_width_;  // before its middle is taken
   bool flip_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include <jpeglib.h>
@@ -116,13 +117,15 @@ class Jpeg : public Picture {
   void decode(const Request& request, const Target& target) override {
     const int channels = request.channels ? request.channels : header().channels;
     const bool inks = info_.num_components == 4;
+    // To take colours apart, four bytes a pixel are quicker than three.
+    const bool rgbx = channels == 3 && !inks && (request.rgbx || target.pixel != 3);
     failure_.strict = request.strict;
     // A window's columns as libjpeg gives them: it begins at a whole block.
     const auto left = static_cast<JDIMENSION>(request.window.left);
     const auto width = static_cast<JDIMENSION>(request.window.width);
     JDIMENSION first = 0, columns = 0;
     guarded([&] {
-      info_.out_color_space = inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+      info_.out_color_space = inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : rgbx ? JCS_EXT_RGBX : JCS_RGB;
       info_.scale_num = static_cast<unsigned>(request.eighths);
       info_.scale_denom = 8;
       jpeg_start_decompress(&info_);
@@ -134,24 +137,31 @@ class Jpeg : public Picture {
         jpeg_crop_scanline(&info_, &first, &columns);
       }
     });
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(columns) *
-                                  static_cast<std::size_t>(info_.output_components));
+    const auto pixel_bytes = static_cast<std::size_t>(info_.output_components);
+    const bool as_it_lies = rgbx ? request.rgbx : !inks && target.pixel == channels;
+    const bool in_place = as_it_lies && columns == width && (target.channel == 1 || channels == 1);
+    std::vector<std::uint8_t> row(columns * pixel_bytes);
     std::vector<std::uint8_t> rgb(inks ? static_cast<std::size_t>(width) * 3 : 0);
     std::uint8_t* const row_data = row.data();
     std::uint8_t* const rgb_data = rgb.data();
     guarded([&] {
-      const std::uint8_t* pixels = row_data + (left - first) * static_cast<std::size_t>(info_.output_components);
+      const std::uint8_t* const pixels = row_data + (left - first) * pixel_bytes;
       if (request.window.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(request.window.top));
       for (std::int64_t y = 0; y < request.window.height; ++y) {
-        JSAMPROW out = row_data;
+        JSAMPROW out = in_place ? target.data + y * target.row : row_data;
         jpeg_read_scanlines(&info_, &out, 1);
-        const std::uint8_t* finished = pixels;
-        if (inks) {
+        if (in_place) continue;
+        if (as_it_lies && rgbx) {
+          std::memcpy(target.data + y * target.row, pixels, width * pixel_bytes);
+        } else if (rgbx) {
+          store_rgbx_row(pixels, width, y, target);
+        } else if (inks) {
           cmyk_to_rgb(pixels, rgb_data, width, info_.saw_Adobe_marker);
           if (channels == 1) rgb_to_gray(rgb_data, rgb_data, width);
-          finished = rgb_data;
+          store_row(rgb_data, channels, width, y, target);
+        } else {
+          store_row(pixels, channels, width, y, target);
         }
-        store_row(finished, channels, width, y, target);
       }
       // Reads up to the end marker, and so finds a tail that is cut off.
       if (info_.output_scanline == info_.output_height) jpeg_finish_decompress(&info_);

@@ -31,6 +31,19 @@ bool is_png(Bytes bytes) {
                                                         std::to_string(bytes.size()) + " bytes begin with" + start);
 }
 
+// To planes whose leftmost bytes are given. A pixel is one number, so that compilers find vectors of them.
+template <bool kMirrored>
+void split_rgbx(const std::uint8_t* pixels, std::int64_t width, std::uint8_t* __restrict red,
+                std::uint8_t* __restrict green, std::uint8_t* __restrict blue) {
+  for (std::int64_t x = 0; x < width; ++x) {
+    std::uint32_t pixel;
+    std::memcpy(&pixel, pixels + 4 * (kMirrored ? width - 1 - x : x), sizeof pixel);
+    red[x] = static_cast<std::uint8_t>(pixel);
+    green[x] = static_cast<std::uint8_t>(pixel >> 8);
+    blue[x] = static_cast<std::uint8_t>(pixel >> 16);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Picture> open(Bytes bytes, std::int64_t max_pixels) {
@@ -68,6 +81,20 @@ void store_row(const std::uint8_t* pixels, int channels, std::int64_t width, std
   } else {
     for (std::int64_t x = 0; x < width; ++x) {
       for (int c = 0; c < channels; ++c) row[c * target.channel + x * target.pixel] = pixels[x * channels + c];
+    }
+  }
+}
+
+void store_rgbx_row(const std::uint8_t* pixels, std::int64_t width, std::int64_t y, const Target& target) {
+  std::uint8_t* const row = target.data + y * target.row;
+  if (target.pixel == 1) {
+    split_rgbx<false>(pixels, width, row, row + target.channel, row + 2 * target.channel);
+  } else if (target.pixel == -1) {
+    std::uint8_t* const left = row - (width - 1);
+    split_rgbx<true>(pixels, width, left, left + target.channel, left + 2 * target.channel);
+  } else {
+    for (std::int64_t x = 0; x < width; ++x) {
+      for (int c = 0; c < 3; ++c) row[c * target.channel + x * target.pixel] = pixels[4 * x + c];
     }
   }
 }

@@ -43,6 +43,7 @@ struct Request {
   int eighths = 8;
   Window window{};      // of the picture at that size; must lie inside
   bool strict = false;  // JPEG alone: damage that libjpeg would paint over is an error
+  bool rgbx = false;    // JPEG alone: the target's pixels have a fourth byte, which may be written
 };
 
 // Of eight-bit samples at `eighths` of the size.
@@ -69,5 +70,7 @@ std::unique_ptr<Picture> open_png(Bytes bytes);
 
 // Puts `width` interleaved pixels into row `y` of the target.
 void store_row(const std::uint8_t* pixels, int channels, std::int64_t width, std::int64_t y, const Target& target);
+// The same of pixels of four bytes, the last of which does not count: taking those apart costs a fraction.
+void store_rgbx_row(const std::uint8_t* pixels, std::int64_t width, std::int64_t y, const Target& target);
 
 }  // namespace tandem::image
