@@ -22,6 +22,8 @@ constexpr JDIMENSION kMargin = 8;
 // A block of 64 samples takes a bit at least; arithmetic coding can do with less.
 constexpr std::int64_t kHuffmanPixelsPerByte = 8 * 64;
 constexpr std::int64_t kArithmeticPixelsPerByte = 64 * 1024;
+// Rows that begin at a multiple of it are written past the cache.
+constexpr std::size_t kStreamedAlignment = 32;
 
 struct Failure {
   jpeg_error_mgr manager;  // first: libjpeg knows only this
@@ -77,6 +79,12 @@ void rgb_to_gray(const std::uint8_t* rgb, std::uint8_t* gray, std::size_t width)
   for (std::size_t x = 0; x < width; ++x) {
     gray[x] = static_cast<std::uint8_t>((rgb[3 * x] * 299 + rgb[3 * x + 1] * 587 + rgb[3 * x + 2] * 114 + 500) / 1000);
   }
+}
+
+// Where a row begins that is read again, which would otherwise wait for memory; less than kStreamedAlignment further.
+std::uint8_t* to_be_cached(std::uint8_t* at) {
+  const auto over = reinterpret_cast<std::uintptr_t>(at) % kStreamedAlignment;
+  return at + (kStreamedAlignment + kStreamedAlignment / 2 - over) % kStreamedAlignment;
 }
 
 // Frees what libjpeg holds, also where a constructor throws.
@@ -138,11 +146,11 @@ class Jpeg : public Picture {
       }
     });
     const auto pixel_bytes = static_cast<std::size_t>(info_.output_components);
-    const bool as_it_lies = rgbx ? request.rgbx : !inks && target.pixel == channels;
-    const bool in_place = as_it_lies && columns == width && (target.channel == 1 || channels == 1);
-    std::vector<std::uint8_t> row(columns * pixel_bytes);
+    const bool in_place =
+        !rgbx && !inks && target.pixel == channels && columns == width && (target.channel == 1 || channels == 1);
+    std::vector<std::uint8_t> row(columns * pixel_bytes + kStreamedAlignment);
     std::vector<std::uint8_t> rgb(inks ? static_cast<std::size_t>(width) * 3 : 0);
-    std::uint8_t* const row_data = row.data();
+    std::uint8_t* const row_data = to_be_cached(row.data());
     std::uint8_t* const rgb_data = rgb.data();
     guarded([&] {
       const std::uint8_t* const pixels = row_data + (left - first) * pixel_bytes;
@@ -151,7 +159,7 @@ class Jpeg : public Picture {
         JSAMPROW out = in_place ? target.data + y * target.row : row_data;
         jpeg_read_scanlines(&info_, &out, 1);
         if (in_place) continue;
-        if (as_it_lies && rgbx) {
+        if (request.rgbx) {
           std::memcpy(target.data + y * target.row, pixels, width * pixel_bytes);
         } else if (rgbx) {
           store_rgbx_row(pixels, width, y, target);
