@@ -63,6 +63,9 @@ struct LoadedBatch {
   const at::Tensor& operator[](std::size_t field) const { return tensors.at(field); }
   // By name. Throws Error(kNotFound).
   TANDEM_API const at::Tensor& operator[](std::string_view name) const;
+  // The texts of a schema's field of bytes, padded or of one size, one a row. Throws Error(kNotFound), and
+  // Error(kInvalidArgument) for another field.
+  TANDEM_API std::vector<std::string> strings(std::string_view name) const;
   // Bool [rows]: which of them are samples.
   TANDEM_API at::Tensor mask() const;
 };

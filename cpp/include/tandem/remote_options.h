@@ -1,6 +1,7 @@
 // How files on http://, https:// and s3:// are read.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@ struct RemoteOptions {
   std::optional<std::uint64_t> cache_bytes;
   // How often a request is made before its failure is an error; between them is a growing pause.
   int attempts = 6;
+  // For one attempt's connection; and how long a reply may stand still before the attempt has failed, in whole seconds,
+  // rounded up.
+  std::chrono::milliseconds connect_timeout{15000};
+  std::chrono::milliseconds stall_timeout{30000};
   // Of services like S3's: "http://minio:9000"; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's.
   std::string s3_endpoint;
   // "": AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1".

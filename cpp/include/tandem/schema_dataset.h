@@ -8,6 +8,7 @@
 #include "tandem/batch_builder.h"
 #include "tandem/dataset.h"
 #include "tandem/export.h"
+#include "tandem/open_records.h"
 #include "tandem/sample_schema.h"
 
 namespace tandem {
@@ -15,6 +16,7 @@ namespace tandem {
 struct SchemaDatasetOptions {
   SampleDecoderOptions decoding;
   CollateOptions collating;
+  OpenRecordsOptions files;  // where it opens them itself
 };
 
 // A batch has a tensor for each field, and those that BatchBuilder adds beside fields of varying size. Random fits of
@@ -31,6 +33,6 @@ TANDEM_API std::shared_ptr<Dataset> schema_dataset(const std::vector<std::string
 
 // The schema that RecordIO files of version 2 carry: that of the first of these files. Errors: kNotFound where it has
 // none; those of open_records() and SampleSchema::parse().
-TANDEM_API SampleSchema schema_of_files(const std::vector<std::string>& paths);
+TANDEM_API SampleSchema schema_of_files(const std::vector<std::string>& paths, const OpenRecordsOptions& options = {});
 
 }  // namespace tandem

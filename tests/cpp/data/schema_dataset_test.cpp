@@ -7,6 +7,7 @@
 
 #include "cpp/data/expect_error.h"
 #include "cpp/data/pictures.h"
+#include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
 #include "tandem/loader.h"
 #include "tandem/recordio.h"
@@ -50,6 +51,28 @@ class SchemaDatasetTest : public testing::Test {
   }
   test::TempDir dir_;
 };
+
+TEST_F(SchemaDatasetTest, BatchesGiveTextsBack) {
+  // A label, a word of three letters, a text.
+  test::write_records(dir_ / "texts", {"1abcGr\u00fc\u00dfe", "2def", "3ghi!"});
+  const SampleSchema schema = SampleSchema::parse(R"({"fields": [{"name": "label", "dtype": "uint8"},
+      {"name": "word", "kind": "bytes", "shape": [3]}, {"name": "text", "kind": "bytes"}]})");
+  DataLoader loader(schema_dataset({dir_ / "texts"}, schema), {.batch_size = 4, .shuffle = false, .tail = Tail::kPad});
+  const auto batch = loader.next();
+  EXPECT_EQ(batch->strings("text"), (std::vector<std::string>{"Gr\u00fc\u00dfe", "", "!", ""}));
+  EXPECT_EQ(batch->strings("word"), (std::vector<std::string>{"abc", "def", "ghi", std::string(3, '\0')}));
+  EXPECT_ERROR(batch->strings("label"), ErrorCode::kInvalidArgument, "'label'", "texts");
+  EXPECT_ERROR(batch->strings("none"), ErrorCode::kNotFound, "none");
+}
+
+TEST_F(SchemaDatasetTest, FilesAreOpenedAsOptionsSay) {
+  const std::string path = write("pictures", kPictures, 5, picture_of);
+  SchemaDatasetOptions options;
+  options.files.skip = 3;
+  EXPECT_EQ(schema_dataset({path}, schema_of_files({path}, options.files), options)->size(), 2);
+  options.files.format = RecordFormat::kTFRecord;
+  EXPECT_ERROR(schema_of_files({path}, options.files), ErrorCode::kNotFound, "no schema");
+}
 
 TEST_F(SchemaDatasetTest, ALoadersBatchesAreThoseOfABuilder) {
   const std::string path = write("pictures", kPictures, 13, picture_of);

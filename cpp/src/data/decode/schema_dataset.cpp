@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "data/formats/detect.h"
 #include "data/loader/stage_clock.h"
+#include "data/recordio/record_file.h"
 #include "tandem/error.h"
-#include "tandem/open_records.h"
-#include "tandem/recordio.h"
 #include "tandem/sample_order.h"
 
 namespace tandem {
@@ -101,13 +101,19 @@ std::shared_ptr<Dataset> schema_dataset(std::shared_ptr<RecordSource> source, co
 
 std::shared_ptr<Dataset> schema_dataset(const std::vector<std::string>& paths, const SampleSchema& schema,
                                         const SchemaDatasetOptions& options) {
-  return schema_dataset(std::shared_ptr<RecordSource>(open_records(paths)), schema, options);
+  return schema_dataset(std::shared_ptr<RecordSource>(open_records(paths, options.files)), schema, options);
 }
 
-SampleSchema schema_of_files(const std::vector<std::string>& paths) {
+SampleSchema schema_of_files(const std::vector<std::string>& paths, const OpenRecordsOptions& options) {
   const std::string first = expand_record_paths(paths).at(0);
-  const std::string schema =
-      detect_record_format(first) == RecordFormat::kRecordIO ? RecordIOReader(first).metadata().schema : "";
+  std::string schema;
+  auto file = open_data_file(first, options.remote);
+  const auto format = options.format == RecordFormat::kDetect ? detect_format(*file) : std::optional(options.format);
+  if (format == RecordFormat::kRecordIO) {
+    RecordIOReaderOptions reading;
+    reading.index = options.index;
+    schema = recordio::open_record_file(std::move(file), reading, nullptr)->metadata().schema;
+  }
   if (schema.empty()) {
     throw Error(ErrorCode::kNotFound, first + " carries no schema, which RecordIO files of version 2 can; give one");
   }

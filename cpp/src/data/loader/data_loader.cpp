@@ -1,4 +1,5 @@
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 
 #include <algorithm>
 
@@ -56,6 +57,25 @@ const at::Tensor& LoadedBatch::operator[](std::string_view name) const {
     throw Error(ErrorCode::kNotFound, "a batch of this data set has no tensor named '" + std::string(name) + "'");
   }
   return tensors[static_cast<std::size_t>(found - names->begin())];
+}
+
+std::vector<std::string> LoadedBatch::strings(std::string_view name) const {
+  const at::Tensor& text = (*this)[name];
+  const std::string field = "'" + std::string(name) + "'";
+  if (text.scalar_type() != at::kByte || text.dim() != 2 || text.size(0) != rows) {
+    invalid("field " + field + " has no texts: it is no uint8 tensor of a row a sample");
+  }
+  const std::string beside = std::string(name) + "_lengths";
+  const bool padded = std::find(names->begin(), names->end(), beside) != names->end();
+  const at::Tensor bytes = text.cpu().contiguous();
+  const at::Tensor lengths =
+      padded ? (*this)[beside].to(at::kCPU, at::kLong) : at::full({rows}, text.size(1), at::kLong);
+  std::vector<std::string> texts;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto* first = reinterpret_cast<const char*>(bytes.const_data_ptr<std::uint8_t>()) + row * bytes.size(1);
+    texts.emplace_back(first, static_cast<std::size_t>(lengths[row].item<std::int64_t>()));
+  }
+  return texts;
 }
 
 at::Tensor LoadedBatch::mask() const {

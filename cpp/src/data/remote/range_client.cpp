@@ -15,7 +15,8 @@ namespace {
 using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds kFirstPause{200}, kLongestPause{10'000};
-constexpr long kConnectSeconds = 15, kStalledSeconds = 30, kMostRedirects = 5;
+constexpr Milliseconds kLongestTimeout{std::chrono::hours(24)};
+constexpr long kMostRedirects = 5;
 
 // What a reply's header lines say.
 struct Headers {
@@ -83,6 +84,12 @@ std::size_t receive_header(char* data, std::size_t one, std::size_t size, void* 
   return one * size;
 }
 
+long checked(const char* name, std::int64_t value, std::int64_t most) {
+  if (value >= 1 && value <= most) return static_cast<long>(value);
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(name) + " is " + std::to_string(value) + ", but must be from 1 to " + std::to_string(most));
+}
+
 bool may_pass(long status) {
   return status == 408 || status == 429 || (status >= 500 && status != 501);
 }
@@ -97,6 +104,15 @@ struct RangeClient::Attempt {
   bool again = false;  // whether it may go better
   Milliseconds pause{0};
 };
+
+RangeClient::RangeClient(RemoteUrl url, const RemoteOptions& options)
+    : url_(std::move(url)),
+      attempts_(static_cast<int>(checked("attempts", options.attempts, 1000))),
+      connect_milliseconds_(
+          checked("connect_timeout, in milliseconds,", options.connect_timeout.count(), kLongestTimeout.count())),
+      stalled_seconds_(
+          (checked("stall_timeout, in milliseconds,", options.stall_timeout.count(), kLongestTimeout.count()) + 999) /
+          1000) {}
 
 RangeClient::~RangeClient() {
   for (CURL* handle : idle_) curl_library().easy_cleanup(handle);
@@ -136,9 +152,9 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 1L);
   set(CURLOPT_MAXREDIRS, kMostRedirects);
-  set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+  set(CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds_);
   set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, kStalledSeconds);
+  set(CURLOPT_LOW_SPEED_TIME, stalled_seconds_);
   set(CURLOPT_USERAGENT, "tandem");
   set(CURLOPT_WRITEFUNCTION, &receive);
   set(CURLOPT_WRITEDATA, &body);

@@ -24,7 +24,8 @@ struct RangeReply {
 // kIo for others; all name the URL, and what the server said.
 class RangeClient {
  public:
-  RangeClient(RemoteUrl url, int attempts) : url_(std::move(url)), attempts_(attempts) {}
+  // Throws Error(kInvalidArgument) for options that cannot be.
+  RangeClient(RemoteUrl url, const RemoteOptions& options);
   ~RangeClient();
   RangeClient(const RangeClient&) = delete;
   RangeClient& operator=(const RangeClient&) = delete;
@@ -40,6 +41,7 @@ class RangeClient {
 
   const RemoteUrl url_;
   const int attempts_;
+  const long connect_milliseconds_, stalled_seconds_;
   std::mutex mutex_;
   std::vector<CURL*> idle_;  // with their connections
 };

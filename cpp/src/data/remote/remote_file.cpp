@@ -25,7 +25,7 @@ class RemoteFile : public DataFile {
  public:
   RemoteFile(const std::string& path, const RemoteOptions& options)
       : DataFile(path),
-        client_(resolve(path, options), std::max(1, options.attempts)),
+        client_(resolve(path, options), options),
         options_(options),
         folder_(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
                 options.cache_bytes ? *options.cache_bytes : default_cache_bytes()) {
