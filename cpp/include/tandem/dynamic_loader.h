@@ -13,6 +13,7 @@
 #include "tandem/export.h"
 #include "tandem/lease_log.h"
 #include "tandem/loader.h"
+#include "tandem/loader_statistics.h"
 #include "tandem/store.h"
 
 namespace tandem {
@@ -31,9 +32,12 @@ struct DynamicLoaderOptions {
   std::vector<std::shared_ptr<BatchTransform>> transforms;  // of micro-batches
   bool pin_memory = false;
   std::uint64_t seed = 0;
-  Tail tail = Tail::kShort;     // or kDrop, kRepeat
-  int threads = 1;              // that make micro-batches
-  int prefetch = 1;             // micro-batches of this rank made ahead
+  Tail tail = Tail::kShort;  // or kDrop, kRepeat
+  int threads = 1;           // that make micro-batches
+  int prefetch = 1;          // micro-batches of this rank made ahead …
+  // … and bytes of them: none is begun that would be too much, taking it to be as large as the largest so far. The one
+  // that next() waits for is made in any case.
+  std::int64_t prefetch_bytes = std::int64_t{256} << 20;
   int most_failures = 3;        // of a sample in a step, on whichever ranks, before it is left out
   int most_quarantined = 1000;  // samples that may be left out; with one more a call fails
   // A rank without a sign of life for so long is given up.
@@ -90,6 +94,11 @@ class TANDEM_API DynamicLoader {
   DynamicLoader(const DynamicLoader&) = delete;
   DynamicLoader& operator=(const DynamicLoader&) = delete;
 
+  // One more step on micro-batches, as if it were the last of DynamicLoaderOptions::transforms; as
+  // DataLoader::add_transform() has it. A sample that cannot be loaded is left out; a step that throws is an error of
+  // next(). Errors: kInvalidArgument after next_step().
+  void add_transform(std::shared_ptr<BatchTransform> transform);
+
   // Begins the step behind the one that was committed last. At an epoch's end, once, the answer is false. Throws what
   // the others, or the store, answered to commit().
   bool next_step();
@@ -118,6 +127,9 @@ class TANDEM_API DynamicLoader {
   std::vector<Quarantined> quarantine() const;
   std::int64_t sample_count() const;
   const std::vector<std::string>& names() const;  // of the tensors; may be empty
+  // Where time went since the loader was made, with micro-batches for batches. Waiting for other ranks at a step's end
+  // does not count. Any thread may ask.
+  LoaderStatistics statistics() const;
 
  private:
   struct Impl;

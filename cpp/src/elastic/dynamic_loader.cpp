@@ -1,6 +1,7 @@
 #include "tandem/dynamic_loader.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "data/loader/batch_steps.h"
@@ -33,6 +34,7 @@ DynamicLoaderOptions checked(const DynamicLoaderOptions& options) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds, 35 years
   check_between("threads", options.threads, 1, 1024);
   check_between("prefetch", options.prefetch, 0, 1 << 20);
+  check_between("prefetch_bytes", options.prefetch_bytes, 0, std::numeric_limits<std::int64_t>::max() / 2);
   check_between("most_quarantined", options.most_quarantined, 0, 10000);
   check_between("lost_after, in milliseconds,", options.lost_after.count(), 1, kLongest);
   check_between("timeout, in milliseconds,", options.timeout.count(), 1, kLongest);
@@ -118,9 +120,10 @@ struct DynamicLoader::Impl {
   const std::shared_ptr<Dataset> dataset;
   const DynamicLoaderOptions options;
   const std::shared_ptr<const SampleOrder> order;
-  const loader::BatchSteps steps;
+  loader::BatchSteps steps;  // a copy of which the threads have
   const LeasePlan plan;
   std::uint64_t seed;
+  bool begun = false;  // the threads
 
   // Where the model is, and the step that is open.
   std::int64_t epoch = 0;
@@ -187,8 +190,9 @@ DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoad
 void DynamicLoader::begin(std::unique_ptr<PartSource> parts) {
   Impl& self = *impl_;
   self.parts = std::move(parts);
-  self.threads.emplace(*self.parts, Maker{self.dataset, self.order, self.steps, self.seed, self.plan, *self.parts},
-                       PartThreads::Options{self.options.threads, self.options.prefetch, self.options.timeout},
+  const DynamicLoaderOptions& options = self.options;
+  self.threads.emplace(*self.parts,
+                       PartThreads::Options{options.threads, options.prefetch, options.prefetch_bytes, options.timeout},
                        Place(self.epoch, self.step));
   // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.
   self.hook.emplace("DynamicLoader", [impl = std::weak_ptr<Impl>(impl_)] {
@@ -201,8 +205,17 @@ DynamicLoader::~DynamicLoader() {
   impl_->hook.reset();
 }
 
+void DynamicLoader::add_transform(std::shared_ptr<BatchTransform> transform) {
+  if (impl_->begun) invalid("this loader has begun already; add transforms before its first step");
+  impl_->steps.add(std::move(transform));
+}
+
 bool DynamicLoader::next_step() {
   Impl& self = *impl_;
+  if (!self.begun) {
+    self.begun = true;
+    self.threads->start(Maker{self.dataset, self.order, self.steps, self.seed, self.plan, *self.parts});
+  }
   if (self.open) invalid("step " + std::to_string(self.step) + " is open; commit() it before the next");
   if (self.ended) {
     self.ended = false;
@@ -288,6 +301,10 @@ std::int64_t DynamicLoader::sample_count() const {
 }
 const std::vector<std::string>& DynamicLoader::names() const {
   return *impl_->steps.names();
+}
+
+LoaderStatistics DynamicLoader::statistics() const {
+  return impl_->threads->statistics();
 }
 
 std::string DynamicLoader::state() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "openmp.h"
 #include "own_thread.h"
 #include "tandem/error.h"
 
@@ -9,27 +10,37 @@ namespace tandem::elastic {
 namespace {
 
 using Answer = LeaseQueue::Answer;
+using loader::LoaderCounts;
 using std::chrono::milliseconds;
 
 // Between looks at what others do, with the program waiting and without.
 constexpr milliseconds kSoon{2}, kLater{20};
 
+PartThreads::Place place_of(const MadePart& part) {
+  return {part.lease.epoch, part.lease.step};
+}
+
 }  // namespace
 
-PartThreads::PartThreads(PartSource& source, Make make, const Options& options, Place start)
-    : source_(source), make_(std::move(make)), options_(options), leasing_(start) {
-  try {
-    for (int i = 0; i < options.threads; ++i) {
-      threads_.push_back(start_own_thread("tandem-parts", [this] { work(); }));
-    }
-  } catch (const std::exception& error) {
-    stop();
-    throw Error(ErrorCode::kIo, "cannot start " + std::to_string(options.threads) + " threads: " + error.what());
-  }
-}
+PartThreads::PartThreads(PartSource& source, const Options& options, Place first)
+    : source_(source), options_(options), leasing_(first) {}
 
 PartThreads::~PartThreads() {
   stop();
+}
+
+void PartThreads::start(Make make) {
+  const std::lock_guard<std::mutex> lock(threads_mutex_);
+  make_ = std::move(make);
+  try {
+    for (int i = 0; i < options_.threads; ++i) {
+      threads_.push_back(start_own_thread("tandem-parts", [this] { work(); }));
+    }
+  } catch (const std::exception& error) {
+    interrupt();
+    join();
+    throw Error(ErrorCode::kIo, "cannot start " + std::to_string(options_.threads) + " threads: " + error.what());
+  }
 }
 
 void PartThreads::interrupt() {
@@ -41,9 +52,18 @@ void PartThreads::interrupt() {
 void PartThreads::stop() {
   interrupt();
   const std::lock_guard<std::mutex> lock(threads_mutex_);
+  join();
+}
+
+void PartThreads::join() {
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
+}
+
+LoaderStatistics PartThreads::statistics() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return counts_.of(options_.threads);
 }
 
 // Whether the program waits for a part of the step that is leased now. It may not have noticed yet that the one that it
@@ -52,9 +72,19 @@ bool PartThreads::is_asked() const {
   return asked_ && leasing_ <= *asked_;
 }
 
+// Whether it waits for a part that no thread is about to make.
+bool PartThreads::is_wanted() const {
+  return is_asked() && !is_ready(*asked_) && busy_.count(leasing_) == 0;
+}
+
+// A part is taken to be as large as the largest so far. The one that the program waits for is made in any case.
 bool PartThreads::may_lease() const {
   const std::size_t most = static_cast<std::size_t>(options_.prefetch) + (is_asked() ? 1 : 0);
-  return !failure_ && ready_.size() + busy_.size() < most;
+  if (failure_ || ready_.size() + busy_.size() >= most) return false;
+  if (is_wanted()) return true;
+  const auto being_made = static_cast<std::int64_t>(busy_.size());
+  if (largest_bytes_ == 0 && being_made > 0) return false;
+  return ready_bytes_ + (being_made + 1) * largest_bytes_ <= options_.bytes;
 }
 
 bool PartThreads::is_over(Place step) const {
@@ -62,14 +92,29 @@ bool PartThreads::is_over(Place step) const {
 }
 
 std::deque<MadePart>::iterator PartThreads::ready_of(Place step) {
-  return std::find_if(ready_.begin(), ready_.end(),
-                      [&](const MadePart& part) { return Place(part.lease.epoch, part.lease.step) == step; });
+  return std::find_if(ready_.begin(), ready_.end(), [&](const MadePart& part) { return place_of(part) == step; });
+}
+
+bool PartThreads::is_ready(Place step) const {
+  return std::any_of(ready_.begin(), ready_.end(), [&](const MadePart& part) { return place_of(part) == step; });
+}
+
+// Until there is room for another part, or stop().
+void PartThreads::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  while (!stopping_ && !may_lease()) {
+    const auto since = LoaderCounts::Clock::now();
+    changed_.wait(lock);
+    if (!failure_) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
+  }
 }
 
 void PartThreads::work() {
+  // Threads compute beside one another, not each with all cores.
+  set_openmp_threads(1);
+  set_mkl_threads(1);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || may_lease(); });
+    wait_for_room(lock);
     if (stopping_) return;
     auto mine = busy_.insert(leasing_);
     try {
@@ -104,11 +149,23 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
     }
   }
   std::optional<LoadedBatch> batch;
-  if (answer == Answer::kDone) batch = make_(lease);
-  lock.lock();
+  loader::StageTimes times{};
   if (answer == Answer::kDone) {
-    if (batch) ready_.push_back({lease, std::move(*batch)});
-  } else if (waits) {
+    const loader::StageClock clock(times);
+    batch = make_(lease);
+  }
+  const std::int64_t bytes = batch ? loader::bytes_of(*batch) : 0;
+  lock.lock();
+  counts_.add_times(times);
+  if (batch) {
+    counts_.add_batch(*batch, bytes);
+    ready_.push_back({lease, std::move(*batch), bytes});
+    ready_bytes_ += bytes;
+    largest_bytes_ = std::max(largest_bytes_, bytes);
+    counts_.set_ready(ready_bytes_);
+  }
+  if (answer == Answer::kDone) return;
+  if (waits) {
     changed_.wait_for(lock, urgent ? kSoon : kLater,
                       [&] { return stopping_ || completed_ != completed || leasing_ != step; });
   } else if (leasing_ == step) {
@@ -118,6 +175,7 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
 
 std::optional<MadePart> PartThreads::next(Place step) {
   std::unique_lock<std::mutex> lock(mutex_);
+  counts_.ask();
   ++completed_;
   asked_ = step;
   changed_.notify_all();
@@ -128,10 +186,15 @@ std::optional<MadePart> PartThreads::next(Place step) {
   if (const auto found = ready_of(step); found != ready_.end()) {
     MadePart part = std::move(*found);
     ready_.erase(found);
+    ready_bytes_ -= part.bytes;
+    counts_.give();
     changed_.notify_all();
     return part;
   }
-  if (is_over(step)) return std::nullopt;
+  if (is_over(step)) {
+    counts_.compute();  // the step; what it waited for were other ranks
+    return std::nullopt;
+  }
   if (failure_) std::rethrow_exception(failure_);
   lock.unlock();
   throw Error(ErrorCode::kTimeout, "step " + std::to_string(step.second) + " of epoch " + std::to_string(step.first) +

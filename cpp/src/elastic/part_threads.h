@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/loader/loader_counts.h"
 #include "elastic/part_source.h"
 
 namespace tandem::elastic {
@@ -18,28 +19,34 @@ namespace tandem::elastic {
 struct MadePart {
   Lease lease;
   LoadedBatch batch;
+  std::int64_t bytes = 0;
 };
 
 class PartThreads {
  public:
   struct Options {
     int threads;
-    int prefetch;  // parts that are ready or being made while nobody waits
+    int prefetch;        // parts that are ready or being made while nobody waits
+    std::int64_t bytes;  // in them
     std::chrono::milliseconds timeout;
   };
   using Place = std::pair<std::int64_t, std::int64_t>;  // epoch, step
   // The batch of a lease; nothing where the lease was given back, or is done already.
   using Make = std::function<std::optional<LoadedBatch>(const Lease&)>;
 
-  // `source` must outlive it. Throws Error(kIo) where no more threads can be had.
-  PartThreads(PartSource& source, Make make, const Options& options, Place start);
+  // `source` must outlive it.
+  PartThreads(PartSource& source, const Options& options, Place first);
   ~PartThreads();
   PartThreads(const PartThreads&) = delete;
   PartThreads& operator=(const PartThreads&) = delete;
 
+  // Once, before next(). Throws Error(kIo) where no more threads can be had.
+  void start(Make make);
   // A part of the step; nothing when all its parts are computed, by whichever ranks. Throws what a thread met, and
   // Error(kTimeout).
   std::optional<MadePart> next(Place step);
+  // From any thread.
+  LoaderStatistics statistics() const;
   // Calls that wait, and later ones, throw Error(kAborted); from any thread.
   void interrupt();
   // Joins the threads as well.
@@ -47,24 +54,31 @@ class PartThreads {
 
  private:
   void work();
+  void join();
+  void wait_for_room(std::unique_lock<std::mutex>& lock);
   bool is_asked() const;  // with the lock held, here and below
+  bool is_wanted() const;
   bool may_lease() const;
   bool is_over(Place step) const;
+  bool is_ready(Place step) const;
   std::deque<MadePart>::iterator ready_of(Place step);
   void lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine);
 
   PartSource& source_;
-  const Make make_;
   const Options options_;
+  Make make_;  // as the threads find it
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<MadePart> ready_;
-  std::multiset<Place> busy_;   // what threads lease or make just now
-  Place leasing_;               // the step whose parts are leased; those before it have none left
-  std::optional<Place> asked_;  // the step that next() waits for
-  long completed_ = 0;          // counts calls of next(), each of which may have completed a step's last part
+  std::int64_t ready_bytes_ = 0;
+  std::int64_t largest_bytes_ = 0;  // of a part; 0: none was made yet
+  std::multiset<Place> busy_;       // what threads lease or make just now
+  Place leasing_;                   // the step whose parts are leased; those before it have none left
+  std::optional<Place> asked_;      // the step that next() waits for
+  long completed_ = 0;              // counts calls of next(), each of which may have completed a step's last part
   std::exception_ptr failure_;
+  loader::LoaderCounts counts_;
   bool stopping_ = false;
 
   std::mutex threads_mutex_;

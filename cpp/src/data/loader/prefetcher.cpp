@@ -1,32 +1,12 @@
 #include "data/loader/prefetcher.h"
 
 #include <algorithm>
-#include <set>
 
 #include "openmp.h"
 #include "own_thread.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// What the batch keeps in memory: of views, all that they are views of.
-std::int64_t bytes_of(const LoadedBatch& batch) {
-  std::int64_t bytes = 0;
-  std::set<const void*> seen;
-  for (const at::Tensor& tensor : batch.tensors) {
-    if (!tensor.has_storage()) {
-      bytes += static_cast<std::int64_t>(tensor.nbytes());
-    } else if (seen.insert(tensor.storage().unsafeGetStorageImpl()).second) {
-      bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
-    }
-  }
-  return bytes;
-}
-
-}  // namespace
 
 Prefetcher::Prefetcher(const Limits& limits) : limits_(limits) {
   try {
@@ -79,25 +59,17 @@ Prefetcher::Ready Prefetcher::make_one(const Make& make, std::int64_t number) {
 }
 
 void Prefetcher::count_made(const Ready& made) {
-  LoaderStatistics& counted = statistics_;
-  if (!made.error) {
-    ++counted.batches;
-    counted.samples += made.batch.local_count;
-    counted.bytes += made.bytes;
-  }
-  counted.reading += made.times[static_cast<std::size_t>(Stage::kReading)];
-  counted.decoding += made.times[static_cast<std::size_t>(Stage::kDecoding)];
-  counted.transforming += made.times[static_cast<std::size_t>(Stage::kTransforming)];
-  counted.pinning += made.times[static_cast<std::size_t>(Stage::kPinning)];
+  if (!made.error) counts_.add_batch(made.batch, made.bytes);
+  counts_.add_times(made.times);
 }
 
 // Until there is something to do, or stop().
 void Prefetcher::wait_for_work(std::unique_lock<std::mutex>& lock) {
   while (!stopping_ && !may_begin()) {
     const bool for_room = next_to_make_ < end_;
-    const auto since = Clock::now();
+    const auto since = LoaderCounts::Clock::now();
     work_changed_.wait(lock);
-    if (for_room) statistics_.waiting_for_room += Clock::now() - since;
+    if (for_room) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
   }
 }
 
@@ -121,7 +93,7 @@ void Prefetcher::work() {
     count_made(made);
     if (generation == generation_) {
       ready_bytes_ += made.bytes;
-      statistics_.most_bytes_ready = std::max(statistics_.most_bytes_ready, ready_bytes_);
+      counts_.set_ready(ready_bytes_);
       ready_.emplace(number, std::move(made));
       batch_changed_.notify_all();
     } else {
@@ -135,16 +107,9 @@ void Prefetcher::work() {
 
 std::optional<LoadedBatch> Prefetcher::next() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto asked = Clock::now();
-  if (computing_) statistics_.computing += asked - last_given_;
-  computing_ = false;
+  counts_.ask();
   auto batch = take_next(lock);
-  if (batch) {
-    last_given_ = Clock::now();
-    statistics_.waiting += last_given_ - asked;
-    ++statistics_.delivered;
-    computing_ = true;
-  }
+  if (batch) counts_.give();
   return batch;
 }
 
@@ -176,9 +141,7 @@ std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& l
 
 LoaderStatistics Prefetcher::statistics() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  LoaderStatistics now = statistics_;
-  now.threads = limits_.threads;
-  return now;
+  return counts_.of(limits_.threads);
 }
 
 void Prefetcher::stop() {

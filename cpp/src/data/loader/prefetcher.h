@@ -1,7 +1,6 @@
 // Batches made ahead by threads and delivered in order.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/loader/loader_counts.h"
 #include "data/loader/stage_clock.h"
 #include "tandem/loader.h"
 
@@ -74,9 +74,7 @@ class Prefetcher {
   std::int64_t ready_bytes_ = 0;
   std::int64_t being_made_ = 0;     // of this generation or an older one: their memory counts as well
   std::int64_t largest_bytes_ = 0;  // of a batch; 0: none was made yet
-  LoaderStatistics statistics_;
-  std::chrono::steady_clock::time_point last_given_;  // when next() gave a batch
-  bool computing_ = false;                            // the program has that batch
+  LoaderCounts counts_;
   bool stopping_ = false;
 
   std::mutex threads_mutex_;
