@@ -87,9 +87,7 @@ std::unique_ptr<BatchTransform> make_step(const std::string& name, Fields fields
           "random_resized_crop and color_jitter");
 }
 
-ImageFit parse_fit(const Json& json, const std::string& where) {
-  Object object(json, where);
-  ImageFit fit;
+void read_fit(Object& object, ImageFit& fit) {
   fit.kind =
       static_cast<ImageFit::Kind>(object.choice("kind", {"none", "resize", "center_crop", "random_resized_crop"}, 0));
   fit.height = object.integer("height", fit.height);
@@ -100,18 +98,20 @@ ImageFit parse_fit(const Json& json, const std::string& where) {
   fit.stream = object.natural("stream", fit.stream);
   fit.antialias = object.boolean("antialias", fit.antialias);
   fit.fast_scaling = object.boolean("fast_scaling", fit.fast_scaling);
-  object.finish();
-  return fit;
 }
 
-// Calls `read` with each field's name and options of the object under `key`.
-template <typename Read>
-void each_field(Object& object, const char* key, const Read& read) {
+// Has `read` read the options of each field of the object under `key`.
+template <typename Options, typename Read>
+void read_each(Object& object, const char* key, std::map<std::string, Options>& to, const Read& read) {
   const Json* const fields = object.find(key);
   if (!fields) return;
   const std::string where = object.where() + ": " + key;
   const Object checked(*fields, where);
-  for (const auto& [name, json] : fields->items()) read(name, json, where + " of field '" + name + "'");
+  for (const auto& [name, json] : fields->items()) {
+    Object one(json, where + " of field '" + name + "'");
+    read(one, to[name]);
+    one.finish();
+  }
 }
 
 }  // namespace
@@ -137,9 +137,7 @@ SampleDecoderOptions parse_decoder_options(std::string_view text) {
   SampleDecoderOptions options;
   options.max_pixels = object.integer("max_pixels", options.max_pixels);
   options.strict = object.boolean("strict", options.strict);
-  each_field(object, "fits", [&](const std::string& name, const Json& fit, const std::string& where) {
-    options.fits[name] = parse_fit(fit, where);
-  });
+  read_each(object, "fits", options.fits, read_fit);
   object.finish();
   return options;
 }
@@ -148,21 +146,15 @@ CollateOptions parse_collate_options(std::string_view text) {
   const Json json = parse_json(text, "the options of collating");
   Object object(json, "the options of collating");
   CollateOptions options;
-  each_field(object, "pad", [&](const std::string& name, const Json& one, const std::string& where) {
-    Object pad(one, where);
-    PadOptions& to = options.pad[name];
+  read_each(object, "pad", options.pad, [](Object& pad, PadOptions& to) {
     to.value = pad.number("value", to.value);
     to.multiple_of = pad.integer("multiple_of", to.multiple_of);
     to.max_length = pad.integer("max_length", to.max_length);
-    pad.finish();
   });
-  each_field(object, "pack", [&](const std::string& name, const Json& one, const std::string& where) {
-    Object pack(one, where);
-    PackOptions& to = options.pack[name];
+  read_each(object, "pack", options.pack, [](Object& pack, PackOptions& to) {
     to.length = pack.integer("length", to.length);
     to.value = pack.number("value", to.value);
     to.split = pack.boolean("split", to.split);
-    pack.finish();
   });
   object.finish();
   return options;
