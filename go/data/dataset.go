@@ -32,15 +32,20 @@ func wrapDataset(handle c.Dataset, failure *c.Failure) (*Dataset, error) {
 	return d, nil
 }
 
-// Records are those of files of any format, of that layout. Errors: ErrNotFound, ErrIO and ErrDataLoss of the files,
-// ErrInvalidArgument for fields that cannot be.
-func Records(paths []string, fields []Field) (*Dataset, error) {
+// Records are those of files of any format, of that layout: paths of this host, patterns and lists, and URLs on http://,
+// https:// and s3://. Errors: ErrNotFound, ErrIO and ErrDataLoss of the files, ErrInvalidArgument for fields and options
+// that cannot be.
+func Records(paths []string, fields []Field, options ...FileOptions) (*Dataset, error) {
+	var o FileOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
 	raw := make([]c.Field, len(fields))
 	for i, f := range fields {
 		raw[i] = c.Field{Name: f.Name, DType: int32(f.DType), OutDType: int32(f.Out), Sizes: f.Shape, Mean: f.Mean,
 			Std: or(f.Std, 1), Scale: or(f.Scale, 1)}
 	}
-	return wrapDataset(c.CreateRecordDataset(paths, raw))
+	return wrapDataset(c.CreateRecordDataset(paths, raw, o.raw()))
 }
 
 // Get gives sample i. Errors: ErrOutOfRange; what the batch with that sample would fail with.

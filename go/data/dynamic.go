@@ -24,6 +24,12 @@ type DynamicOptions struct {
 	Threads    int               // that make micro-batches; 0: 1
 	Prefetch   gotorch.Opt[int]  // micro-batches of this rank made ahead; unset: 1
 
+	// Bytes of micro-batches ahead: none is begun that would be too much. 0: 256 MiB.
+	PrefetchBytes int
+	// As in [Options], on micro-batches. A step that fails is an error of its part: no sample is left out for it.
+	Transforms []Transform
+	PinMemory  bool
+
 	ShuffleBlock, ShuffleWindow int     // as in [Options], …
 	Sampler                     Sampler // … and this
 
@@ -119,6 +125,16 @@ func NewDynamicLoader(dataset *Dataset, store *dist.Store, o DynamicOptions) (*D
 	if err != nil {
 		return nil, err
 	}
+	steps := batchSteps{
+		names:      l.names,
+		transforms: func(json string) *c.Failure { return c.AddDynamicTransforms(l.handle, json) },
+		step:       func(adds []string, body c.Callback) *c.Failure { return c.AddDynamicStep(l.handle, adds, body) },
+	}
+	if err := steps.addAll(o.Transforms); err != nil {
+		c.FreeDynamicLoader(l.handle)
+		return nil, err
+	}
+	l.names = steps.names
 	l.watch = leak.Track(l, "data.DynamicLoader")
 	return l, nil
 }
@@ -161,7 +177,7 @@ func (o DynamicOptions) raw() (c.DynamicLoaderOptions, error) {
 		Prefetch: o.Prefetch.Or(1), MostFailures: or(o.MostFailures, 3), MostQuarantined: o.MostQuarantined.Or(1000),
 		LostAfterMS: milliseconds(o.LostAfter, 30*time.Second), TimeoutMS: milliseconds(o.Timeout, 5*time.Minute),
 		Name: o.Name, Generation: or(o.Generation, 1), Rank: o.Rank, WorldSize: or(o.WorldSize, 1), State: o.State,
-		Quarantine: string(quarantine),
+		Quarantine: string(quarantine), PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory,
 	}, err
 }
 
@@ -180,10 +196,14 @@ func (l *DynamicLoader) with(call func(c.DynamicLoader) error) error {
 	l.life.RLock()
 	defer l.life.RUnlock()
 	if l.handle == nil {
-		return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.DynamicLoader",
-			Message: "the loader was closed before this use"}
+		return closedDynamic()
 	}
 	return call(l.handle)
+}
+
+func closedDynamic() error {
+	return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.DynamicLoader",
+		Message: "the loader was closed before this use"}
 }
 
 // until runs a call that waits for other ranks. When ctx ends it aborts the loader.

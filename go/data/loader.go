@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -100,6 +101,29 @@ func (b *Batch) Field(name string) *gotorch.Tensor {
 	panic(&gotorch.Error{Code: gotorch.ErrNotFound, Op: "data.Batch", Message: fmt.Sprintf("no field %q", name)})
 }
 
+// Strings are the texts of a field of [Bytes], padded or of one size, one a row; it panics when there is none.
+func (b *Batch) Strings(name string) []string {
+	field := b.Field(name)
+	if field.DType() != gotorch.Uint8 || field.Dim() != 2 {
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Batch",
+			Message: fmt.Sprintf("field %q has no texts: it is no Uint8 tensor of a row a sample", name)})
+	}
+	bytes, longest := gotorch.ToSlice[uint8](field), field.Size(1)
+	var lengths []int
+	if slices.Contains(b.names, name+"_lengths") {
+		lengths = gotorch.ToSlice[int](b.Field(name + "_lengths"))
+	}
+	texts := make([]string, b.rows)
+	for i := range texts {
+		length := longest
+		if lengths != nil {
+			length = lengths[i]
+		}
+		texts[i] = string(bytes[i*longest : i*longest+length])
+	}
+	return texts
+}
+
 // Close frees the tensors at once.
 func (b *Batch) Close() {
 	for _, t := range b.Tensors {
@@ -153,10 +177,16 @@ func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if err := l.addTransforms(o.Transforms); err != nil {
+	steps := batchSteps{
+		names:      l.names,
+		transforms: func(json string) *c.Failure { return c.AddTransforms(l.handle, json) },
+		step:       func(adds []string, body c.Callback) *c.Failure { return c.AddStep(l.handle, adds, body) },
+	}
+	if err := steps.addAll(o.Transforms); err != nil {
 		c.FreeLoader(l.handle)
 		return nil, err
 	}
+	l.names = steps.names
 	l.samples, l.batches = c.LoaderSamples(l.handle), c.LoaderBatches(l.handle)
 	return l, nil
 }

@@ -112,6 +112,7 @@ type SchemaOptions struct {
 	Packs     map[string]Pack
 	MaxPixels int  // a larger picture is refused; 0: 178956970
 	Strict    bool // damage of a JPEG that libjpeg would paint over is an error
+	Files     FileOptions
 }
 
 // FromSchema are records of files of any format, decoded by a loader's threads. Without a schema it is the one that the
@@ -128,7 +129,7 @@ func FromSchema(paths []string, schema *Schema, options ...SchemaOptions) (*Data
 	if schema != nil {
 		text, _ = json.Marshal(schema) // maps of texts and numbers always have JSON
 	}
-	return wrapDataset(c.CreateSchemaDataset(paths, string(text), o.decoding(), o.collating()))
+	return wrapDataset(c.CreateSchemaDataset(paths, string(text), o.decoding(), o.collating(), o.Files.raw()))
 }
 
 func (o SchemaOptions) decoding() string {

@@ -208,6 +208,17 @@ func TestCollate(t *testing.T) {
 	if got := gotorch.ToSlice[int](padded.Field("text_lengths")); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Error(got)
 	}
+	if got := padded.Strings("text"); !slices.Equal(got, []string{"abc", "d", "ef"}) {
+		t.Errorf("%q", got)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("lengths are no texts")
+			}
+		}()
+		padded.Strings("text_lengths")
+	}()
 	packed := first(data.SchemaOptions{Packs: map[string]data.Pack{"text": {Length: 4, Value: '.', Whole: true}}})
 	if got := string(gotorch.ToSlice[byte](packed.Field("text"))); got != "abcdef.." {
 		t.Error(got)

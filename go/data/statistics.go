@@ -48,7 +48,21 @@ func (l *Loader) Statistics() (LoaderStatistics, error) {
 	if l.handle == nil {
 		return LoaderStatistics{}, closed()
 	}
-	raw, failure := c.GetLoaderStatistics(l.handle)
+	return statistics(c.GetLoaderStatistics(l.handle))
+}
+
+// Statistics of the loader so far, with micro-batches for batches; waiting for other ranks at a step's end does not count.
+// Any goroutine may ask, at any time.
+func (l *DynamicLoader) Statistics() (LoaderStatistics, error) {
+	l.life.RLock()
+	defer l.life.RUnlock()
+	if l.handle == nil {
+		return LoaderStatistics{}, closedDynamic()
+	}
+	return statistics(c.GetDynamicLoaderStatistics(l.handle))
+}
+
+func statistics(raw c.LoaderStatistics, failure *c.Failure) (LoaderStatistics, error) {
 	return LoaderStatistics{raw.Batches, raw.Samples, raw.Bytes, raw.MostBytesReady, raw.Threads,
 		time.Duration(raw.Reading), time.Duration(raw.Decoding), time.Duration(raw.Transforming),
 		time.Duration(raw.Pinning), time.Duration(raw.WaitingForRoom), raw.Delivered, time.Duration(raw.Waiting),

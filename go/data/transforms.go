@@ -13,7 +13,28 @@ import (
 // random about a sample follows from the loader's seed, the epoch and the sample: fields of one step share it, and steps
 // of one kind that should differ get different Streams.
 type Transform interface {
-	add(l *Loader) error
+	add(s *batchSteps) error
+}
+
+// batchSteps are those of a loader that is being made.
+type batchSteps struct {
+	names      []string // of the tensors after the steps so far
+	transforms func(json string) *c.Failure
+	step       func(adds []string, body c.Callback) *c.Failure
+}
+
+func (s *batchSteps) addAll(transforms []Transform) error {
+	for _, t := range transforms {
+		if err := t.add(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *batchSteps) addNamed(step string, fields []string, o option) error {
+	o["step"], o["fields"] = step, fields
+	return bridge.Error(s.transforms("[" + o.json() + "]"))
 }
 
 // ToFloat is x · Scale as Float32; unset: 1/255.
@@ -84,35 +105,35 @@ type ColorJitter struct {
 	Stream                                uint64
 }
 
-func (t ToFloat) add(l *Loader) error {
+func (t ToFloat) add(s *batchSteps) error {
 	o := option{}
 	put(o, "scale", t.Scale)
-	return l.addStep("to_float", t.Fields, o)
+	return s.addNamed("to_float", t.Fields, o)
 }
 
-func (t Normalize) add(l *Loader) error {
+func (t Normalize) add(s *batchSteps) error {
 	o := option{"mean": t.Mean, "std": t.Std}
 	put(o, "scale", t.Scale)
-	return l.addStep("normalize", t.Fields, o)
+	return s.addNamed("normalize", t.Fields, o)
 }
 
-func (t OneHot) add(l *Loader) error {
-	return l.addStep("one_hot", t.Fields, option{"classes": t.Classes, "smoothing": t.Smoothing})
+func (t OneHot) add(s *batchSteps) error {
+	return s.addNamed("one_hot", t.Fields, option{"classes": t.Classes, "smoothing": t.Smoothing})
 }
 
-func (t RandomCrop) add(l *Loader) error {
-	return l.addStep("random_crop", t.Fields, option{"height": t.Height, "width": t.Width, "padding": t.Padding,
+func (t RandomCrop) add(s *batchSteps) error {
+	return s.addNamed("random_crop", t.Fields, option{"height": t.Height, "width": t.Width, "padding": t.Padding,
 		"fill": t.Fill, "stream": t.Stream})
 }
 
-func (t CenterCrop) add(l *Loader) error {
-	return l.addStep("center_crop", t.Fields, option{"height": t.Height, "width": t.Width})
+func (t CenterCrop) add(s *batchSteps) error {
+	return s.addNamed("center_crop", t.Fields, option{"height": t.Height, "width": t.Width})
 }
 
-func (t RandomHorizontalFlip) add(l *Loader) error {
+func (t RandomHorizontalFlip) add(s *batchSteps) error {
 	o := option{"stream": t.Stream}
 	put(o, "probability", t.Probability)
-	return l.addStep("random_horizontal_flip", t.Fields, o)
+	return s.addNamed("random_horizontal_flip", t.Fields, o)
 }
 
 func sized(height, width int, nearest bool, antialias gotorch.Opt[bool]) option {
@@ -124,25 +145,25 @@ func sized(height, width int, nearest bool, antialias gotorch.Opt[bool]) option 
 	return o
 }
 
-func (t Resize) add(l *Loader) error {
-	return l.addStep("resize", t.Fields, sized(t.Height, t.Width, t.Nearest, t.Antialias))
+func (t Resize) add(s *batchSteps) error {
+	return s.addNamed("resize", t.Fields, sized(t.Height, t.Width, t.Nearest, t.Antialias))
 }
 
-func (t RandomResizedCrop) add(l *Loader) error {
+func (t RandomResizedCrop) add(s *batchSteps) error {
 	o := sized(t.Height, t.Width, t.Nearest, t.Antialias)
 	o["stream"] = t.Stream
 	put(o, "scale", t.Scale)
 	put(o, "ratio", t.Ratio)
-	return l.addStep("random_resized_crop", t.Fields, o)
+	return s.addNamed("random_resized_crop", t.Fields, o)
 }
 
-func (t ColorJitter) add(l *Loader) error {
+func (t ColorJitter) add(s *batchSteps) error {
 	o := option{"stream": t.Stream}
 	put(o, "brightness", t.Brightness)
 	put(o, "contrast", t.Contrast)
 	put(o, "saturation", t.Saturation)
 	put(o, "hue", t.Hue)
-	return l.addStep("color_jitter", t.Fields, o)
+	return s.addNamed("color_jitter", t.Fields, o)
 }
 
 // BatchStep is a step of one's own. Apply may replace Tensors of the batch, and appends those that Adds names. It may change
@@ -154,16 +175,16 @@ type BatchStep struct {
 	Apply func(batch *Batch) error
 }
 
-func (s BatchStep) add(l *Loader) error {
-	names := l.names
-	after := append(append([]string(nil), names...), s.Adds...)
-	if err := bridge.Error(c.AddStep(l.handle, s.Adds, func(call c.Invocation) ([]c.Tensor, error) {
+func (b BatchStep) add(s *batchSteps) error {
+	names := s.names
+	after := append(append([]string(nil), names...), b.Adds...)
+	if err := bridge.Error(s.step(b.Adds, func(call c.Invocation) ([]c.Tensor, error) {
 		return bridge.InScopeOf(call, call.Inputs, func(given []any) ([]any, error) {
 			batch := &Batch{Randomness: call.Randomness, rows: len(call.Randomness), names: names}
 			for _, t := range given {
 				batch.Tensors = append(batch.Tensors, t.(*gotorch.Tensor))
 			}
-			if err := s.Apply(batch); err != nil {
+			if err := b.Apply(batch); err != nil {
 				return nil, err
 			}
 			if len(batch.Tensors) != call.Room {
@@ -181,20 +202,6 @@ func (s BatchStep) add(l *Loader) error {
 	})); err != nil {
 		return err
 	}
-	l.names = after
-	return nil
-}
-
-func (l *Loader) addStep(step string, fields []string, o option) error {
-	o["step"], o["fields"] = step, fields
-	return bridge.Error(c.AddTransforms(l.handle, "["+o.json()+"]"))
-}
-
-func (l *Loader) addTransforms(transforms []Transform) error {
-	for _, t := range transforms {
-		if err := t.add(l); err != nil {
-			return err
-		}
-	}
+	s.names = after
 	return nil
 }

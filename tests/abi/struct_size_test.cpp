@@ -66,10 +66,10 @@ class Records {
     const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
     return tdm_loader_create(&path, 1, &field, 1, options, out);
   }
-  tdm_error* dataset(tdm_dataset** out) const {
+  tdm_error* dataset(tdm_dataset** out, const tdm_open_records_options* options = nullptr) const {
     const char* path = path_.c_str();
     const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
-    return tdm_dataset_from_records(&path, 1, &field, 1, out);
+    return tdm_dataset_from_records(&path, 1, &field, 1, options, out);
   }
 
  private:
@@ -349,6 +349,14 @@ std::vector<Case> cases() {
             return error;
           },
           offsetof(tdm_iterable, close) + sizeof(void*)),
+      of_struct<tdm_open_records_options>(INITIAL(tdm_open_records_options, TDM_OPEN_RECORDS_OPTIONS_INIT),
+                                          [](tdm_open_records_options* given) {
+                                            const Records records;
+                                            tdm_dataset* dataset = nullptr;
+                                            tdm_error* error = records.dataset(&dataset, given);
+                                            tdm_dataset_free(dataset);
+                                            return error;
+                                          }),
       of_struct<tdm_schema_options>(INITIAL(tdm_schema_options, TDM_SCHEMA_OPTIONS_INIT),
                                     [](tdm_schema_options* given) {
                                       const tandem::test::TempDir folder;

@@ -4,6 +4,7 @@
 #include "core/dataset_handle.h"
 #include "core/handles.h"
 #include "core/numbers.h"
+#include "core/record_files.h"
 #include "core/strings.h"
 #include "tandem/derived_datasets.h"
 
@@ -87,12 +88,14 @@ tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
-                                    size_t field_count, tdm_dataset** out) {
+                                    size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
   return guard("tdm_dataset_from_records", [&] {
     const auto files = to_strings(paths, path_count, "paths");
     auto layout = read_record_fields(fields, field_count);
     not_null(out, "out");
-    *out = new tdm_dataset(tandem::record_dataset(files, std::move(layout)));
+    std::shared_ptr<tandem::RecordSource> source =
+        tandem::open_records(files, tandem::capi::read_open_records_options(options));
+    *out = new tdm_dataset(tandem::record_dataset(std::move(source), std::move(layout)));
   });
 }
 

@@ -1,10 +1,9 @@
 #include "tandem/dynamic_loader.h"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 
-#include "core/dataset_handle.h"
+#include "core/dynamic_loader_handle.h"
 #include "core/groups.h"
 #include "core/handles.h"
 #include "core/loaded_batch.h"
@@ -13,21 +12,10 @@
 #include "core/sampler_handle.h"
 #include "core/timeout.h"
 
-using tandem::Kind;
 using tandem::capi::guard;
 using tandem::capi::if_live;
 using tandem::capi::invalid;
 using tandem::capi::not_null;
-
-struct tdm_dynamic_loader : tandem::capi::Handle<Kind::kDynamicLoader> {
-  template <typename... Given>
-  explicit tdm_dynamic_loader(const tdm_dataset& dataset, Given&&... given)
-      : field_count(dataset.names.size()),
-        loader(tandem::capi::samples_of(&dataset, "dataset"), std::forward<Given>(given)...) {}
-  const std::size_t field_count;
-  tandem::DynamicLoader loader;
-  std::optional<tandem::LoadedBatch> part;  // that next() gave last, without its tensors
-};
 
 namespace {
 
@@ -56,6 +44,8 @@ Given read(const tdm_dynamic_loader_options* options, const void* state, std::si
   given.options.tail = tandem::capi::to_tail(raw.tail, tandem::Tail::kShort);
   given.options.threads = raw.threads;
   given.options.prefetch = raw.prefetch;
+  if (raw.prefetch_bytes != 0) given.options.prefetch_bytes = raw.prefetch_bytes;
+  given.options.pin_memory = raw.pin_memory != 0;
   given.options.most_failures = raw.most_failures;
   given.options.most_quarantined = raw.most_quarantined;
   given.options.lost_after = tandem::capi::to_wait(raw.lost_after_ms);

@@ -1,5 +1,6 @@
 // What a loader's threads do with batches: transforms, functions of the caller's, statistics.
 #include "core/callback.h"
+#include "core/dynamic_loader_handle.h"
 #include "core/handles.h"
 #include "core/loader_handle.h"
 #include "core/options.h"
@@ -74,20 +75,20 @@ std::int64_t nanoseconds(std::chrono::nanoseconds time) {
   return time.count();
 }
 
-}  // namespace
-
-tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  return guard("tdm_loader_add_transforms", [&] {
+// Of both kinds of loaders.
+template <typename Loader>
+tdm_error* add_transforms(const char* function, Loader* loader, const char* transforms) {
+  return guard(function, [&] {
     not_null(loader, "loader");
     not_null(transforms, "transforms");
     loader->loader.add_transform(tandem::parse_transforms(transforms));
   });
 }
 
-tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
-                               const char* const* adds, size_t add_count, void* user_data,
-                               void (*destroy)(void* user_data)) {
-  return guard("tdm_loader_add_step", [&] {
+template <typename Loader>
+tdm_error* add_step(const char* function, Loader* loader, Step step, const char* const* adds, size_t add_count,
+                    void* user_data, void (*destroy)(void* user_data)) {
+  return guard(function, [&] {
     not_null(loader, "loader");
     if (!step) invalid("argument 'step' is NULL");
     auto names = to_strings(adds, add_count, "adds");
@@ -98,8 +99,9 @@ tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user
   });
 }
 
-tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  return guard("tdm_loader_get_statistics", [&] {
+template <typename Loader>
+tdm_error* get_statistics(const char* function, const Loader* loader, tdm_loader_statistics* out) {
+  return guard(function, [&] {
     not_null(loader, "loader");
     check_struct_size(not_null(out, "out")->struct_size, "tdm_loader_statistics");
     const tandem::LoaderStatistics now = loader->loader.statistics();
@@ -113,10 +115,50 @@ tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statis
   });
 }
 
-tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  return guard("tdm_loader_statistics_text", [&] {
+template <typename Loader>
+tdm_error* statistics_text(const char* function, const Loader* loader, tdm_string** out) {
+  return guard(function, [&] {
     not_null(loader, "loader");
     not_null(out, "out");
     *out = make_string(loader->loader.statistics().text());
   });
+}
+
+}  // namespace
+
+tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
+  return add_transforms("tdm_loader_add_transforms", loader, transforms);
+}
+
+tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                               const char* const* adds, size_t add_count, void* user_data,
+                               void (*destroy)(void* user_data)) {
+  return add_step("tdm_loader_add_step", loader, step, adds, add_count, user_data, destroy);
+}
+
+tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
+  return get_statistics("tdm_loader_get_statistics", loader, out);
+}
+
+tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
+  return statistics_text("tdm_loader_statistics_text", loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
+  return add_transforms("tdm_dynamic_loader_add_transforms", loader, transforms);
+}
+
+tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader,
+                                       tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                       const char* const* adds, size_t add_count, void* user_data,
+                                       void (*destroy)(void* user_data)) {
+  return add_step("tdm_dynamic_loader_add_step", loader, step, adds, add_count, user_data, destroy);
+}
+
+tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
+  return get_statistics("tdm_dynamic_loader_get_statistics", loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
+  return statistics_text("tdm_dynamic_loader_statistics_text", loader, out);
 }

@@ -3,6 +3,7 @@
 #include "core/dataset_handle.h"
 #include "core/guard.h"
 #include "core/options.h"
+#include "core/record_files.h"
 #include "core/strings.h"
 #include "tandem/sample_options.h"
 
@@ -17,8 +18,9 @@ tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, 
     tandem::SchemaDatasetOptions chosen;
     if (given.decoding) chosen.decoding = tandem::parse_decoder_options(given.decoding);
     if (given.collating) chosen.collating = tandem::parse_collate_options(given.collating);
+    chosen.files = read_open_records_options(given.files);
     const tandem::SampleSchema schema =
-        given.schema ? tandem::SampleSchema::parse(given.schema) : tandem::schema_of_files(files);
+        given.schema ? tandem::SampleSchema::parse(given.schema) : tandem::schema_of_files(files, chosen.files);
     *out = new tdm_dataset(tandem::schema_dataset(files, schema, chosen));
   });
 }

@@ -100,6 +100,11 @@ tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_
   return tdm_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
 }
 
+tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const char* const* adds, size_t add_count,
+                                      uintptr_t handle) {
+  return tdm_dynamic_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
+}
+
 tdm_error* tg_error(const char* message, uintptr_t handle) {
   return tdm_error_create(TDM_ERROR_CALLBACK, NULL, message, (void*)handle, release);
 }

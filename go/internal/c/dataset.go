@@ -16,7 +16,7 @@ type Field struct {
 	Scale           float64
 }
 
-func CreateRecordDataset(paths []string, fields []Field) (Dataset, *Failure) {
+func CreateRecordDataset(paths []string, fields []Field, o OpenRecordsOptions) (Dataset, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
@@ -45,9 +45,11 @@ func CreateRecordDataset(paths []string, fields []Field) (Dataset, *Failure) {
 		}
 		numbers = numbers[len(field.Sizes):]
 	}
+	options, freeOptions := o.raw()
+	defer freeOptions()
 	var d *C.tdm_dataset
 	err := failure(C.tdm_dataset_from_records(cPaths, C.size_t(len(paths)), (*C.tdm_field)(block),
-		C.size_t(len(fields)), &d))
+		C.size_t(len(fields)), options, &d))
 	return Dataset(unsafe.Pointer(d)), err
 }
 

@@ -23,6 +23,8 @@ type DynamicLoaderOptions struct {
 	State                         []byte
 	Quarantine                    string  // JSON, or none
 	Sampler                       Sampler // nil: none
+	PrefetchBytes                 int     // 0: 256 MiB
+	PinMemory                     bool
 }
 
 func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t,
@@ -37,7 +39,7 @@ func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_optio
 		most_failures: C.int32_t(o.MostFailures), most_quarantined: C.int32_t(o.MostQuarantined),
 		lost_after_ms: C.int64_t(o.LostAfterMS), timeout_ms: C.int64_t(o.TimeoutMS), name: name,
 		generation: C.int64_t(o.Generation), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
-		sampler: sampler(o.Sampler),
+		sampler: sampler(o.Sampler), prefetch_bytes: C.int64_t(o.PrefetchBytes), pin_memory: boolean(o.PinMemory),
 	}
 	options.struct_size = C.sizeof_tdm_dynamic_loader_options
 	var l *C.tdm_dynamic_loader

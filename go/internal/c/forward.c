@@ -314,6 +314,10 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_dynamic_loader_create",
     "tdm_dynamic_loader_replay",
     "tdm_dynamic_loader_free",
+    "tdm_dynamic_loader_add_transforms",
+    "tdm_dynamic_loader_add_step",
+    "tdm_dynamic_loader_get_statistics",
+    "tdm_dynamic_loader_statistics_text",
     "tdm_dynamic_loader_next_step",
     "tdm_dynamic_loader_next",
     "tdm_dynamic_loader_get_part",
@@ -1736,9 +1740,9 @@ tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor
   return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[277])(dataset, index, sample, field_count);
 }
 
-tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out) {
+tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
   if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, tdm_dataset** out))slots[278])(paths, path_count, fields, field_count, out);
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[278])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
@@ -1881,107 +1885,127 @@ void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
   ((void (*)(tdm_dynamic_loader* loader))slots[306])(loader);
 }
 
-tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
+tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
   if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[307])(loader, has_step);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[307])(loader, transforms);
+}
+
+tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[308])(loader, step, adds, add_count, user_data, destroy);
+}
+
+tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[309])(loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[310])(loader, out);
+}
+
+tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[311])(loader, has_step);
 }
 
 tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[308])(loader, part, field_count, has_part);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[312])(loader, part, field_count, has_part);
 }
 
 tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[309])(loader, out);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[313])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[310])(loader, sample, reason);
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[314])(loader, sample, reason);
 }
 
 int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
-  if (!slots[311]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[311])(loader);
+  if (!slots[315]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[315])(loader);
 }
 
 int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
-  if (!slots[312]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[312])(loader);
+  if (!slots[316]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[316])(loader);
 }
 
 int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
-  if (!slots[313]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[313])(loader);
+  if (!slots[317]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[317])(loader);
 }
 
 int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
-  if (!slots[314]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[314])(loader);
+  if (!slots[318]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[318])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[315])(loader, record);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[319])(loader, record);
 }
 
 tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
-  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[316])(loader);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[320])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[317])(loader, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[321])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[318])(loader, out);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[322])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[319])(folder, suffix, out);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[323])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[320]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[320])(writer);
+  if (!slots[324]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[324])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[321])(writer, tag, value, step, wall_time);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[325])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[322])(writer, tag, values, step, wall_time);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[326])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[323])(writer, tag, image, layout, step, wall_time);
+  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[327])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[324])(writer, tag, text, step, wall_time);
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[328])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[325])(writer);
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[329])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[326])(writer);
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[330])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[327]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[327])(writer);
+  if (!slots[331]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[331])(writer);
 }

@@ -6,7 +6,7 @@ import "C"
 import "unsafe"
 
 // CreateSchemaDataset takes JSON; "" for what the files carry, and for defaults.
-func CreateSchemaDataset(paths []string, schema, decoding, collating string) (Dataset, *Failure) {
+func CreateSchemaDataset(paths []string, schema, decoding, collating string, o OpenRecordsOptions) (Dataset, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
@@ -15,7 +15,9 @@ func CreateSchemaDataset(paths []string, schema, decoding, collating string) (Da
 	texts, freeTexts := cStrings([]string{schema, decoding, collating})
 	defer freeTexts()
 	list := unsafe.Slice(texts, 3)
-	options := C.tdm_schema_options{decoding: list[1], collating: list[2]}
+	files, freeFiles := o.raw()
+	defer freeFiles()
+	options := C.tdm_schema_options{decoding: list[1], collating: list[2], files: files}
 	options.struct_size = C.sizeof_tdm_schema_options
 	if schema != "" {
 		options.schema = list[0]
@@ -41,6 +43,22 @@ func AddStep(l Loader, adds []string, body Callback) *Failure {
 	})
 }
 
+// AddDynamicTransforms is AddTransforms for a dynamic loader.
+func AddDynamicTransforms(l DynamicLoader, transforms string) *Failure {
+	text := C.CString(transforms)
+	defer free(text)
+	return failure(C.tdm_dynamic_loader_add_transforms(dynamicLoader(l), text))
+}
+
+// AddDynamicStep is AddStep for a dynamic loader.
+func AddDynamicStep(l DynamicLoader, adds []string, body Callback) *Failure {
+	cAdds, freeAdds := cStrings(adds)
+	defer freeAdds()
+	return register(body, func(handle C.uintptr_t) *C.tdm_error {
+		return C.tg_dynamic_loader_add_step(dynamicLoader(l), cAdds, C.size_t(len(adds)), handle)
+	})
+}
+
 func randomnessOf(call *C.tg_call) []uint64 {
 	if call.step == nil {
 		return nil
@@ -57,20 +75,36 @@ type LoaderStatistics struct {
 	Text                                                     string
 }
 
-func GetLoaderStatistics(l Loader) (s LoaderStatistics, err *Failure) {
+// statisticsOf calls get and describe of a loader.
+func statisticsOf(get func(*C.tdm_loader_statistics) *C.tdm_error,
+	describe func(**C.tdm_string) *C.tdm_error) (s LoaderStatistics, err *Failure) {
 	now := C.tdm_loader_statistics{struct_size: C.sizeof_tdm_loader_statistics}
-	if err = failure(C.tdm_loader_get_statistics(loader(l), &now)); err != nil {
+	if err = failure(get(&now)); err != nil {
 		return s, err
 	}
-	var text *C.tdm_string
-	if err = failure(C.tdm_loader_statistics_text(loader(l), &text)); err != nil {
+	var line *C.tdm_string
+	if err = failure(describe(&line)); err != nil {
 		return s, err
 	}
-	defer C.tdm_string_free(text)
 	return LoaderStatistics{Batches: int64(now.batches), Samples: int64(now.samples), Bytes: int64(now.bytes),
 		MostBytesReady: int64(now.most_bytes_ready), Threads: int64(now.threads), Reading: int64(now.reading),
 		Decoding: int64(now.decoding), Transforming: int64(now.transforming), Pinning: int64(now.pinning),
 		WaitingForRoom: int64(now.waiting_for_room), Delivered: int64(now.delivered), Waiting: int64(now.waiting),
-		Computing: int64(now.computing), Bottleneck: int32(now.bottleneck),
-		Text: C.GoString(C.tdm_string_data(text))}, nil
+		Computing: int64(now.computing), Bottleneck: int32(now.bottleneck), Text: text(line)}, nil
+}
+
+func GetLoaderStatistics(l Loader) (LoaderStatistics, *Failure) {
+	return statisticsOf(
+		func(out *C.tdm_loader_statistics) *C.tdm_error { return C.tdm_loader_get_statistics(loader(l), out) },
+		func(out **C.tdm_string) *C.tdm_error { return C.tdm_loader_statistics_text(loader(l), out) })
+}
+
+func GetDynamicLoaderStatistics(l DynamicLoader) (LoaderStatistics, *Failure) {
+	return statisticsOf(
+		func(out *C.tdm_loader_statistics) *C.tdm_error {
+			return C.tdm_dynamic_loader_get_statistics(dynamicLoader(l), out)
+		},
+		func(out **C.tdm_string) *C.tdm_error {
+			return C.tdm_dynamic_loader_statistics_text(dynamicLoader(l), out)
+		})
 }

@@ -155,6 +155,9 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
 
 /* tdm_loader_add_step(), likewise. */
 TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);
+/* tdm_dynamic_loader_add_step(), likewise. */
+TDM_API tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const char* const* adds, size_t add_count,
+                                              uintptr_t handle);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);

@@ -1457,9 +1457,32 @@ TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t in
  * TDM_ERROR_OUT_OF_RANGE; what the batch with that sample would fail with. */
 TDM_API tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count);
 
-/* Records of files of any format, one file after the other, as in tdm_loader_create(). */
+/* How files of records are opened. What has to do with http://, https:// and s3:// is used for such paths alone; the
+ * latter are signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment. */
+typedef struct tdm_open_records_options {
+  size_t struct_size;
+  const char* format;         /* "recordio", "tfrecord" and so on, see docs/record-formats.md; NULL: what each file's
+                                 first bytes say */
+  int64_t skip;               /* records to leave out at the beginning of each file: a CSV file's header */
+  uint64_t cache_bytes;       /* of decompressed and of fetched chunks in memory, of all files together */
+  int32_t use_index;          /* whether FILE.idx is read for RecordIO v1, and written where that saves time */
+  int32_t attempts;           /* how often a request is made before its failure is an error */
+  const char* cache_folder;   /* where what was fetched is kept for later runs; NULL: TANDEM_CACHE_DIR, else
+                                 $XDG_CACHE_HOME/tandem, else ~/.cache/tandem */
+  int64_t cache_folder_bytes; /* of all that lies there, about; 0: nothing is kept; -1: TANDEM_CACHE_BYTES, else 10 GiB */
+  const char* s3_endpoint;    /* of services like S3's, "http://minio:9000"; NULL: AWS_ENDPOINT_URL_S3,
+                                 AWS_ENDPOINT_URL, else Amazon's */
+  const char* s3_region;      /* NULL: AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1" */
+  int64_t connect_timeout_ms; /* for the connection of one attempt */
+  int64_t stall_timeout_ms;   /* how long a reply may stand still; whole seconds, rounded up */
+} tdm_open_records_options;
+#define TDM_OPEN_RECORDS_OPTIONS_INIT \
+  { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000 }
+
+/* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
 TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
-                                            size_t field_count, tdm_dataset** out);
+                                            size_t field_count, const tdm_open_records_options* options,
+                                            tdm_dataset** out);
 
 /* Row i of each tensor is sample i. Takes the tensors as they are now, which must be dense, on the CPU, and of equally
  * many rows. */
@@ -1534,8 +1557,9 @@ typedef struct tdm_schema_options {
                             "height": 224, "width": 224, "flip": true}}, "max_pixels": 100000000, "strict": true} */
   const char* collating; /* likewise: {"pad": {"tokens": {"value": 0, "multiple_of": 8, "max_length": 512}},
                             "pack": {"text": {"length": 1024}}} */
+  const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
 } tdm_schema_options;
-#define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL }
+#define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL, NULL }
 TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
                                            const tdm_schema_options* options, tdm_dataset** out);
 
@@ -1679,10 +1703,13 @@ typedef struct tdm_dynamic_loader_options {
   int32_t rank;
   int32_t world_size;
   const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: these */
+  int64_t prefetch_bytes;     /* of micro-batches ahead: none is begun that would be too much; 0: 256 MiB */
+  int32_t pin_memory;         /* as in tdm_loader_options */
+  int32_t reserved;
 } tdm_dynamic_loader_options;
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
   { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
-    NULL }
+    NULL, 0, 0, 0 }
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.
@@ -1699,6 +1726,19 @@ TDM_API tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const c
                                              const tdm_dynamic_loader_options* options, const void* state,
                                              size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
 TDM_API void tdm_dynamic_loader_free(tdm_dynamic_loader* loader);
+
+/* Steps on each micro-batch, as tdm_loader_add_transforms() and tdm_loader_add_step() have them. Before the first
+ * tdm_dynamic_loader_next_step(). A step that fails is an error of tdm_dynamic_loader_next(): no sample is left out. */
+TDM_API tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms);
+TDM_API tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader,
+                                               tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                               const char* const* adds, size_t add_count, void* user_data,
+                                               void (*destroy)(void* user_data));
+/* Where time went, with micro-batches for batches; what the last tdm_dynamic_loader_next() of a step waits for other
+ * ranks does not count. */
+TDM_API tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out);
+/* The same as one line of text. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out);
 
 /* Begins the step behind the one that was committed last. *has_step = 0, once, at an epoch's end. Errors: what the
  * other ranks, or the store, answered to the last commit. */

@@ -1,5 +1,6 @@
 // The dynamic partition through the C ABI: two ranks of one process, one after the other.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -42,7 +43,7 @@ class DynamicLoader : public testing::Test {
     field.std = field.scale = 1;
     const char* const paths[] = {path.c_str()};
     tdm_dataset* dataset = nullptr;
-    EXPECT_OK(tdm_dataset_from_records(paths, 1, &field, 1, &dataset));
+    EXPECT_OK(tdm_dataset_from_records(paths, 1, &field, 1, nullptr, &dataset));
     dataset_.reset(dataset);
     tdm_store* store = nullptr;
     EXPECT_OK(tdm_store_hash(&store));
@@ -102,6 +103,65 @@ class DynamicLoader : public testing::Test {
   std::unique_ptr<tdm_store, Free> store_;
   tdm_dynamic_loader_options options_ = TDM_DYNAMIC_LOADER_OPTIONS_INIT;
 };
+
+tdm_error* double_it(void* user_data, const tdm_step_batch* batch) {
+  static_cast<std::atomic<std::int64_t>*>(user_data)->fetch_add(batch->rows);
+  EXPECT_STREQ(batch->names[0], "0");
+  batch->outputs[1] = batch->tensors[0];
+  return nullptr;
+}
+
+TEST_F(DynamicLoader, StepsAndStatisticsAreThoseOfALoader) {
+  options_.world_size = 1;
+  options_.prefetch_bytes = 1;
+  const Loader loader = create(0);
+  std::atomic<std::int64_t> rows{0};
+  const char* const adds[] = {"twice"};
+  EXPECT_OK(tdm_dynamic_loader_add_step(loader.get(), double_it, adds, 1, &rows, nullptr));
+  EXPECT_OK(
+      tdm_dynamic_loader_add_transforms(loader.get(), R"([{"step": "to_float", "fields": ["twice"], "scale": 2}])"));
+  EXPECT_REFUSED(tdm_dynamic_loader_add_transforms(loader.get(), "{}"), TDM_ERROR_INVALID_ARGUMENT, "list");
+  ASSERT_TRUE(next_step(loader));
+  EXPECT_REFUSED(tdm_dynamic_loader_add_step(loader.get(), double_it, nullptr, 0, nullptr, nullptr),
+                 TDM_ERROR_INVALID_ARGUMENT, "begun");
+  int parts = 0;
+  for (;; ++parts) {
+    tdm_tensor* tensors[2] = {};
+    std::int32_t has_part = -1;
+    ASSERT_OK(tdm_dynamic_loader_next(loader.get(), tensors, 2, &has_part));
+    if (!has_part) break;
+    void *ids = nullptr, *twice = nullptr;
+    EXPECT_OK(tdm_tensor_data(tensors[0], &ids));
+    EXPECT_OK(tdm_tensor_data(tensors[1], &twice));
+    EXPECT_EQ(static_cast<float*>(twice)[0], 2 * static_cast<std::int64_t*>(ids)[0]);
+    for (tdm_tensor* tensor : tensors) tdm_tensor_free(tensor);
+  }
+  EXPECT_EQ(parts, 2);
+  EXPECT_EQ(rows, 6);
+  commit(loader);
+  tdm_loader_statistics statistics = TDM_LOADER_STATISTICS_INIT;
+  EXPECT_OK(tdm_dynamic_loader_get_statistics(loader.get(), &statistics));
+  EXPECT_EQ(statistics.delivered, 2);
+  EXPECT_GT(statistics.transforming, 0);
+  tdm_string* text = nullptr;
+  EXPECT_OK(tdm_dynamic_loader_statistics_text(loader.get(), &text));
+  EXPECT_THAT(take(text), testing::EndsWith("is the bottleneck"));
+}
+
+TEST_F(DynamicLoader, OptionsOfMemoryAreChecked) {
+  tdm_dynamic_loader* loader = nullptr;
+  options_.prefetch_bytes = -1;
+  EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
+                 TDM_ERROR_INVALID_ARGUMENT, "prefetch_bytes");
+  options_.prefetch_bytes = 0;
+  options_.pin_memory = 1;
+  std::int32_t devices = 0;
+  EXPECT_OK(tdm_cuda_device_count(&devices));
+  if (devices == 0) {
+    EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
+                   TDM_ERROR_UNSUPPORTED, "CUDA");
+  }
+}
 
 TEST_F(DynamicLoader, DealsStepsOutAndRunsThemAgain) {
   std::string log, end;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 
 #include "capi/calls.h"
 #include "cpp/data/temp_dir.h"
@@ -99,6 +100,65 @@ TEST_F(CapiLoaderSteps, ASchemaIsDecodedAndCollated) {
   options.decoding = nullptr;
   options.schema = "{}";
   expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "fields");
+}
+
+TEST_F(CapiLoaderSteps, FilesAreOpenedAsOptionsSay) {
+  const char* paths[] = {path_.c_str()};
+  const std::int64_t three = 3;
+  tdm_field field{};
+  field.dtype = field.out_dtype = TDM_DTYPE_UINT8;
+  field.std = field.scale = 1;
+  tdm_open_records_options files = TDM_OPEN_RECORDS_OPTIONS_INIT;
+  files.skip = 2;
+  tdm_schema_options options = TDM_SCHEMA_OPTIONS_INIT;
+  options.files = &files;
+  tdm_dataset* dataset = open(&options);
+  EXPECT_EQ(tdm_dataset_size(dataset), 1);
+  tdm_tensor* sample[3] = {};
+  EXPECT_OK(tdm_dataset_get(dataset, 0, sample, 3));
+  EXPECT_EQ(data_of<std::uint8_t>(sample[0])[0], 3);
+  free({sample[0], sample[1], sample[2]});
+  tdm_dataset_free(dataset);
+
+  field.sizes = &three;
+  field.ndim = 1;
+  EXPECT_OK(tdm_dataset_from_records(paths, 1, &field, 1, &files, &dataset));
+  EXPECT_EQ(tdm_dataset_size(dataset), 1);
+  tdm_dataset_free(dataset);
+  files.format = "tfrecord";
+  expect_error(tdm_dataset_from_records(paths, 1, &field, 1, &files, &dataset), TDM_ERROR_DATA_LOSS, path_);
+  files.format = "no such";
+  expect_error(tdm_dataset_from_records(paths, 1, &field, 1, &files, &dataset), TDM_ERROR_INVALID_ARGUMENT, "ndjson");
+  files.format = nullptr;
+  files.skip = -1;
+  expect_error(tdm_dataset_from_records(paths, 1, &field, 1, &files, &dataset), TDM_ERROR_INVALID_ARGUMENT, "skip");
+  files.skip = 0;
+  files.cache_folder_bytes = -2;
+  expect_error(tdm_dataset_from_records(paths, 1, &field, 1, &files, &dataset), TDM_ERROR_INVALID_ARGUMENT,
+               "cache_folder_bytes");
+}
+
+// Nobody listens on port 1.
+TEST_F(CapiLoaderSteps, RemoteFilesAreAskedForAsOptionsSay) {
+  const char* paths[] = {"http://127.0.0.1:1/records"};
+  tdm_open_records_options files = TDM_OPEN_RECORDS_OPTIONS_INIT;
+  const std::string folder = dir_ / "cache";
+  files.cache_folder = folder.c_str();
+  files.attempts = 2;
+  tdm_schema_options options = TDM_SCHEMA_OPTIONS_INIT;
+  options.files = &files;
+  tdm_dataset* dataset = nullptr;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_IO, "2 attempts");
+  EXPECT_TRUE(std::filesystem::exists(folder));
+  files.connect_timeout_ms = 0;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "connect_timeout");
+  files.connect_timeout_ms = 1;
+  files.attempts = 0;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "attempts");
+  const char* bucket[] = {"s3://bucket/records"};
+  files.attempts = 1;
+  files.s3_endpoint = "http://127.0.0.1:1";
+  expect_error(tdm_dataset_from_schema(bucket, 1, &options, &dataset), TDM_ERROR_IO, "s3://bucket/records");
 }
 
 std::atomic<int> destroyed{0};

@@ -249,7 +249,7 @@ void* Arguments::string_for(const std::string& parameter) {
       {"quarantine", "[]"},
       {"key", "key"},
       {"keys", "key"},
-      {"tdm_loader_add_transforms.transforms", R"([{"step": "to_float", "fields": ["value"]}])"},
+      {"transforms", R"([{"step": "to_float", "fields": ["value"]}])"},
       {"path", "written"},
       {"paths", "records"}};
   auto found = texts.find(key(function_, parameter));

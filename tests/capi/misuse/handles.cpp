@@ -69,7 +69,7 @@ void* make_loader() {
 void* make_dataset() {
   write_records();
   const tdm_field field = one_number();
-  return made<tdm_dataset>([&](auto* out) { return tdm_dataset_from_records(&kPath, 1, &field, 1, out); });
+  return made<tdm_dataset>([&](auto* out) { return tdm_dataset_from_records(&kPath, 1, &field, 1, nullptr, out); });
 }
 
 void* make_dynamic_loader(tdm_dataset* dataset, tdm_store* store) {
