@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/dist"
 )
@@ -23,20 +24,9 @@ var (
 	sizes   = flag.String("sizes", "", "in bytes, multiples of 4, comma-separated")
 )
 
-func main() {
-	flag.Parse()
-	dist.Main(run)
-}
+func main() { program.Ranks(backend, run) }
 
-func run(ctx context.Context) error {
-	if err := gotorch.SetNumThreads(1); err != nil {
-		return err
-	}
-	group, err := dist.Init(ctx, dist.Options{Backend: *backend})
-	if err != nil {
-		return err
-	}
-	defer group.Close()
+func run(ctx context.Context, group *dist.ProcessGroup) error {
 	values, microseconds := map[string][]float64{}, map[string]float64{}
 	for _, size := range strings.Split(*sizes, ",") {
 		bytes, err := strconv.Atoi(size)

@@ -7,12 +7,12 @@ package main
 import (
 	"flag"
 	"fmt"
-	"log"
 	"path/filepath"
 	"time"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/bench/models"
+	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
@@ -29,12 +29,7 @@ var (
 	save      = flag.String("save", "", "file to write parameters and buffers to at the end")
 )
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { program.Alone(run) }
 
 // joined is one batch of several.
 func joined() (inputs, targets *gotorch.Tensor, err error) {
@@ -50,15 +45,8 @@ func joined() (inputs, targets *gotorch.Tensor, err error) {
 }
 
 func run() error {
-	if err := gotorch.SetNumThreads(1); err != nil {
-		return err
-	}
-	build, ok := models.ByName[*modelName]
-	if !ok {
-		return fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", *modelName)
-	}
-	model := build()
-	if err := nn.Load(filepath.Join(*data, "init.safetensors"), model); err != nil {
+	model, err := models.Load(*modelName, *data)
+	if err != nil {
 		return err
 	}
 	inputs, targets, err := joined()

@@ -13,6 +13,7 @@ import (
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/bench/models"
+	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
@@ -33,32 +34,17 @@ var (
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
-func main() {
-	flag.Parse()
-	dist.Main(run)
-}
+func main() { program.Ranks(exchange, run) }
 
-func run(ctx context.Context) error {
-	if err := gotorch.SetNumThreads(1); err != nil {
-		return err
-	}
-	build, ok := models.ByName[*modelName]
-	if !ok {
-		return fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", *modelName)
-	}
-	model := build()
-	if err := nn.Load(filepath.Join(*data, "init.safetensors"), model); err != nil {
+func run(ctx context.Context, group *dist.ProcessGroup) error {
+	model, err := models.Load(*modelName, *data)
+	if err != nil {
 		return err
 	}
 	batch, _, err := gotorch.Open(filepath.Join(*data, fmt.Sprintf("rank-%d.safetensors", dist.Rank())))
 	if err != nil {
 		return err
 	}
-	group, err := dist.Init(ctx, dist.Options{Backend: *exchange})
-	if err != nil {
-		return err
-	}
-	defer group.Close()
 	options := dist.DDPOptions{GradientAsBucketView: true}
 	if *bucketMB != 25 {
 		options.BucketCapMB = gotorch.Some(*bucketMB)

@@ -2,12 +2,25 @@
 package models
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/nn"
 )
 
-// ByName makes one of them.
-var ByName = map[string]func() nn.Layer{"mlp": newMLP, "cnn": newCNN, "lstm": newLSTM, "resnet18": newResNet18}
+// byName makes one of them.
+var byName = map[string]func() nn.Layer{"mlp": newMLP, "cnn": newCNN, "lstm": newLSTM, "resnet18": newResNet18}
+
+// Load makes the model of that name, with the weights that prepare.py wrote into the folder.
+func Load(name, folder string) (nn.Layer, error) {
+	build, ok := byName[name]
+	if !ok {
+		return nil, fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", name)
+	}
+	model := build()
+	return model, nn.Load(filepath.Join(folder, "init.safetensors"), model)
+}
 
 type mlp struct {
 	nn.Base

@@ -8,12 +8,12 @@ package main
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
@@ -35,13 +35,7 @@ type task struct {
 	finish  func() error
 }
 
-func main() {
-	flag.Parse()
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { program.Alone(run) }
 
 func run() error {
 	if flag.NArg() != 2 {
@@ -49,9 +43,6 @@ func run() error {
 	}
 	iterations, err := strconv.Atoi(flag.Arg(1))
 	if err != nil {
-		return err
-	}
-	if err := gotorch.SetNumThreads(1); err != nil {
 		return err
 	}
 	t, err := prepare(flag.Arg(0))

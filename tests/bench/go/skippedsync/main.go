@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
@@ -39,22 +40,14 @@ func (n *net) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 }
 
 func main() {
-	flag.Parse()
-	dist.Main(run)
+	backend := "shm"
+	program.Ranks(&backend, run)
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, group *dist.ProcessGroup) error {
 	if *every < 1 {
 		return fmt.Errorf("--every %d: give 1 or more", *every)
 	}
-	if err := gotorch.SetNumThreads(1); err != nil {
-		return err
-	}
-	group, err := dist.Init(ctx, dist.Options{Backend: "shm"})
-	if err != nil {
-		return err
-	}
-	defer group.Close()
 	train, test, err := data.MNIST(ctx, *folder, group, data.MNISTOptions{BatchSize: *batchSize, Seed: 1, Cache: *cache})
 	if err != nil {
 		return err
