@@ -106,7 +106,7 @@ def draw_breakdown(plots, data):
             bottom = [a + b for a, b in zip(bottom, heights)]
         axis.set(title=model)
     axes[0][0].set_ylabel("ms a step")
-    axes[0][-1].legend(fontsize="small")
+    axes[0][-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the bars
     return figure
 
 
