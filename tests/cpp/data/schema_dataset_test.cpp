@@ -63,6 +63,10 @@ TEST_F(SchemaDatasetTest, BatchesGiveTextsBack) {
   EXPECT_EQ(batch->strings("word"), (std::vector<std::string>{"abc", "def", "ghi", std::string(3, '\0')}));
   EXPECT_ERROR(batch->strings("label"), ErrorCode::kInvalidArgument, "'label'", "texts");
   EXPECT_ERROR(batch->strings("none"), ErrorCode::kNotFound, "none");
+  LoadedBatch longer = *batch;
+  longer.tensors[3] = longer.tensors[3] + 100;  // as a step of the program's own may leave lengths
+  ASSERT_EQ((*longer.names)[3], "text_lengths");
+  EXPECT_ERROR(longer.strings("text"), ErrorCode::kInvalidArgument, "'text'", "'text_lengths' says 107");
 }
 
 TEST_F(SchemaDatasetTest, FilesAreOpenedAsOptionsSay) {

@@ -71,9 +71,15 @@ std::vector<std::string> LoadedBatch::strings(std::string_view name) const {
   const at::Tensor lengths =
       padded ? (*this)[beside].to(at::kCPU, at::kLong) : at::full({rows}, text.size(1), at::kLong);
   std::vector<std::string> texts;
+  if (lengths.numel() != rows) invalid("field '" + beside + "' has no length a sample");
   for (std::int64_t row = 0; row < rows; ++row) {
+    const auto length = lengths.flatten()[row].item<std::int64_t>();
+    if (length < 0 || length > bytes.size(1)) {
+      invalid("field " + field + " has texts of up to " + std::to_string(bytes.size(1)) + " bytes, but '" + beside +
+              "' says " + std::to_string(length));
+    }
     const auto* first = reinterpret_cast<const char*>(bytes.const_data_ptr<std::uint8_t>()) + row * bytes.size(1);
-    texts.emplace_back(first, static_cast<std::size_t>(lengths[row].item<std::int64_t>()));
+    texts.emplace_back(first, static_cast<std::size_t>(length));
   }
   return texts;
 }
