@@ -10,6 +10,8 @@ using std::chrono::milliseconds;
 
 RankWatch::RankWatch(LeaseChannel& channel, milliseconds lost_after)
     : channel_(channel), lost_after_(lost_after), interval_(std::max<milliseconds>(lost_after / 5, milliseconds(1))) {
+  // Before anything is leased: nobody misses a rank that never gave a sign.
+  channel_.beat();
   thread_ = start_own_thread("tandem-leases", [this] { run(); });
 }
 

@@ -1,5 +1,5 @@
 // Files that github.com/wangkuiyi/recordio itself wrote, as hexadecimal digits: NewWriter(file, chunk, compressor) of
-// two of its versions, with github.com/golang/snappy 1.0.0 and Go 1.26's gzip. "Streamed" is the last version, which
+// two of its versions, with github.com/golang/snappy 1.0.0 and Go 1.26's gzip. "Streamed" is a later version, which
 // writes each length and each record into the compressor (chunk.go of commit 0031a9cc, writer.go of c1007ebf);
 // "buffered" is one before, which compresses a chunk at once (chunk.go of 0a2a4cb1). Where there is one array, both
 // versions write these bytes. Of no records both make an empty file.
