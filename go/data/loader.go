@@ -104,20 +104,28 @@ func (b *Batch) Field(name string) *gotorch.Tensor {
 // Strings are the texts of a field of [Bytes], padded or of one size, one a row; it panics when there is none.
 func (b *Batch) Strings(name string) []string {
 	field := b.Field(name)
-	if field.DType() != gotorch.Uint8 || field.Dim() != 2 {
+	refuse := func(format string, args ...any) {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Batch",
-			Message: fmt.Sprintf("field %q has no texts: it is no Uint8 tensor of a row a sample", name)})
+			Message: fmt.Sprintf("field %q ", name) + fmt.Sprintf(format, args...)})
+	}
+	if field.DType() != gotorch.Uint8 || field.Dim() != 2 || field.Size(0) != b.rows {
+		refuse("has no texts: it is no Uint8 tensor of a row a sample")
 	}
 	bytes, longest := gotorch.ToSlice[uint8](field), field.Size(1)
 	var lengths []int
 	if slices.Contains(b.names, name+"_lengths") {
-		lengths = gotorch.ToSlice[int](b.Field(name + "_lengths"))
+		if lengths = gotorch.ToSlice[int](b.Field(name + "_lengths")); len(lengths) != b.rows {
+			refuse("has texts in %d rows, but lengths of %d", b.rows, len(lengths))
+		}
 	}
 	texts := make([]string, b.rows)
 	for i := range texts {
 		length := longest
 		if lengths != nil {
 			length = lengths[i]
+		}
+		if length < 0 || length > longest {
+			refuse("has texts of up to %d bytes, but a length of %d", longest, length)
 		}
 		texts[i] = string(bytes[i*longest : i*longest+length])
 	}

@@ -115,12 +115,13 @@ int rounds(const std::string& fault, const std::vector<std::string>& collectives
     group->barrier();
     group->native()->getBackend(c10::kCPU)->setTimeout(timeout);
     if (rank == kVictim) fail(fault);
-    const auto begun = Clock::now();
-    Clock::time_point aborted = begun;
+    constexpr milliseconds kUntilAbort(150);
+    // Whose abort comes second may be freed by the first one, which is due then.
+    Clock::time_point aborted = Clock::now() + (fault == "abort" ? kUntilAbort : milliseconds(0));
     std::thread aborter;
     if (fault == "abort" && rank != kVictim) {
       aborter = std::thread([&] {
-        std::this_thread::sleep_for(milliseconds(150));
+        std::this_thread::sleep_for(kUntilAbort);
         aborted = Clock::now();
         group->abort();
       });

@@ -69,11 +69,11 @@ std::vector<std::string> LoadedBatch::strings(std::string_view name) const {
   const bool padded = std::find(names->begin(), names->end(), beside) != names->end();
   const at::Tensor bytes = text.cpu().contiguous();
   const at::Tensor lengths =
-      padded ? (*this)[beside].to(at::kCPU, at::kLong) : at::full({rows}, text.size(1), at::kLong);
+      padded ? (*this)[beside].to(at::kCPU, at::kLong).contiguous() : at::full({rows}, text.size(1), at::kLong);
   std::vector<std::string> texts;
   if (lengths.numel() != rows) invalid("field '" + beside + "' has no length a sample");
   for (std::int64_t row = 0; row < rows; ++row) {
-    const auto length = lengths.flatten()[row].item<std::int64_t>();
+    const std::int64_t length = lengths.const_data_ptr<std::int64_t>()[row];
     if (length < 0 || length > bytes.size(1)) {
       invalid("field " + field + " has texts of up to " + std::to_string(bytes.size(1)) + " bytes, but '" + beside +
               "' says " + std::to_string(length));
