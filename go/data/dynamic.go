@@ -29,6 +29,7 @@ type DynamicOptions struct {
 	// As in [Options], on micro-batches. A step that fails is an error of its part: no sample is left out for it.
 	Transforms []Transform
 	PinMemory  bool
+	Device     gotorch.Device
 
 	ShuffleBlock, ShuffleWindow int     // as in [Options], …
 	Sampler                     Sampler // … and this
@@ -178,6 +179,7 @@ func (o DynamicOptions) raw() (c.DynamicLoaderOptions, error) {
 		LostAfterMS: milliseconds(o.LostAfter, 30*time.Second), TimeoutMS: milliseconds(o.Timeout, 5*time.Minute),
 		Name: o.Name, Generation: or(o.Generation, 1), Rank: o.Rank, WorldSize: or(o.WorldSize, 1), State: o.State,
 		Quarantine: string(quarantine), PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory,
+		Device: nativeDevice(o.Device),
 	}, err
 }
 

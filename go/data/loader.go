@@ -63,6 +63,11 @@ type Options struct {
 	// Batches in page-locked memory, from which copies to a GPU run beside computation. ErrUnsupported in a process
 	// without CUDA.
 	PinMemory bool
+	// Where all tensors of batches are, but [Batch.Mask]. For a GPU (Index -1: the current one) they are made in
+	// page-locked memory and copied by the loader's threads, ahead of their use, on a stream of their own; the stream that
+	// is current for who takes a batch waits for the copies, and the CPU does not. What is on the GPU counts for
+	// PrefetchBytes, and what is not copied yet. ErrUnsupported in a process without CUDA, ErrOutOfRange past the last GPU.
+	Device gotorch.Device
 }
 
 // Batch is this rank's part of a global batch.
@@ -82,7 +87,7 @@ type Batch struct {
 	names []string
 }
 
-// Mask is a Bool tensor [rows] that tells which rows are samples.
+// Mask is a Bool tensor [rows], on the CPU, that tells which rows are samples.
 func (b *Batch) Mask() *gotorch.Tensor {
 	mask := make([]bool, b.rows)
 	for i := range b.Count {
@@ -205,8 +210,12 @@ func (o Options) raw(shuffle bool) c.LoaderOptions {
 		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
 		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
 		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
-		PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory,
+		PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory, Device: nativeDevice(o.Device),
 	}
+}
+
+func nativeDevice(device gotorch.Device) c.Device {
+	return c.Device{Kind: int32(device.Kind), Index: int32(device.Index)}
 }
 
 func or[T int | float64](value, fallback T) T {

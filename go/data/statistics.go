@@ -17,6 +17,7 @@ const (
 	DecodingBottleneck                       // records, or whatever the data set holds, to tensors of batches
 	TransformingBottleneck                   // steps on batches
 	PinningBottleneck                        // copying to page-locked memory
+	CopyingBottleneck                        // having copies to a GPU begin
 )
 
 // LoaderStatistics tell where time went since the loader was made. Times of threads are sums over all of them.
@@ -28,6 +29,7 @@ type LoaderStatistics struct {
 	Threads        int64
 
 	Reading, Decoding, Transforming, Pinning time.Duration
+	Copying                                  time.Duration // until copies to a GPU are queued; they run by themselves
 	WaitingForRoom                           time.Duration // of threads, while as much was ahead as is allowed
 
 	Delivered  int64         // batches that the program got
@@ -65,6 +67,6 @@ func (l *DynamicLoader) Statistics() (LoaderStatistics, error) {
 func statistics(raw c.LoaderStatistics, failure *c.Failure) (LoaderStatistics, error) {
 	return LoaderStatistics{raw.Batches, raw.Samples, raw.Bytes, raw.MostBytesReady, raw.Threads,
 		time.Duration(raw.Reading), time.Duration(raw.Decoding), time.Duration(raw.Transforming),
-		time.Duration(raw.Pinning), time.Duration(raw.WaitingForRoom), raw.Delivered, time.Duration(raw.Waiting),
+		time.Duration(raw.Pinning), time.Duration(raw.Copying), time.Duration(raw.WaitingForRoom), raw.Delivered, time.Duration(raw.Waiting),
 		time.Duration(raw.Computing), Bottleneck(raw.Bottleneck), raw.Text}, bridge.Error(failure)
 }

@@ -46,6 +46,7 @@ Given read(const tdm_dynamic_loader_options* options, const void* state, std::si
   given.options.prefetch = raw.prefetch;
   if (raw.prefetch_bytes != 0) given.options.prefetch_bytes = raw.prefetch_bytes;
   given.options.pin_memory = raw.pin_memory != 0;
+  given.options.device = tandem::capi::to_batch_device(raw.device);
   given.options.most_failures = raw.most_failures;
   given.options.most_quarantined = raw.most_quarantined;
   given.options.lost_after = tandem::capi::to_wait(raw.lost_after_ms);

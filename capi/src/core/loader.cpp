@@ -50,6 +50,14 @@ Tail to_tail(tdm_tail tail, Tail unset) {
   invalid("options->tail is " + std::to_string(tail) + ", which is no tdm_tail");
 }
 
+std::optional<at::Device> to_batch_device(tdm_device device) {
+  const at::DeviceIndex index = to_device_index(device, "options->device");
+  if (device.type == TDM_DEVICE_CPU) return std::nullopt;
+  if (device.type == TDM_DEVICE_CUDA) return at::Device(at::kCUDA, index);
+  invalid("options->device has type " + std::to_string(device.type) +
+          "; batches are on TDM_DEVICE_CPU or TDM_DEVICE_CUDA");
+}
+
 LoaderOptions read_loader_options(const tdm_loader_options* options) {
   const auto given = read_options(options, tdm_loader_options TDM_LOADER_OPTIONS_INIT, "tdm_loader_options");
   LoaderOptions chosen;
@@ -67,6 +75,7 @@ LoaderOptions read_loader_options(const tdm_loader_options* options) {
   if (given.sampler) chosen.order = not_null(given.sampler, "options->sampler")->order;
   if (given.prefetch_bytes != 0) chosen.prefetch_bytes = given.prefetch_bytes;
   chosen.pin_memory = given.pin_memory != 0;
+  chosen.device = to_batch_device(given.device);
   return chosen;
 }
 

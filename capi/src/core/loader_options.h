@@ -1,6 +1,8 @@
 // The options of loaders.
 #pragma once
 
+#include <optional>
+
 #include "tandem/loader.h"
 #include "tandem/tandem.h"
 
@@ -11,5 +13,9 @@ LoaderOptions read_loader_options(const tdm_loader_options* options);
 
 // `unset` for TDM_TAIL_UNSET. Throws Error(kInvalidArgument) for what is no tdm_tail.
 Tail to_tail(tdm_tail tail, Tail unset);
+
+// Nothing for the CPU. Throws Error(kInvalidArgument) for another than that or a GPU; whether it is there, a loader
+// asks.
+std::optional<at::Device> to_batch_device(tdm_device device);
 
 }  // namespace tandem::capi

@@ -110,7 +110,7 @@ tdm_error* get_statistics(const char* function, const Loader* loader, tdm_loader
         {sizeof(tdm_loader_statistics), now.batches, now.samples, now.bytes, now.most_bytes_ready, now.threads,
          nanoseconds(now.reading), nanoseconds(now.decoding), nanoseconds(now.transforming), nanoseconds(now.pinning),
          nanoseconds(now.waiting_for_room), now.delivered, nanoseconds(now.waiting), nanoseconds(now.computing),
-         static_cast<tdm_loader_bottleneck>(now.bottleneck()), 0},
+         static_cast<tdm_loader_bottleneck>(now.bottleneck()), 0, nanoseconds(now.copying)},
         "tdm_loader_statistics");
   });
 }

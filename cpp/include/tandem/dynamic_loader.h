@@ -31,6 +31,7 @@ struct DynamicLoaderOptions {
   std::shared_ptr<const SampleOrder> order;                 // … or this, instead of these three
   std::vector<std::shared_ptr<BatchTransform>> transforms;  // of micro-batches
   bool pin_memory = false;
+  std::optional<at::Device> device;
   std::uint64_t seed = 0;
   Tail tail = Tail::kShort;  // or kDrop, kRepeat
   int threads = 1;           // that make micro-batches

@@ -44,6 +44,13 @@ struct LoaderOptions {
   // Batches in page-locked memory, from which copies to a GPU run beside computation (Tensor::to() with non_blocking).
   // Error(kUnsupported) in a process without CUDA.
   bool pin_memory = false;
+  // Where all tensors of batches are, but LoadedBatch::mask(); unset: on the CPU. For a GPU (index -1: the current one
+  // of the thread that makes the loader) they are made in pinned memory, whatever pin_memory says, and copied by the
+  // loader's threads, ahead of their use, on a stream of their own. next() has the stream that is current for its
+  // thread wait for the copies, not the CPU; other streams have to wait for that one. Their bytes, and those in pinned
+  // memory that are not copied yet, count for prefetch_bytes. Errors of DataLoader(): kUnsupported where this process
+  // cannot use such a device, kOutOfRange past the last one.
+  std::optional<at::Device> device{};
 };
 
 // A rank's part of a global batch.
@@ -66,7 +73,7 @@ struct LoadedBatch {
   // The texts of a schema's field of bytes, padded or of one size, one a row. Throws Error(kNotFound), and
   // Error(kInvalidArgument) for another field.
   TANDEM_API std::vector<std::string> strings(std::string_view name) const;
-  // Bool [rows]: which of them are samples.
+  // Bool [rows], on the CPU: which of them are samples.
   TANDEM_API at::Tensor mask() const;
 };
 

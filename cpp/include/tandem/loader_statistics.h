@@ -17,6 +17,7 @@ enum class LoaderBottleneck : std::int32_t {
   kDecoding = 3,      // records, or whatever a data set holds, to tensors of batches
   kTransforming = 4,  // LoaderOptions::transforms
   kPinning = 5,       // copying to pinned memory
+  kCopying = 6,       // having copies to LoaderOptions::device begin
 };
 
 // Since the loader was made. Times of threads are sums over all of them; what a thread waits for the processor, or for
@@ -31,6 +32,9 @@ struct TANDEM_API LoaderStatistics {
   std::chrono::nanoseconds decoding{0};
   std::chrono::nanoseconds transforming{0};
   std::chrono::nanoseconds pinning{0};
+  // Until copies to LoaderOptions::device are queued, with memory for them. The copies run by themselves: a profile of
+  // the device has what they take.
+  std::chrono::nanoseconds copying{0};
   std::chrono::nanoseconds waiting_for_room{0};  // of threads, while as much was ahead as is allowed
 
   std::int64_t delivered = 0;             // batches that next() gave

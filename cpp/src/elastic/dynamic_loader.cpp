@@ -149,7 +149,7 @@ DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoad
     : dataset(require(std::move(dataset_in))),
       options(checked(options_in)),
       order(loader::order_of(dataset->size(), options)),
-      steps(dataset->names(), options.transforms, options.pin_memory),
+      steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device)),
       plan{order->size(), options.batch_size,    options.micro_batch,
            options.tail,  options.most_failures, options.most_quarantined},
       seed(options.seed),
@@ -193,7 +193,7 @@ void DynamicLoader::begin(std::unique_ptr<PartSource> parts) {
   const DynamicLoaderOptions& options = self.options;
   self.threads.emplace(*self.parts,
                        PartThreads::Options{options.threads, options.prefetch, options.prefetch_bytes, options.timeout},
-                       Place(self.epoch, self.step));
+                       self.steps.copies(), Place(self.epoch, self.step));
   // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.
   self.hook.emplace("DynamicLoader", [impl = std::weak_ptr<Impl>(impl_)] {
     if (const auto alive = impl.lock()) alive->threads->stop();

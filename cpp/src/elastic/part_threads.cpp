@@ -22,8 +22,9 @@ PartThreads::Place place_of(const MadePart& part) {
 
 }  // namespace
 
-PartThreads::PartThreads(PartSource& source, const Options& options, Place first)
-    : source_(source), options_(options), leasing_(first) {}
+PartThreads::PartThreads(PartSource& source, const Options& options, std::shared_ptr<loader::DeviceCopies> copies,
+                         Place first)
+    : source_(source), options_(options), copies_(std::move(copies)), leasing_(first) {}
 
 PartThreads::~PartThreads() {
   stop();
@@ -84,7 +85,8 @@ bool PartThreads::may_lease() const {
   if (is_wanted()) return true;
   const auto being_made = static_cast<std::int64_t>(busy_.size());
   if (largest_bytes_ == 0 && being_made > 0) return false;
-  return ready_bytes_ + (being_made + 1) * largest_bytes_ <= options_.bytes;
+  const std::int64_t under_way = copies_ ? copies_->bytes_under_way() : 0;
+  return ready_bytes_ + under_way + (being_made + 1) * largest_bytes_ <= options_.bytes;
 }
 
 bool PartThreads::is_over(Place step) const {
@@ -103,7 +105,11 @@ bool PartThreads::is_ready(Place step) const {
 void PartThreads::wait_for_room(std::unique_lock<std::mutex>& lock) {
   while (!stopping_ && !may_lease()) {
     const auto since = LoaderCounts::Clock::now();
-    changed_.wait(lock);
+    if (!failure_ && copies_ && copies_->bytes_under_way() > 0) {
+      changed_.wait_for(lock, loader::DeviceCopies::kSoon);
+    } else {
+      changed_.wait(lock);
+    }
     if (!failure_) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
   }
 }
@@ -128,6 +134,33 @@ void PartThreads::work() {
   }
 }
 
+// With the lock given up.
+void PartThreads::make_one(const Lease& lease, std::unique_lock<std::mutex>& lock) {
+  loader::StageTimes times{};
+  std::optional<LoadedBatch> batch;
+  loader::DeviceCopies::Copied copied;
+  std::int64_t bytes = 0, most = 0;
+  {
+    const loader::StageClock clock(times);
+    batch = make_(lease);
+    if (batch) bytes = most = loader::bytes_of(batch->tensors);
+    if (batch && copies_) {
+      const loader::InStage stage(loader::Stage::kCopying);
+      copied = copies_->send(*batch);
+      bytes = loader::bytes_of(batch->tensors);
+      most += bytes;
+    }
+  }
+  lock.lock();
+  counts_.add_times(times);
+  if (!batch) return;
+  counts_.add_batch(*batch, bytes);
+  ready_.push_back({lease, std::move(*batch), std::move(copied), bytes});
+  ready_bytes_ += bytes;
+  largest_bytes_ = std::max(largest_bytes_, most);
+  counts_.set_ready(ready_bytes_);
+}
+
 // Leases and makes one more part, with the lock given up meanwhile.
 void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine) {
   const Place step = leasing_;
@@ -148,23 +181,11 @@ void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Pl
       lock.unlock();
     }
   }
-  std::optional<LoadedBatch> batch;
-  loader::StageTimes times{};
   if (answer == Answer::kDone) {
-    const loader::StageClock clock(times);
-    batch = make_(lease);
+    make_one(lease, lock);
+    return;
   }
-  const std::int64_t bytes = batch ? loader::bytes_of(*batch) : 0;
   lock.lock();
-  counts_.add_times(times);
-  if (batch) {
-    counts_.add_batch(*batch, bytes);
-    ready_.push_back({lease, std::move(*batch), bytes});
-    ready_bytes_ += bytes;
-    largest_bytes_ = std::max(largest_bytes_, bytes);
-    counts_.set_ready(ready_bytes_);
-  }
-  if (answer == Answer::kDone) return;
   if (waits) {
     changed_.wait_for(lock, urgent ? kSoon : kLater,
                       [&] { return stopping_ || completed_ != completed || leasing_ != step; });
@@ -184,6 +205,7 @@ std::optional<MadePart> PartThreads::next(Place step) {
   asked_.reset();
   if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped, by abort() or shutdown");
   if (const auto found = ready_of(step); found != ready_.end()) {
+    if (copies_) copies_->receive(found->batch, found->copied);
     MadePart part = std::move(*found);
     ready_.erase(found);
     ready_bytes_ -= part.bytes;

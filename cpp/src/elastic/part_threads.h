@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/loader/device_copies.h"
 #include "data/loader/loader_counts.h"
 #include "elastic/part_source.h"
 
@@ -19,6 +20,7 @@ namespace tandem::elastic {
 struct MadePart {
   Lease lease;
   LoadedBatch batch;
+  loader::DeviceCopies::Copied copied;
   std::int64_t bytes = 0;
 };
 
@@ -34,8 +36,8 @@ class PartThreads {
   // The batch of a lease; nothing where the lease was given back, or is done already.
   using Make = std::function<std::optional<LoadedBatch>(const Lease&)>;
 
-  // `source` must outlive it.
-  PartThreads(PartSource& source, const Options& options, Place first);
+  // `source` must outlive it. `copies` take parts to a device as soon as they are made; null: they stay.
+  PartThreads(PartSource& source, const Options& options, std::shared_ptr<loader::DeviceCopies> copies, Place first);
   ~PartThreads();
   PartThreads(const PartThreads&) = delete;
   PartThreads& operator=(const PartThreads&) = delete;
@@ -62,17 +64,19 @@ class PartThreads {
   bool is_over(Place step) const;
   bool is_ready(Place step) const;
   std::deque<MadePart>::iterator ready_of(Place step);
+  void make_one(const Lease& lease, std::unique_lock<std::mutex>& lock);
   void lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine);
 
   PartSource& source_;
   const Options options_;
+  const std::shared_ptr<loader::DeviceCopies> copies_;
   Make make_;  // as the threads find it
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<MadePart> ready_;
   std::int64_t ready_bytes_ = 0;
-  std::int64_t largest_bytes_ = 0;  // of a part; 0: none was made yet
+  std::int64_t largest_bytes_ = 0;  // of a part while it is made; 0: none was yet
   std::multiset<Place> busy_;       // what threads lease or make just now
   Place leasing_;                   // the step whose parts are leased; those before it have none left
   std::optional<Place> asked_;      // the step that next() waits for

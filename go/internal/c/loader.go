@@ -18,6 +18,7 @@ type LoaderOptions struct {
 	PrefetchBytes               int
 	Sampler                     Sampler // nil: none
 	PinMemory                   bool
+	Device                      Device
 }
 
 // The C options, struct_size and all.
@@ -28,6 +29,7 @@ func (o LoaderOptions) raw() C.tdm_loader_options {
 		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch), global_batch: boolean(o.GlobalBatch),
 		shuffle_block: C.int64_t(o.ShuffleBlock), shuffle_window: C.int64_t(o.ShuffleWindow),
 		prefetch_bytes: C.int64_t(o.PrefetchBytes), sampler: sampler(o.Sampler), pin_memory: boolean(o.PinMemory),
+		device: nativeDevice(o.Device),
 	}
 	options.struct_size = C.sizeof_tdm_loader_options
 	return options

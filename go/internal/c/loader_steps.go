@@ -70,6 +70,7 @@ func randomnessOf(call *C.tg_call) []uint64 {
 type LoaderStatistics struct {
 	Batches, Samples, Bytes, MostBytesReady, Threads         int64
 	Reading, Decoding, Transforming, Pinning, WaitingForRoom int64
+	Copying                                                  int64
 	Delivered, Waiting, Computing                            int64
 	Bottleneck                                               int32
 	Text                                                     string
@@ -90,7 +91,7 @@ func statisticsOf(get func(*C.tdm_loader_statistics) *C.tdm_error,
 		MostBytesReady: int64(now.most_bytes_ready), Threads: int64(now.threads), Reading: int64(now.reading),
 		Decoding: int64(now.decoding), Transforming: int64(now.transforming), Pinning: int64(now.pinning),
 		WaitingForRoom: int64(now.waiting_for_room), Delivered: int64(now.delivered), Waiting: int64(now.waiting),
-		Computing: int64(now.computing), Bottleneck: int32(now.bottleneck), Text: text(line)}, nil
+		Computing: int64(now.computing), Copying: int64(now.copying), Bottleneck: int32(now.bottleneck), Text: text(line)}, nil
 }
 
 func GetLoaderStatistics(l Loader) (LoaderStatistics, *Failure) {

@@ -1387,9 +1387,16 @@ typedef struct tdm_loader_options {
   int32_t pin_memory;     /* 1: batches in page-locked memory, from which copies to a GPU run beside computation;
                              TDM_ERROR_UNSUPPORTED in a process without CUDA */
   int32_t reserved_2;
+  tdm_device device;      /* where all tensors of batches are: the CPU, or a GPU (-1: the current one of the thread that
+                             makes the loader). For that they are made in pinned memory and copied by the loader's
+                             threads, ahead of their use, on a stream of their own; the stream that is current where
+                             tdm_loader_next() is called waits for the copies, not the CPU. What is on the GPU counts
+                             for prefetch_bytes, and what is not copied yet. TDM_ERROR_UNSUPPORTED in a process without
+                             CUDA, TDM_ERROR_OUT_OF_RANGE past the last GPU */
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0 }
+  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
+    { TDM_DEVICE_CPU, 0 } }
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1423,7 +1430,7 @@ typedef struct tdm_loader_batch {
 #define TDM_LOADER_BATCH_INIT { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL }
 /* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
 TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
-/* bool [rows] of that batch: which of them are samples. Free with tdm_tensor_free(). */
+/* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
 TDM_API tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out);
 
 /* Where training goes on: the state counts the batches up to the last one that was committed, and those before the one
@@ -1603,6 +1610,7 @@ enum {
   TDM_LOADER_BOTTLENECK_DECODING = 3,     /* records, or whatever the data set holds, to tensors of batches */
   TDM_LOADER_BOTTLENECK_TRANSFORMING = 4, /* steps on batches */
   TDM_LOADER_BOTTLENECK_PINNING = 5,      /* copying to page-locked memory */
+  TDM_LOADER_BOTTLENECK_COPYING = 6,      /* having copies to a GPU begin */
 };
 
 /* Where time went since the loader was made, in nanoseconds; times of threads are sums over all of them. */
@@ -1623,9 +1631,10 @@ typedef struct tdm_loader_statistics {
   int64_t computing;        /* of the program between a batch and asking for the next */
   tdm_loader_bottleneck bottleneck;
   int32_t reserved;
+  int64_t copying;          /* until copies to a GPU are queued; they run by themselves */
 } tdm_loader_statistics;
 #define TDM_LOADER_STATISTICS_INIT \
-  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0 }
+  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0, 0 }
 TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
 /* The same as one line of text, which ends with what the bottleneck is. */
 TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
@@ -1706,10 +1715,11 @@ typedef struct tdm_dynamic_loader_options {
   int64_t prefetch_bytes;     /* of micro-batches ahead: none is begun that would be too much; 0: 256 MiB */
   int32_t pin_memory;         /* as in tdm_loader_options */
   int32_t reserved;
+  tdm_device device;          /* as in tdm_loader_options */
 } tdm_dynamic_loader_options;
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
   { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
-    NULL, 0, 0, 0 }
+    NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 } }
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.

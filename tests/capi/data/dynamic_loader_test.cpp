@@ -161,6 +161,14 @@ TEST_F(DynamicLoader, OptionsOfMemoryAreChecked) {
     EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
                    TDM_ERROR_UNSUPPORTED, "CUDA");
   }
+  options_.pin_memory = 0;
+  options_.device = {TDM_DEVICE_CUDA, devices};
+  EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
+                 devices == 0 ? TDM_ERROR_UNSUPPORTED : TDM_ERROR_OUT_OF_RANGE,
+                 ("device cuda:" + std::to_string(devices)).c_str());
+  options_.device = {TDM_DEVICE_META, 0};
+  EXPECT_REFUSED(tdm_dynamic_loader_replay(dataset_.get(), "", &options_, nullptr, 0, nullptr, &loader),
+                 TDM_ERROR_INVALID_ARGUMENT, "options->device has type 14");
 }
 
 TEST_F(DynamicLoader, DealsStepsOutAndRunsThemAgain) {

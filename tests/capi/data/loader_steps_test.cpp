@@ -251,4 +251,34 @@ TEST_F(CapiLoaderSteps, PinnedMemoryNeedsCuda) {
   tdm_dataset_free(dataset);
 }
 
+TEST_F(CapiLoaderSteps, BatchesAreOnTheDevice) {
+  tdm_dataset* dataset = open(nullptr);
+  tdm_loader_options options = TDM_LOADER_OPTIONS_INIT;
+  options.batch_size = 3;
+  options.shuffle = 0;
+  const auto refused = [&](tdm_device device, tdm_error_code code, const std::string& part) {
+    options.device = device;
+    expect_error(tdm_loader_create_from(dataset, &options, &loader_), code, part);
+  };
+  int32_t devices = 0;
+  EXPECT_OK(tdm_cuda_device_count(&devices));
+  if (devices == 0) refused({TDM_DEVICE_CUDA, 1}, TDM_ERROR_UNSUPPORTED, "device cuda:1 needs a GPU");
+  if (devices > 0) refused({TDM_DEVICE_CUDA, devices}, TDM_ERROR_OUT_OF_RANGE, "cuda:" + std::to_string(devices));
+  refused({TDM_DEVICE_META, 0}, TDM_ERROR_INVALID_ARGUMENT, "options->device has type 14");
+  refused({TDM_DEVICE_CUDA, 1 << 20}, TDM_ERROR_INVALID_ARGUMENT, "options->device");
+  options.device = {devices > 0 ? TDM_DEVICE_CUDA : TDM_DEVICE_CPU, -1};
+  EXPECT_OK(tdm_loader_create_from(dataset, &options, &loader_));
+  const auto batch = next(3);
+  for (const tdm_tensor* tensor : batch) EXPECT_EQ(tdm_tensor_get_device(tensor).type, options.device.type);
+  tdm_tensor* mask = nullptr;
+  EXPECT_OK(tdm_loader_get_batch_mask(loader_, &mask));
+  EXPECT_EQ(tdm_tensor_get_device(mask).type, TDM_DEVICE_CPU);
+  tdm_tensor_free(mask);
+  free(batch);
+  tdm_loader_statistics statistics = TDM_LOADER_STATISTICS_INIT;
+  EXPECT_OK(tdm_loader_get_statistics(loader_, &statistics));
+  EXPECT_EQ(statistics.copying > 0, devices > 0);
+  tdm_dataset_free(dataset);
+}
+
 }  // namespace

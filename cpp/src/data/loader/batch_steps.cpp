@@ -2,6 +2,8 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <typeinfo>
 
@@ -17,14 +19,25 @@ std::string list(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
+std::string place_of(const LoadedBatch& batch) {
+  return "batch " + std::to_string(batch.number) + " of epoch " + std::to_string(batch.epoch);
+}
+
+// Without gaps, which a copy to a device would have to fill on the CPU first.
+at::Tensor pinned(const at::Tensor& tensor) {
+  if (tensor.layout() != at::kStrided || tensor.is_non_overlapping_and_dense()) return tensor.pin_memory();
+  return at::empty_like(tensor, tensor.options().pinned_memory(true)).copy_(tensor);
+}
+
 }  // namespace
 
 BatchSteps::BatchSteps(std::vector<std::string> loaded_names, std::vector<std::shared_ptr<BatchTransform>> transforms,
-                       bool pin_memory)
+                       bool pin_memory, std::shared_ptr<DeviceCopies> copies)
     : loaded_names_(std::move(loaded_names)),
-      pin_memory_(pin_memory),
+      pin_memory_(pin_memory || copies),
+      copies_(std::move(copies)),
       names_(std::make_shared<const std::vector<std::string>>(loaded_names_)) {
-  if (pin_memory_ && !at::globalContext().hasCUDA()) {
+  if (pin_memory && !copies_ && !at::globalContext().hasCUDA()) {
     throw Error(
         ErrorCode::kUnsupported,
         "pin_memory is for copies to a GPU, but this process runs without CUDA; turn it off, or see load_cuda()");
@@ -54,8 +67,7 @@ void BatchSteps::transform(const Dataset& dataset, LoadedBatch& batch) const {
     }
   } catch (const Error& error) {
     if (typeid(error) != typeid(Error)) throw;  // what a callback gave, which is its program's
-    std::string of =
-        "cannot transform batch " + std::to_string(batch.number) + " of epoch " + std::to_string(batch.epoch);
+    std::string of = "cannot transform " + place_of(batch);
     if (!batch.samples.empty()) {
       of += " (" + dataset.place(batch.samples[0]);
       if (batch.samples.size() > 1) of += " and " + std::to_string(batch.samples.size() - 1) + " more";
@@ -66,8 +78,25 @@ void BatchSteps::transform(const Dataset& dataset, LoadedBatch& batch) const {
   batch.tensors = std::move(changing.tensors);
 }
 
+// What a step has put on a device already stays there.
+void BatchSteps::pin(LoadedBatch& batch) const {
+  const InStage stage(Stage::kPinning);
+  for (std::size_t i = 0; i < batch.tensors.size(); ++i) {
+    at::Tensor& tensor = batch.tensors[i];
+    if (copies_ && tensor.layout() != at::kStrided) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "cannot copy " + place_of(batch) + " to " + copies_->device().str() + ": " +
+                      (i < names_->size() ? "field '" + (*names_)[i] + "'" : "tensor " + std::to_string(i)) +
+                      " is not dense; make it so in the last step, or leave the loader's device unset");
+    }
+    if (!copies_ || tensor.is_cpu()) tensor = pinned(tensor);
+  }
+}
+
 void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
   const at::NoGradGuard no_grad;
+  // Of several GPUs only that one is to be set up by this process, also by steps and for pinned memory.
+  const c10::OptionalDeviceGuard on_device(copies_ ? std::optional(copies_->device()) : std::nullopt);
   batch.names = names_;
   const auto load = [&](std::int64_t rows) { return dataset.get_random_batch(batch.samples, batch.randomness, rows); };
   batch.tensors = load(batch.rows);
@@ -87,10 +116,7 @@ void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
       }
     }
   }
-  if (pin_memory_) {
-    const InStage stage(Stage::kPinning);
-    for (at::Tensor& tensor : batch.tensors) tensor = tensor.pin_memory();
-  }
+  if (pin_memory_) pin(batch);
 }
 
 }  // namespace tandem::loader

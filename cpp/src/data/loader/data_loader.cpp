@@ -96,10 +96,11 @@ struct DataLoader::Impl {
   Impl(std::shared_ptr<Dataset> dataset_in, const LoaderOptions& checked_options)
       : dataset(std::move(dataset_in)),
         options(checked_options),
-        steps(dataset->names(), options.transforms, options.pin_memory),
+        steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device)),
         order(loader::order_of(dataset->size(), options)),
         whole(order->size(), options.batch_size, options.rank, options.world_size, options.tail),
-        prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes}) {}
+        prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes},
+                   steps.copies()) {}
 
   static std::shared_ptr<Impl> of_stream(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options) {
     const auto any_epoch = std::make_shared<loader::StreamEpoch>(dataset, options, 0);

@@ -5,10 +5,10 @@
 
 namespace tandem::loader {
 
-std::int64_t bytes_of(const LoadedBatch& batch) {
+std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
   std::int64_t bytes = 0;
   std::set<const void*> seen;
-  for (const at::Tensor& tensor : batch.tensors) {
+  for (const at::Tensor& tensor : tensors) {
     if (!tensor.has_storage()) {
       bytes += static_cast<std::int64_t>(tensor.nbytes());
     } else if (seen.insert(tensor.storage().unsafeGetStorageImpl()).second) {
@@ -23,6 +23,7 @@ void LoaderCounts::add_times(const StageTimes& times) {
   counted_.decoding += times[static_cast<std::size_t>(Stage::kDecoding)];
   counted_.transforming += times[static_cast<std::size_t>(Stage::kTransforming)];
   counted_.pinning += times[static_cast<std::size_t>(Stage::kPinning)];
+  counted_.copying += times[static_cast<std::size_t>(Stage::kCopying)];
 }
 
 void LoaderCounts::add_batch(const LoadedBatch& batch, std::int64_t bytes) {

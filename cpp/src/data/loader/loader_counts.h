@@ -2,14 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "data/loader/stage_clock.h"
 #include "tandem/loader.h"
 
 namespace tandem::loader {
 
-// What the batch keeps in memory: of views, all that they are views of.
-std::int64_t bytes_of(const LoadedBatch& batch);
+// What tensors keep in memory: of views, all that they are views of.
+std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
 // One thread at a time: the loader's lock is held.
 class LoaderCounts {

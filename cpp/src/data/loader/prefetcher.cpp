@@ -8,7 +8,8 @@
 
 namespace tandem::loader {
 
-Prefetcher::Prefetcher(const Limits& limits) : limits_(limits) {
+Prefetcher::Prefetcher(const Limits& limits, std::shared_ptr<DeviceCopies> copies)
+    : limits_(limits), copies_(std::move(copies)) {
   try {
     for (int i = 0; i < limits_.threads; ++i) threads_.push_back(start_own_thread("tandem-loader", [this] { work(); }));
   } catch (const std::exception& error) {
@@ -43,19 +44,34 @@ bool Prefetcher::may_begin() const {
   if (next_to_make_ == next_to_deliver_) return true;  // next() waits for it, or will
   if (next_to_make_ >= next_to_deliver_ + limits_.batches) return false;
   if (largest_bytes_ == 0 && being_made_ > 0) return false;
-  return ready_bytes_ + (being_made_ + 1) * largest_bytes_ <= limits_.bytes;
+  const std::int64_t under_way = copies_ ? copies_->bytes_under_way() : 0;
+  return ready_bytes_ + under_way + (being_made_ + 1) * largest_bytes_ <= limits_.bytes;
 }
 
-Prefetcher::Ready Prefetcher::make_one(const Make& make, std::int64_t number) {
+Prefetcher::Ready Prefetcher::make_one(const Make& make, std::int64_t number) const {
   Ready made;
   try {
     const StageClock clock(made.times);
     made.batch = make(number);
-    made.bytes = bytes_of(made.batch);
+    made.bytes = made.most = bytes_of(made.batch.tensors);
+    if (copies_) {
+      const InStage stage(Stage::kCopying);
+      made.copied = copies_->send(made.batch);
+      made.bytes = bytes_of(made.batch.tensors);
+      made.most += made.bytes;
+    }
   } catch (...) {
     made.error = std::current_exception();
+    made.batch = {};
+    made.bytes = 0;
   }
   return made;
+}
+
+LoadedBatch Prefetcher::give(Ready& made) const {
+  if (made.error) std::rethrow_exception(made.error);
+  if (copies_) copies_->receive(made.batch, made.copied);
+  return std::move(made.batch);
 }
 
 void Prefetcher::count_made(const Ready& made) {
@@ -68,7 +84,11 @@ void Prefetcher::wait_for_work(std::unique_lock<std::mutex>& lock) {
   while (!stopping_ && !may_begin()) {
     const bool for_room = next_to_make_ < end_;
     const auto since = LoaderCounts::Clock::now();
-    work_changed_.wait(lock);
+    if (for_room && copies_ && copies_->bytes_under_way() > 0) {
+      work_changed_.wait_for(lock, DeviceCopies::kSoon);
+    } else {
+      work_changed_.wait(lock);
+    }
     if (for_room) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
   }
 }
@@ -89,7 +109,7 @@ void Prefetcher::work() {
     Ready made = make_one(*make, number);
     lock.lock();
     --being_made_;
-    largest_bytes_ = std::max(largest_bytes_, made.bytes);
+    largest_bytes_ = std::max(largest_bytes_, made.most);
     count_made(made);
     if (generation == generation_) {
       ready_bytes_ += made.bytes;
@@ -122,16 +142,15 @@ std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& l
     Ready made = make_one(*make, next_to_deliver_);  // which only this thread changes
     lock.lock();
     count_made(made);
-    if (made.error) std::rethrow_exception(made.error);
+    auto batch = give(made);
     next_to_make_ = ++next_to_deliver_;
-    return std::move(made.batch);
+    return batch;
   }
   batch_changed_.wait(lock, [this] { return stopping_ || at_end() || ready_.contains(next_to_deliver_); });
   require_running();
   if (at_end()) return std::nullopt;
   const auto found = ready_.find(next_to_deliver_);
-  if (found->second.error) std::rethrow_exception(found->second.error);
-  auto batch = std::move(found->second.batch);
+  auto batch = give(found->second);
   ready_bytes_ -= found->second.bytes;
   ready_.erase(found);
   ++next_to_deliver_;

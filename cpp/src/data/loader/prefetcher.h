@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/loader/device_copies.h"
 #include "data/loader/loader_counts.h"
 #include "data/loader/stage_clock.h"
 #include "tandem/loader.h"
@@ -25,8 +26,9 @@ class Prefetcher {
   };
   using Make = std::function<LoadedBatch(std::int64_t number)>;
 
-  // Throws Error(kIo) where no more threads can be had.
-  explicit Prefetcher(const Limits& limits);
+  // `copies` take batches to a device as soon as they are made; null: they stay. Throws Error(kIo) where no more
+  // threads can be had.
+  Prefetcher(const Limits& limits, std::shared_ptr<DeviceCopies> copies);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -45,12 +47,16 @@ class Prefetcher {
   // A batch, or why there is none.
   struct Ready {
     LoadedBatch batch;
-    std::int64_t bytes = 0;
+    DeviceCopies::Copied copied;
+    std::int64_t bytes = 0;  // that it keeps
+    std::int64_t most = 0;   // … while it was made
     std::exception_ptr error;
     StageTimes times{};
   };
 
-  static Ready make_one(const Make& make, std::int64_t number);
+  Ready make_one(const Make& make, std::int64_t number) const;
+  // What next() gives, on its thread.
+  LoadedBatch give(Ready& made) const;
   void work();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   // With the lock held, here and below.
@@ -61,6 +67,7 @@ class Prefetcher {
   void require_running() const;
 
   const Limits limits_;
+  const std::shared_ptr<DeviceCopies> copies_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_changed_;   // for threads: there may be a batch to make
@@ -73,7 +80,7 @@ class Prefetcher {
   std::map<std::int64_t, Ready> ready_;
   std::int64_t ready_bytes_ = 0;
   std::int64_t being_made_ = 0;     // of this generation or an older one: their memory counts as well
-  std::int64_t largest_bytes_ = 0;  // of a batch; 0: none was made yet
+  std::int64_t largest_bytes_ = 0;  // of a batch while it is made; 0: none was yet
   LoaderCounts counts_;
   bool stopping_ = false;
 

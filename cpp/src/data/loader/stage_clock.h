@@ -7,8 +7,8 @@
 
 namespace tandem::loader {
 
-enum class Stage { kReading, kDecoding, kTransforming, kPinning };
-constexpr std::size_t kStages = 4;
+enum class Stage { kReading, kDecoding, kTransforming, kPinning, kCopying };
+constexpr std::size_t kStages = 5;
 
 using StageTimes = std::array<std::chrono::nanoseconds, kStages>;
 

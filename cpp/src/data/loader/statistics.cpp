@@ -16,11 +16,12 @@ struct StageTime {
   std::chrono::nanoseconds time;
 };
 
-std::array<StageTime, 4> stages_of(const LoaderStatistics& statistics) {
+std::array<StageTime, 5> stages_of(const LoaderStatistics& statistics) {
   return {{{LoaderBottleneck::kReading, statistics.reading},
            {LoaderBottleneck::kDecoding, statistics.decoding},
            {LoaderBottleneck::kTransforming, statistics.transforming},
-           {LoaderBottleneck::kPinning, statistics.pinning}}};
+           {LoaderBottleneck::kPinning, statistics.pinning},
+           {LoaderBottleneck::kCopying, statistics.copying}}};
 }
 
 std::string format(const char* pattern, auto... values) {
@@ -47,6 +48,8 @@ const char* loader_bottleneck_name(LoaderBottleneck bottleneck) {
       return "transforming";
     case LoaderBottleneck::kPinning:
       return "pinning";
+    case LoaderBottleneck::kCopying:
+      return "copying";
     case LoaderBottleneck::kUnknown:
       break;
   }
