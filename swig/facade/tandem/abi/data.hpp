@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tandem/abi/tensor.hpp"
+#include "tandem/abi/dataset.hpp"
 
 namespace tandem::abi {
 
@@ -58,30 +57,6 @@ inline int64_t mnist_to_recordio(const std::string& images, const std::string& l
   return written;
 }
 
-// The layout of a record: fields that follow one another without gaps.
-class Fields {
- public:
-  // out_dtype: dtype itself, float32 as (x · scale − mean) / std, or int64.
-  void add(const std::string& name, int32_t dtype, const std::vector<int64_t>& sizes, int32_t out_dtype,
-           double mean = 0, double std = 1, double scale = 1) {
-    const std::string& kept_name = names_.emplace_back(name);
-    const std::vector<int64_t>& kept_sizes = sizes_.emplace_back(sizes);
-    fields_.push_back({kept_name.c_str(), dtype, kept_sizes.data(), static_cast<int64_t>(kept_sizes.size()), out_dtype,
-                       mean, std, scale});
-  }
-  size_t size() const { return fields_.size(); }
-  const tdm_field* data() const { return fields_.data(); }
-
-  Fields() = default;
-  Fields(const Fields&) = delete;
-  Fields& operator=(const Fields&) = delete;
-
- private:
-  std::deque<std::string> names_;
-  std::deque<std::vector<int64_t>> sizes_;
-  std::vector<tdm_field> fields_;
-};
-
 struct LoaderOptions {
   int64_t batch_size = 1;  // per rank
   int32_t rank = 0;
@@ -99,30 +74,21 @@ struct LoaderOptions {
   bool pin_memory = false;        // batches in page-locked memory; needs CUDA
 };
 
-// Batches of RecordIO files: this rank's part of each global batch of a seeded shuffle.
+// Batches of RecordIO files, or of a data set: this rank's part of each global batch of a seeded shuffle.
 class Loader {
  public:
   Loader(const std::vector<std::string>& paths, const Fields& fields, const LoaderOptions& options = {})
       : field_count_(fields.size()) {
     const auto pointers = c_strings(paths);
-    tdm_loader_options raw = TDM_LOADER_OPTIONS_INIT;
-    raw.batch_size = options.batch_size;
-    raw.rank = options.rank;
-    raw.world_size = options.world_size;
-    raw.shuffle = options.shuffle;
-    raw.seed = options.seed;
-    raw.drop_last = options.drop_last;
-    raw.threads = options.threads;
-    raw.prefetch = options.prefetch;
-    raw.global_batch = options.global_batch;
-    raw.tail = options.tail;
-    raw.shuffle_block = options.shuffle_block;
-    raw.shuffle_window = options.shuffle_window;
-    raw.prefetch_bytes = options.prefetch_bytes;
-    raw.pin_memory = options.pin_memory;
-    check(tdm_loader_create(pointers.data(), pointers.size(), fields.data(), fields.size(), &raw, handle_.out()));
+    const tdm_loader_options given = raw(options);
+    check(tdm_loader_create(pointers.data(), pointers.size(), fields.data(), fields.size(), &given, handle_.out()));
+  }
+  explicit Loader(const Dataset& dataset, const LoaderOptions& options = {}) : field_count_(dataset.field_count()) {
+    const tdm_loader_options given = raw(options);
+    check(tdm_loader_create_from(dataset.raw(), &given, handle_.out()));
   }
 
+  // -1, here and below: unknown, of a data set that is gone through and does not say.
   int64_t sample_count() const { return tdm_loader_sample_count(handle_.get()); }
   int64_t batch_count() const { return tdm_loader_batch_count(handle_.get()); }
   // Steps on each batch in the loader's threads, as JSON; before the first epoch. See tdm_loader_add_transforms().
@@ -145,7 +111,13 @@ class Loader {
     }
     return batch;
   }
-  // Of the batch that next() gave last: samples in it, and in the batches of all ranks together.
+  // Of the batch that next() gave last: its number in the epoch, which samples its rows are …
+  int64_t number() const { return about_batch().number; }
+  std::vector<int64_t> samples() const {
+    const tdm_loader_batch about = about_batch();
+    return std::vector<int64_t>(about.samples, about.samples + about.local_count);
+  }
+  // … how many there are, and in the batches of all ranks together.
   int64_t local_count() const { return about_batch().local_count; }
   int64_t global_count() const { return about_batch().global_count; }
   // bool [rows]: which rows are samples.
@@ -174,6 +146,24 @@ class Loader {
   }
 
  private:
+  static tdm_loader_options raw(const LoaderOptions& options) {
+    tdm_loader_options raw = TDM_LOADER_OPTIONS_INIT;
+    raw.batch_size = options.batch_size;
+    raw.rank = options.rank;
+    raw.world_size = options.world_size;
+    raw.shuffle = options.shuffle;
+    raw.seed = options.seed;
+    raw.drop_last = options.drop_last;
+    raw.threads = options.threads;
+    raw.prefetch = options.prefetch;
+    raw.global_batch = options.global_batch;
+    raw.tail = options.tail;
+    raw.shuffle_block = options.shuffle_block;
+    raw.shuffle_window = options.shuffle_window;
+    raw.prefetch_bytes = options.prefetch_bytes;
+    raw.pin_memory = options.pin_memory;
+    return raw;
+  }
   tdm_loader_batch about_batch() const {
     tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
     check(tdm_loader_get_batch(handle_.get(), &about));

@@ -185,8 +185,6 @@ class ProcessGroup {
   tdm_process_group* raw() const noexcept { return handle_.get(); }
 
  private:
-  static const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
-
   Handle<tdm_process_group, tdm_process_group_free> handle_;
 };
 

@@ -39,6 +39,11 @@ inline std::string take_string(tdm_string* string) {
   return string ? std::string(tdm_string_data(string), tdm_string_size(string)) : std::string();
 }
 
+// For the C ABI's texts that may be absent: NULL for "".
+inline const char* or_null(const std::string& text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
 // For the C ABI's lists of strings; valid as long as `texts` is and stays as it is.
 inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
   std::vector<const char*> pointers;
