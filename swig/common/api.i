@@ -20,3 +20,5 @@
 %include "tandem/abi/fields.hpp"
 %include "tandem/abi/dataset.hpp"
 %include "tandem/abi/data.hpp"
+%include "tandem/abi/dynamic_loader.hpp"
+%include "own_data.i"

@@ -1,7 +1,8 @@
 // One handler for every wrapped function: tandem::abi::Error, and anything else that C++ throws, becomes the language's
 // exception. The language defines
 //   void tandem_throw(TANDEM_ENVIRONMENT, int32_t code, const char* operation, const char* message)
-// and the macros TANDEM_ENVIRONMENT_ARGUMENT (what is passed to it) and TANDEM_FAIL (leaves the wrapper).
+//   void tandem_throw(TANDEM_ENVIRONMENT, const tandem::abi::Error& error)
+// and the macros TANDEM_ENVIRONMENT_ARGUMENT (what is passed to them) and TANDEM_FAIL (leaves the wrapper).
 %{
 #include "call_gate.h"
 %}
@@ -11,7 +12,7 @@
     tandem_swig::Call tandem_call("$symname");
     $action
   } catch (const tandem::abi::Error& error) {
-    tandem_throw(TANDEM_ENVIRONMENT_ARGUMENT, error.code(), error.operation().c_str(), error.message().c_str());
+    tandem_throw(TANDEM_ENVIRONMENT_ARGUMENT, error);
     TANDEM_FAIL;
   } catch (const std::bad_alloc&) {
     tandem_throw(TANDEM_ENVIRONMENT_ARGUMENT, TDM_ERROR_OUT_OF_MEMORY, "$symname", "out of memory");
@@ -28,7 +29,7 @@
   try {
     $action
   } catch (const tandem::abi::Error& error) {
-    tandem_throw(TANDEM_ENVIRONMENT_ARGUMENT, error.code(), error.operation().c_str(), error.message().c_str());
+    tandem_throw(TANDEM_ENVIRONMENT_ARGUMENT, error);
     TANDEM_FAIL;
   }
 }

@@ -1,5 +1,9 @@
 #include "jni_convert.h"
 
+#include <memory>
+
+#include "jni_upcall.h"
+
 namespace {
 
 // Looked up once: threads that Java did not start see another class loader.
@@ -12,6 +16,29 @@ bool null_argument(JNIEnv* jenv, const void* argument) {
   return !argument;
 }
 
+void create_and_throw(JNIEnv* jenv, int32_t code, const std::string& operation, const std::string& message,
+                      jthrowable cause) {
+  if (jenv->ExceptionCheck()) return;
+  const jbyteArray operation_bytes = tandem_jni::make(jenv, operation);
+  const jbyteArray message_bytes = operation_bytes ? tandem_jni::make(jenv, message) : nullptr;
+  if (!message_bytes) return;  // OutOfMemoryError is pending
+  const jobject thrown = jenv->CallStaticObjectMethod(g_errors, g_create, code, operation_bytes, message_bytes, cause);
+  if (thrown) jenv->Throw(static_cast<jthrowable>(thrown));
+}
+
+// Addresses of the new objects that the values move into.
+template <typename T, typename Exists>
+jlongArray make_objects(JNIEnv* jenv, std::vector<T>& values, Exists exists) {
+  std::vector<int64_t> addresses;
+  const jlongArray array = jenv->NewLongArray(static_cast<jsize>(values.size()));
+  if (!array) return nullptr;
+  for (T& value : values) {
+    addresses.push_back(exists(value) ? reinterpret_cast<int64_t>(new T(std::move(value))) : 0);
+  }
+  jenv->SetLongArrayRegion(array, 0, static_cast<jsize>(values.size()), reinterpret_cast<jlong*>(addresses.data()));
+  return array;
+}
+
 }  // namespace
 
 extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
@@ -20,18 +47,18 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
   const jclass errors = jenv->FindClass("org/tandem/internal/Errors");
   if (!errors) return JNI_ERR;
   g_errors = static_cast<jclass>(jenv->NewGlobalRef(errors));
-  g_create = jenv->GetStaticMethodID(g_errors, "create", "(I[B[B)Ljava/lang/Throwable;");
+  g_create = jenv->GetStaticMethodID(g_errors, "create", "(I[B[BLjava/lang/Throwable;)Ljava/lang/Throwable;");
   g_bytes = static_cast<jclass>(jenv->NewGlobalRef(jenv->FindClass("[B")));
-  return g_create && g_bytes ? JNI_VERSION_10 : JNI_ERR;
+  if (!g_create || !g_bytes || !tandem_jni::start_upcalls(vm, jenv, g_errors)) return JNI_ERR;
+  return JNI_VERSION_10;
 }
 
 void tandem_throw(JNIEnv* jenv, int32_t code, const char* operation, const char* message) {
-  if (jenv->ExceptionCheck()) return;
-  const jbyteArray operation_bytes = tandem_jni::make(jenv, std::string(operation));
-  const jbyteArray message_bytes = operation_bytes ? tandem_jni::make(jenv, std::string(message)) : nullptr;
-  if (!message_bytes) return;  // OutOfMemoryError is pending
-  const jobject thrown = jenv->CallStaticObjectMethod(g_errors, g_create, code, operation_bytes, message_bytes);
-  if (thrown) jenv->Throw(static_cast<jthrowable>(thrown));
+  create_and_throw(jenv, code, operation, message, nullptr);
+}
+
+void tandem_throw(JNIEnv* jenv, const tandem::abi::Error& error) {
+  create_and_throw(jenv, error.code(), error.operation(), error.message(), tandem_jni::java_cause(error.cause()));
 }
 
 namespace tandem_jni {
@@ -88,6 +115,22 @@ bool get(JNIEnv* jenv, jlongArray array, tandem::abi::TensorList& out) {
   return true;
 }
 
+bool get(JNIEnv* jenv, jlongArray array, std::vector<const tandem::abi::Dataset*>& out) {
+  std::vector<int64_t> addresses;
+  if (!get(jenv, array, addresses)) return false;
+  for (const int64_t address : addresses) out.push_back(reinterpret_cast<const tandem::abi::Dataset*>(address));
+  return true;
+}
+
+void take(JNIEnv* jenv, jlongArray array, std::vector<tandem::abi::Tensor>& out) {
+  std::vector<int64_t> addresses;
+  if (array) get(jenv, array, addresses);
+  for (const int64_t address : addresses) {
+    const std::unique_ptr<tandem::abi::Tensor> object(reinterpret_cast<tandem::abi::Tensor*>(address));
+    out.push_back(object ? std::move(*object) : tandem::abi::Tensor());
+  }
+}
+
 jbyteArray make(JNIEnv* jenv, const std::string& value) {
   const auto size = static_cast<jsize>(value.size());
   const jbyteArray array = jenv->NewByteArray(size);
@@ -128,14 +171,14 @@ jbooleanArray make(JNIEnv* jenv, const std::vector<uint8_t>& value) {
 }
 
 jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Tensor>&& value) {
-  std::vector<int64_t> addresses;
-  const jlongArray array = jenv->NewLongArray(static_cast<jsize>(value.size()));
-  if (!array) return nullptr;
-  for (tandem::abi::Tensor& tensor : value) {
-    addresses.push_back(tensor.defined() ? reinterpret_cast<int64_t>(new tandem::abi::Tensor(std::move(tensor))) : 0);
-  }
-  jenv->SetLongArrayRegion(array, 0, static_cast<jsize>(value.size()), reinterpret_cast<jlong*>(addresses.data()));
-  return array;
+  return make_objects(jenv, value, [](tandem::abi::Tensor& tensor) {
+    tensor = outside_scopes(std::move(tensor));
+    return tensor.defined();
+  });
+}
+
+jlongArray make(JNIEnv* jenv, std::vector<tandem::abi::Dataset>&& value) {
+  return make_objects(jenv, value, [](const tandem::abi::Dataset&) { return true; });
 }
 
 }  // namespace tandem_jni

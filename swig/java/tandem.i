@@ -1,5 +1,5 @@
 // Java: package org.tandem.internal, on which the hand-written classes of org.tandem stand.
-%module(jniclassname = "TandemJNI") TandemNative
+%module(jniclassname = "TandemJNI", directors = "1") TandemNative
 
 %define TANDEM_CLASS_NAME "Native%s" %enddef
 %define TANDEM_FUNCTION_NAME "%(lowercamelcase)s" %enddef
@@ -9,4 +9,5 @@
 
 %include "handles.i"
 %include "typemaps_java.i"
+%include "directors.i"
 %include "api.i"

@@ -43,9 +43,16 @@ JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput
 }
 
 // Bytes that are no text.
-%typemap(jstype) std::string tandem::abi::Store::get, std::string tandem::abi::RecordIOReader::get "byte[]"
-%typemap(javaout) std::string tandem::abi::Store::get, std::string tandem::abi::RecordIOReader::get
-  "{ return $jnicall; }"
+%define JAVA_BYTES(FUNCTION)
+%typemap(jstype) std::string FUNCTION "byte[]"
+%typemap(javaout) std::string FUNCTION "{ return $jnicall; }"
+%enddef
+JAVA_BYTES(tandem::abi::Store::get)
+JAVA_BYTES(tandem::abi::RecordIOReader::get)
+JAVA_BYTES(tandem::abi::Loader::state)
+JAVA_BYTES(tandem::abi::DynamicLoader::state)
+%typemap(jstype) const std::string& state "byte[]"
+%typemap(javain) const std::string& state "$javainput"
 %typemap(jni) (const void* data, size_t size) "jbyteArray"
 %typemap(jtype) (const void* data, size_t size) "byte[]"
 %typemap(jstype) (const void* data, size_t size) "byte[]"
@@ -73,25 +80,41 @@ JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput
   $result = jenv->NewDirectByteBuffer($1, static_cast<jlong>(arg1->nbytes()));
 }
 
-// Lists of tensors.
-%typemap(jni) const tandem::abi::TensorList&, std::vector<tandem::abi::Tensor> "jlongArray"
-%typemap(jtype) const tandem::abi::TensorList&, std::vector<tandem::abi::Tensor> "long[]"
-%typemap(jstype) const tandem::abi::TensorList&, std::vector<tandem::abi::Tensor> "NativeTensor[]"
-%typemap(javain, post = "      java.lang.ref.Reference.reachabilityFence($javainput);") const tandem::abi::TensorList&
+// Tensors leave the scopes of native code: Java has its own.
+%typemap(out) tandem::abi::Tensor %{
+  *(tandem::abi::Tensor**)&$result = new tandem::abi::Tensor(tandem_jni::outside_scopes(static_cast<tandem::abi::Tensor&&>($1)));
+%}
+
+// Lists of objects: their addresses.
+%define JAVA_LIST_IN(CPP, PROXY, LIST)
+%typemap(jni) CPP "jlongArray"
+%typemap(jtype) CPP "long[]"
+%typemap(jstype) CPP "PROXY[]"
+%typemap(javain, post = "      java.lang.ref.Reference.reachabilityFence($javainput);") CPP
   "NativeHandle.pointers($javainput)"
-%typemap(in) const tandem::abi::TensorList& (tandem::abi::TensorList list) {
+%typemap(in) CPP (LIST list) {
   if (!tandem_jni::get(jenv, $input, list)) return $null;
   $1 = &list;
 }
-%typemap(check) const tandem::abi::TensorList& ""
-%typemap(out) std::vector<tandem::abi::Tensor> {
-  $result = tandem_jni::make(jenv, static_cast<std::vector<tandem::abi::Tensor>&&>($1));
+%typemap(check) CPP ""
+%enddef
+%define JAVA_LIST_OUT(CPP, PROXY)
+%typemap(jni) CPP "jlongArray"
+%typemap(jtype) CPP "long[]"
+%typemap(jstype) CPP "PROXY[]"
+%typemap(out) CPP {
+  $result = tandem_jni::make(jenv, static_cast<CPP&&>($1));
 }
-%typemap(javaout) std::vector<tandem::abi::Tensor> {
+%typemap(javaout) CPP {
     long[] pointers = $jnicall;
-    NativeTensor[] tensors = new NativeTensor[pointers.length];
-    for (int i = 0; i < tensors.length; i++) {
-      tensors[i] = new NativeTensor(pointers[i], true);
+    PROXY[] objects = new PROXY[pointers.length];
+    for (int i = 0; i < objects.length; i++) {
+      objects[i] = new PROXY(pointers[i], true);
     }
-    return tensors;
+    return objects;
   }
+%enddef
+JAVA_LIST_IN(const tandem::abi::TensorList&, NativeTensor, tandem::abi::TensorList)
+JAVA_LIST_OUT(std::vector<tandem::abi::Tensor>, NativeTensor)
+JAVA_LIST_IN(const std::vector<const tandem::abi::Dataset*>&, NativeDataset, std::vector<const tandem::abi::Dataset*>)
+JAVA_LIST_OUT(std::vector<tandem::abi::Dataset>, NativeDataset)

@@ -31,6 +31,15 @@ public final class Scope implements AutoCloseable {
     return tensor;
   }
 
+  /**
+   * Takes {@code tensor} out of all scopes: it lives until it is closed or is no longer reachable. For what the callbacks
+   * of a data set, which run in a scope of their own, keep beyond the call.
+   */
+  public static <T extends Tensor> T release(T tensor) {
+    ScopeFrame.release(tensor.nativeHandle());
+    return tensor;
+  }
+
   @Override
   public void close() {
     frame.exit();

@@ -31,14 +31,15 @@ public final class Tandem {
   }
 
   /**
-   * Aborts process groups, ends native threads, and waits for calls that are still inside. Later calls are {@link
-   * TandemClosedException}. Runs by itself when the program ends.
+   * Aborts process groups, ends native threads, and waits for calls that are still inside. Threads inside of a data
+   * set's callbacks are interrupted. Later calls are {@link TandemClosedException}. Runs by itself when the program
+   * ends.
    *
    * @return false when a call was still inside after {@code timeout}
    */
   public static boolean shutdown(Duration timeout) {
     NativeLibrary.load();
-    return TandemNative.shutdown(timeout.toMillis());
+    return NativeLibrary.shutdown(timeout.toMillis());
   }
 
   public static String version() {

@@ -184,8 +184,11 @@ public final class Tensor implements AutoCloseable {
       throw new TandemInvalidArgumentException("Tensor.of",
           "shape " + Arrays.toString(shape) + " holds " + wanted + " elements, but " + elements + " are given");
     }
+    requireBuffer(elements * dtype.bytes(), "Tensor.of");
     Tensor tensor = empty(dtype, shape);
-    fill.accept(tensor.memory());
+    if (elements > 0) {
+      fill.accept(tensor.handle.data().order(ByteOrder.nativeOrder()));
+    }
     return tensor;
   }
 
@@ -283,10 +286,7 @@ public final class Tensor implements AutoCloseable {
     if (!tensor.isContiguous()) {
       throw new TandemInvalidArgumentException("Tensor.memory", "the tensor is not contiguous; use contiguous() first");
     }
-    if (tensor.nbytes() > Integer.MAX_VALUE) {
-      throw new TandemInvalidArgumentException("Tensor.memory",
-          tensor.nbytes() + " bytes do not fit into a Java buffer; take parts with narrow()");
-    }
+    requireBuffer(tensor.nbytes(), "Tensor.memory");
     if (tensor.nbytes() == 0) {
       return ByteBuffer.allocateDirect(0).order(ByteOrder.nativeOrder());
     }
@@ -297,10 +297,15 @@ public final class Tensor implements AutoCloseable {
     return buffer.order(ByteOrder.nativeOrder());
   }
 
-  private static ByteBuffer direct(long bytes, String operation) {
+  private static void requireBuffer(long bytes, String operation) {
     if (bytes > Integer.MAX_VALUE) {
-      throw new TandemInvalidArgumentException(operation, bytes + " bytes do not fit into a Java buffer");
+      throw new TandemInvalidArgumentException(
+          operation, bytes + " bytes do not fit into a Java buffer; take parts with narrow()");
     }
+  }
+
+  private static ByteBuffer direct(long bytes, String operation) {
+    requireBuffer(bytes, operation);
     return ByteBuffer.allocateDirect((int) bytes).order(ByteOrder.nativeOrder());
   }
 

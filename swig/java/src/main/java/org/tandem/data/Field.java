@@ -1,6 +1,8 @@
 package org.tandem.data;
 
+import java.util.List;
 import org.tandem.DType;
+import org.tandem.internal.NativeFields;
 
 /**
  * One field of a record of fixed layout; fields follow one another without gaps.
@@ -19,5 +21,14 @@ public record Field(String name, DType dtype, long[] sizes, DType outDtype, doub
   public static Field normalized(
       String name, DType dtype, double scale, double mean, double std, long... sizes) {
     return new Field(name, dtype, sizes, DType.FLOAT32, mean, std, scale);
+  }
+
+  static NativeFields layout(List<Field> fields) {
+    NativeFields layout = new NativeFields();
+    for (Field field : fields) {
+      layout.add(field.name(), field.dtype().number(), field.sizes(), field.outDtype().number(), field.mean(),
+          field.std(), field.scale());
+    }
+    return layout;
   }
 }

@@ -18,7 +18,8 @@ public final class Store implements AutoCloseable {
     this.handle = handle;
   }
 
-  NativeStore nativeHandle() {
+  /** For Tandem's own packages: the open handle. */
+  public NativeStore nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("Store", "the store was closed before this call");
     }

@@ -1,13 +1,21 @@
 package org.tandem.internal;
 
+import java.nio.charset.StandardCharsets;
 import org.tandem.ErrorCode;
 import org.tandem.TandemException;
 
-/** Called from JNI to make the exception that belongs to an error of the C ABI. */
+/** Called from JNI: exceptions for errors of the C ABI, and what is said there of the program's own. */
 final class Errors {
   private Errors() {}
 
-  static Throwable create(int code, byte[] operation, byte[] message) {
-    return TandemException.of(ErrorCode.of(code), Utf8.decode(operation), Utf8.decode(message));
+  /** {@code cause}: what a callback threw that led to the error, or null. */
+  static Throwable create(int code, byte[] operation, byte[] message, Throwable cause) {
+    TandemException error = TandemException.of(ErrorCode.of(code), Utf8.decode(operation), Utf8.decode(message));
+    return cause == null ? error : error.initCause(cause);
+  }
+
+  /** Class and message. */
+  static byte[] describe(Throwable thrown) {
+    return thrown.toString().getBytes(StandardCharsets.UTF_8);
   }
 }

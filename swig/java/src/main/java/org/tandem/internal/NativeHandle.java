@@ -20,7 +20,8 @@ public abstract class NativeHandle implements AutoCloseable {
     REPORTED;
 
     private static final Set<String> REPORTED_TYPES =
-        Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeRecordIOWriter");
+        Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
+            "NativeRecordIOWriter");
 
     static Kind of(String type) {
       return type.equals("NativeTensor") ? TENSOR : REPORTED_TYPES.contains(type) ? REPORTED : COLLECTED;
@@ -55,10 +56,10 @@ public abstract class NativeHandle implements AutoCloseable {
     return handle == null ? 0 : handle.swigCPtr;
   }
 
-  static long[] pointers(NativeTensor[] tensors) {
-    long[] pointers = new long[tensors.length];
+  static long[] pointers(NativeHandle[] handles) {
+    long[] pointers = new long[handles.length];
     for (int i = 0; i < pointers.length; i++) {
-      pointers[i] = getCPtr(tensors[i]);
+      pointers[i] = getCPtr(handles[i]);
     }
     return pointers;
   }
@@ -78,6 +79,17 @@ public abstract class NativeHandle implements AutoCloseable {
     if (cleanable != null) {
       cleanable.clean();
     }
+  }
+
+  /** Closes this object without freeing the native one, which is the caller's then. */
+  synchronized long handOver() {
+    long pointer = swigCPtr;
+    swigCPtr = 0;
+    release.forget();
+    if (cleanable != null) {
+      cleanable.clean();
+    }
+    return pointer;
   }
 
   /** Hands this object to {@code next}, or to the collector when that is null. */
@@ -116,6 +128,10 @@ public abstract class NativeHandle implements AutoCloseable {
       this.kind = kind;
       this.type = type;
       this.delete = delete;
+    }
+
+    synchronized void forget() {
+      pointer = 0;
     }
 
     synchronized void free() {

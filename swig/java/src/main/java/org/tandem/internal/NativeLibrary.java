@@ -37,9 +37,15 @@ public final class NativeLibrary {
     Runtime.getRuntime().addShutdownHook(new Thread(NativeLibrary::leave, "tandem-shutdown"));
   }
 
+  /** See {@link org.tandem.Tandem#shutdown}. */
+  public static boolean shutdown(long timeoutMillis) {
+    Upcall.end();
+    return TandemNative.shutdown(timeoutMillis);
+  }
+
   private static void leave() {
     try {
-      if (!TandemNative.shutdown(SHUTDOWN_MILLIS)) {
+      if (!shutdown(SHUTDOWN_MILLIS)) {
         System.err.println("tandem: a native call still runs while the process ends");
       }
     } catch (RuntimeException error) {

@@ -3,6 +3,8 @@ package org.tandem;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import org.tandem.data.Dataset;
+import org.tandem.data.Loader;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.Store;
 
@@ -18,6 +20,8 @@ final class Programs {
       case "end-while-computing" -> endWhileComputing();
       case "end-while-waiting" -> endWhileWaiting();
       case "train-without-scopes" -> trainWithoutScopes();
+      case "own-data" -> ownData();
+      case "end-in-callbacks" -> endInCallbacks(arguments[1]);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -82,6 +86,72 @@ final class Programs {
     thread.start();
     waiting.await();
     System.out.println("leaving");
+  }
+
+  /** Data of Java's own through two native threads. */
+  private static void ownData() {
+    int samples = 0;
+    try (Dataset dataset = OwnSamples.squares(5000).map(sample -> sample);
+        Dataset stream = Dataset.of(new OwnSamples.Counting(5000), "i");
+        Loader first = new Loader(dataset, new Loader.Options().batchSize(1000).threads(2));
+        Loader second = new Loader(stream, new Loader.Options().batchSize(1000).threads(2))) {
+      for (int epoch = 0; epoch < 2; epoch++) {
+        samples += OwnSamples.flat(OwnSamples.epoch(first, epoch)).size();
+        samples += OwnSamples.flat(OwnSamples.epoch(second, epoch)).size();
+      }
+    }
+    System.out.println(samples + " samples");
+  }
+
+  /** The program ends while a loader's threads are inside of its callbacks. */
+  private static void endInCallbacks(String how) throws InterruptedException {
+    CountDownLatch inside = new CountDownLatch(2);
+    Dataset dataset = Dataset.of(new OwnSamples.Squares(1 << 20) {
+      @Override
+      public Tensor[] get(long index) throws Exception {
+        if (asked.get() > 100) {
+          inside.countDown();
+          switch (how) {
+            case "busy" -> { }
+            case "stuck", "stuck-as-main-returns" -> {
+              while (true) {
+                Thread.onSpinWait();
+              }
+            }
+            case "from-inside" -> {
+              System.out.println("leaving");
+              System.exit(3);
+            }
+            default -> Thread.sleep(Long.MAX_VALUE);
+          }
+        }
+        return super.get(index);
+      }
+    }, "i", "square");
+    Loader loader = new Loader(dataset, new Loader.Options().batchSize(64).threads(2).prefetch(4));
+    Thread consumer = new Thread(() -> {
+      try {
+        while (true) {
+          loader.epoch(0).forEach(Loader.Batch::close);
+        }
+      } catch (TandemException atTheEnd) {
+        // Aborted by the end of the program.
+      }
+    });
+    consumer.setDaemon(true);
+    if (!how.startsWith("asleep")) {
+      consumer.start();
+    } else {
+      loader.epoch(0).iterator();
+    }
+    inside.await();
+    if (how.equals("from-inside")) {
+      Thread.sleep(Long.MAX_VALUE);
+    }
+    System.out.println("leaving");
+    if (!how.endsWith("as-main-returns")) {
+      System.exit(3);
+    }
   }
 
   /** Tensors that nobody closes: 64 MB each, 4 GB in all. Prints what stayed alive at most. */

@@ -1,0 +1,90 @@
+#include "jni_upcall.h"
+
+#include <pthread.h>
+
+#include "call_gate.h"
+#include "jni_convert.h"
+
+namespace {
+
+JavaVM* g_vm = nullptr;
+jclass g_errors = nullptr;
+jmethodID g_describe = nullptr;
+
+// Ends with a thread that was attached here.
+struct Attached {
+  ~Attached() { g_vm->DetachCurrentThread(); }
+};
+
+// nullptr where Java takes no more threads.
+JNIEnv* environment() {
+  JNIEnv* jenv = nullptr;
+  if (g_vm->GetEnv(reinterpret_cast<void**>(&jenv), JNI_VERSION_10) == JNI_OK) return jenv;
+  char name[16] = "";
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  JavaVMAttachArgs arguments{JNI_VERSION_10, name, nullptr};
+  if (g_vm->AttachCurrentThreadAsDaemon(reinterpret_cast<void**>(&jenv), &arguments) != JNI_OK) return nullptr;
+  thread_local Attached attached;
+  return jenv;
+}
+
+void free_global(jobject global) {
+  // Past the gate Java may be gone, and the reference with it.
+  if (!global || tandem_swig::gate().closed.load()) return;
+  if (JNIEnv* jenv = environment()) jenv->DeleteGlobalRef(global);
+}
+
+}  // namespace
+
+namespace tandem_jni {
+
+bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors) {
+  g_vm = vm;
+  g_errors = errors;
+  g_describe = jenv->GetStaticMethodID(errors, "describe", "(Ljava/lang/Throwable;)[B");
+  return g_describe;
+}
+
+Entry::Entry() : jenv_(environment()) {
+  if (!jenv_) {
+    throw tandem::abi::Error(TDM_ERROR_CLOSED, "callback", "Java takes no more threads: it ends, or is out of memory");
+  }
+  constexpr jint kReferences = 16;
+  if (jenv_->PushLocalFrame(kReferences) != 0) {
+    jenv_->ExceptionClear();
+    throw tandem::abi::Error(TDM_ERROR_OUT_OF_MEMORY, "callback", "Java has no memory for references");
+  }
+}
+
+Entry::~Entry() {
+  if (jenv_->ExceptionCheck()) jenv_->ExceptionClear();  // what nobody asked about
+  jenv_->PopLocalFrame(nullptr);
+}
+
+JavaException::JavaException(JNIEnv* jenv, jthrowable thrown, const std::string& text)
+    : std::runtime_error(text), thrown_(jenv->NewGlobalRef(thrown), free_global) {}
+
+void pass_on(JNIEnv* jenv, jthrowable thrown) {
+  jenv->ExceptionClear();
+  std::string text = "a Java exception";
+  const auto described = static_cast<jbyteArray>(jenv->CallStaticObjectMethod(g_errors, g_describe, thrown));
+  if (jenv->ExceptionCheck()) {
+    jenv->ExceptionClear();
+  } else {
+    get(jenv, described, text);
+  }
+  throw JavaException(jenv, thrown, text);
+}
+
+jthrowable java_cause(const std::exception_ptr& cause) {
+  if (!cause) return nullptr;
+  try {
+    std::rethrow_exception(cause);
+  } catch (const JavaException& error) {
+    return error.thrown();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+}  // namespace tandem_jni

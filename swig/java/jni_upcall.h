@@ -1,0 +1,44 @@
+// How native code calls Java: from threads that Java did not start, too.
+#pragma once
+
+#include <jni.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace tandem_jni {
+
+// At load, on a thread that sees this library's classes. False with a Java exception pending.
+bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors);
+
+// A thread in Java for as long as it lives: it becomes one of Java's daemon threads until it ends, and the references
+// that it gets here go with this object. Throws tandem::abi::Error where Java does not take it.
+class Entry {
+ public:
+  Entry();
+  ~Entry();
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  JNIEnv* jenv_;
+};
+
+// What Java code threw, on its way through C++. what() is its class and message.
+class JavaException : public std::runtime_error {
+ public:
+  JavaException(JNIEnv* jenv, jthrowable thrown, const std::string& text);
+  jthrowable thrown() const { return static_cast<jthrowable>(thrown_.get()); }
+
+ private:
+  std::shared_ptr<_jobject> thrown_;  // a global reference
+};
+
+// Ends Java's `thrown`, which is pending, and throws it as a JavaException.
+[[noreturn]] void pass_on(JNIEnv* jenv, jthrowable thrown);
+
+// The Java exception that led to an error; nullptr for none. Lives as long as `cause`.
+jthrowable java_cause(const std::exception_ptr& cause);
+
+}  // namespace tandem_jni

@@ -1,0 +1,100 @@
+package org.tandem.internal;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.tandem.TandemClosedException;
+import org.tandem.Tensor;
+
+/**
+ * A call of native code, on whichever thread, into the program: in a scope of its own, so that what it makes is freed
+ * when it returns, but what it gives back; and not while the process ends.
+ */
+final class Upcall {
+  /** What is called. */
+  interface Body<T> {
+    T run() throws Exception;
+  }
+
+  private static final Set<Thread> INSIDE = ConcurrentHashMap.newKeySet();
+  private static final ClassLoader LOADER = Upcall.class.getClassLoader();
+  private static volatile boolean ended;
+
+  private Upcall() {}
+
+  /** No call begins from here on; those that run are interrupted, since native code waits for them. */
+  static void end() {
+    ended = true;
+    INSIDE.forEach(Thread::interrupt);
+  }
+
+  /** Whatever the body throws comes out as it is. */
+  static <T> T run(Body<T> body) {
+    Thread thread = Thread.currentThread();
+    if (thread.getContextClassLoader() == null) {
+      thread.setContextClassLoader(LOADER); // a native thread
+    }
+    boolean outermost = INSIDE.add(thread);
+    ScopeFrame frame = ScopeFrame.enter();
+    try {
+      if (ended) { // end() either finds this thread, or is found
+        throw new TandemClosedException("callback", "Tandem was shut down before this call of the program");
+      }
+      return body.run();
+    } catch (Exception thrown) {
+      throw Upcall.<RuntimeException>unchecked(thrown);
+    } finally {
+      frame.exit();
+      if (outermost) {
+        INSIDE.remove(thread);
+      }
+    }
+  }
+
+  /** For a body that gives a sample: its native objects, which are the caller's; null for null. */
+  static long[] sample(Body<Tensor[]> body) {
+    return run(() -> {
+      ScopeFrame frame = ScopeFrame.current();
+      Tensor[] sample = body.run();
+      return sample == null ? null : handOver(sample, frame);
+    });
+  }
+
+  /** Tensors around native objects, which they own, in the current scope. */
+  static Tensor[] received(long[] pointers) {
+    Tensor[] sample = new Tensor[pointers.length];
+    for (int i = 0; i < sample.length; i++) {
+      sample[i] = pointers[i] == 0 ? null : new Tensor(new NativeTensor(pointers[i], true));
+    }
+    return sample;
+  }
+
+  /** Tensors of the call's own go over as they are; of others, which the program keeps, go second handles. */
+  private static long[] handOver(Tensor[] sample, ScopeFrame frame) {
+    NativeTensor[] handles = new NativeTensor[sample.length];
+    for (int i = 0; i < handles.length; i++) {
+      handles[i] = sample[i] == null ? null : sample[i].nativeHandle();
+    }
+    long[] pointers = new long[handles.length];
+    for (int i = 0; i < handles.length; i++) {
+      if (handles[i] != null) {
+        boolean own = handles[i].frame() == frame && !isLater(handles, i);
+        pointers[i] = own ? handles[i].handOver() : TandemJNI.NativeTensor_share(handles[i].swigCPtr, handles[i]);
+      }
+    }
+    return pointers;
+  }
+
+  private static boolean isLater(NativeTensor[] handles, int index) {
+    for (int i = index + 1; i < handles.length; i++) {
+      if (handles[i] == handles[index]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <E extends Exception> E unchecked(Exception thrown) throws E {
+    throw (E) thrown;
+  }
+}
