@@ -72,6 +72,9 @@ struct LoaderOptions {
   int64_t shuffle_window = 0;     // blocks that are mixed; 0: 16
   int64_t prefetch_bytes = 0;     // 0: 256 MiB
   bool pin_memory = false;        // batches in page-locked memory; needs CUDA
+  // Where batches are, as tdm_loader_options has it.
+  int32_t device_type = TDM_DEVICE_CPU;
+  int32_t device_index = -1;
 };
 
 // Batches of RecordIO files, or of a data set: this rank's part of each global batch of a seeded shuffle.
@@ -162,6 +165,7 @@ class Loader {
     raw.shuffle_window = options.shuffle_window;
     raw.prefetch_bytes = options.prefetch_bytes;
     raw.pin_memory = options.pin_memory;
+    raw.device = {options.device_type, options.device_index};
     return raw;
   }
   tdm_loader_batch about_batch() const {

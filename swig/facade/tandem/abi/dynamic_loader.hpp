@@ -21,7 +21,9 @@ struct DynamicLoaderOptions {
   int32_t threads = 1;              // that make micro-batches
   int32_t prefetch = 1;             // micro-batches of this rank made ahead
   int64_t prefetch_bytes = 0;       // 0: 256 MiB
-  bool pin_memory = false;          // as in LoaderOptions
+  bool pin_memory = false;          // as in LoaderOptions, and the device
+  int32_t device_type = TDM_DEVICE_CPU;
+  int32_t device_index = -1;
   int32_t most_failures = 3;        // of a sample in a step, on whichever ranks, before it is left out
   int32_t most_quarantined = 1000;  // samples that may be left out; with one more next() fails
   int64_t lost_after_ms = 30000;    // a rank without a sign of life for so long is given up
@@ -145,6 +147,7 @@ class DynamicLoader {
     raw.prefetch = options.prefetch;
     raw.prefetch_bytes = options.prefetch_bytes;
     raw.pin_memory = options.pin_memory;
+    raw.device = {options.device_type, options.device_index};
     raw.most_failures = options.most_failures;
     raw.most_quarantined = options.most_quarantined;
     raw.lost_after_ms = options.lost_after_ms;

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.function.Function;
+import org.tandem.Device;
 import org.tandem.TandemClosedException;
 import org.tandem.dist.Store;
 import org.tandem.internal.NativeDynamicLoader;
@@ -50,6 +51,7 @@ public final class DynamicLoader implements AutoCloseable {
     private int prefetch = 1;
     private long prefetchBytes;
     private boolean pinMemory;
+    private Device device = Device.CPU;
     private int mostFailures = 3;
     private int mostQuarantined = 1000;
     private Duration lostAfter = Duration.ofSeconds(30);
@@ -126,6 +128,12 @@ public final class DynamicLoader implements AutoCloseable {
       return this;
     }
 
+    /** As {@link Loader.Options#device}. */
+    public Options device(Device value) {
+      device = value;
+      return this;
+    }
+
     /** Of a sample in a step, on whichever ranks, before it is left out. */
     public Options mostFailures(int value) {
       mostFailures = value;
@@ -182,6 +190,8 @@ public final class DynamicLoader implements AutoCloseable {
       natives.setPrefetch(prefetch);
       natives.setPrefetchBytes(prefetchBytes);
       natives.setPinMemory(pinMemory);
+      natives.setDeviceType(device.type().number());
+      natives.setDeviceIndex(device.index());
       natives.setMostFailures(mostFailures);
       natives.setMostQuarantined(mostQuarantined);
       natives.setLostAfterMs(lostAfter.toMillis());

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import org.tandem.Device;
 import org.tandem.TandemClosedException;
 import org.tandem.TandemNotFoundException;
 import org.tandem.Tensor;
@@ -45,6 +46,7 @@ public final class Loader implements AutoCloseable {
     private long shuffleWindow;
     private long prefetchBytes;
     private boolean pinMemory;
+    private Device device = Device.CPU;
 
     /** Per rank, unless {@link #globalBatch} says otherwise. */
     public Options batchSize(long value) {
@@ -124,6 +126,16 @@ public final class Loader implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Where batches are, but masks: the CPU unless said otherwise. For a GPU they are made in page-locked memory and
+     * copied by the loader's threads, ahead of their use and beside computation. {@link
+     * org.tandem.TandemUnsupportedException} in a process without CUDA.
+     */
+    public Options device(Device value) {
+      device = value;
+      return this;
+    }
+
     private NativeLoaderOptions toNative(boolean shuffleByDefault) {
       NativeLoaderOptions natives = new NativeLoaderOptions();
       natives.setBatchSize(batchSize);
@@ -142,6 +154,8 @@ public final class Loader implements AutoCloseable {
       natives.setPrefetch(prefetch);
       natives.setPrefetchBytes(prefetchBytes);
       natives.setPinMemory(pinMemory);
+      natives.setDeviceType(device.type().number());
+      natives.setDeviceIndex(device.index());
       return natives;
     }
   }

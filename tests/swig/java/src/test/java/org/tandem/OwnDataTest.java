@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.tandem.OwnSamples.Counting;
 import org.tandem.OwnSamples.Squares;
 import org.tandem.data.Dataset;
+import org.tandem.data.DynamicLoader;
 import org.tandem.data.Field;
 import org.tandem.data.FileOptions;
 import org.tandem.data.Loader;
@@ -36,6 +37,7 @@ import org.tandem.data.SampleStream;
 import org.tandem.data.SchemaOptions;
 import org.tandem.data.Samples;
 import org.tandem.data.Tail;
+import org.tandem.dist.Store;
 
 /** Data sets of Java's own, and those made of others, through loaders. */
 @Timeout(120)
@@ -331,6 +333,24 @@ class OwnDataTest {
   private static String messageOf(Samples samples) {
     try (Dataset dataset = Dataset.of(samples, "i", "square")) {
       return assertThrows(TandemException.class, () -> dataset.get(0)).getMessage();
+    }
+  }
+
+  /** A device that is not there is refused when the loader is made, and never another one taken in its place. */
+  @Test
+  void devicesThatAreNotThere() {
+    try (Dataset dataset = OwnSamples.squares(5); Store store = Store.hash()) {
+      for (Device device : List.of(Device.cuda(Tandem.cudaDeviceCount()), new Device(Device.Type.META, -1))) {
+        for (TandemException error : List.of(
+            assertThrows(TandemException.class, () -> new Loader(dataset, options().device(device))),
+            assertThrows(TandemException.class, () -> DynamicLoader.join(
+                dataset, store, new DynamicLoader.Options().batchSize(2).device(device))))) {
+          assertTrue(error.getMessage().contains("device"), error.getMessage());
+        }
+      }
+      try (Loader loader = new Loader(dataset, options().device(Device.CPU).shuffle(false))) {
+        assertEquals(OwnSamples.range(0, 5), OwnSamples.flat(OwnSamples.epoch(loader, 0)));
+      }
     }
   }
 
