@@ -14,6 +14,8 @@ const (
 	FixedFormat     SampleFormat = "fixed"            // one after another, little-endian; the last one may vary in size
 	MsgpackFormat   SampleFormat = "msgpack"          // a MessagePack map from names to values, or an array of values
 	TFExampleFormat SampleFormat = "tf.train.Example" // that protocol buffer, as in most TFRecord files
+	JSONFormat      SampleFormat = "json"             // an object from names to values, or an array of values: a line of NDJSON
+	CSVFormat       SampleFormat = "csv"              // a line; numbers with a shape take a column for each element
 )
 
 // FieldKind is what a field of a [Schema] holds.
@@ -22,13 +24,17 @@ type FieldKind string
 const (
 	Numbers FieldKind = "numbers" // of DType and Shape
 	Bytes   FieldKind = "bytes"   // a string or other bytes: Uint8 [-1]
-	Image   FieldKind = "image"   // JPEG or PNG: Uint8 [C, H, W], or [H, W, C]
+	Image   FieldKind = "image"   // JPEG or PNG: Uint8 [C, H, W], or [H, W, C]; not of JSONFormat and CSVFormat
 )
 
 // Schema says what the records of a data set hold. docs/samples.md has the details.
 type Schema struct {
 	Format SampleFormat // "": FixedFormat
 	Fields []SchemaField
+	// Of CSVFormat: the names of a record's columns, a field's once for all that it takes. Those that are no field's are
+	// skipped. Empty: the fields in their order.
+	Columns   []string
+	Separator string // of CSVFormat: "," (""), ";", "|" or a tab
 }
 
 // SchemaField is one field of the records.
@@ -67,7 +73,14 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 	if format == "" {
 		format = FixedFormat
 	}
-	return json.Marshal(map[string]any{"format": format, "fields": fields})
+	schema := map[string]any{"format": format, "fields": fields}
+	if len(s.Columns) > 0 {
+		schema["columns"] = s.Columns
+	}
+	if s.Separator != "" {
+		schema["separator"] = s.Separator
+	}
+	return json.Marshal(schema)
 }
 
 // FitKind is how a picture becomes one size.

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -228,6 +229,66 @@ func TestCollate(t *testing.T) {
 	packed := first(data.SchemaOptions{Packs: map[string]data.Pack{"text": {Length: 4, Value: '.', Whole: true}}})
 	if got := string(gotorch.ToSlice[byte](packed.Field("text"))); got != "abcdef.." {
 		t.Error(got)
+	}
+}
+
+// lines writes a file of these lines.
+func lines(t *testing.T, name string, text ...string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(strings.Join(text, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSchemaOfLines(t *testing.T) {
+	fields := []data.SchemaField{{Name: "x", DType: gotorch.Float32, Shape: []int{2}}, {Name: "text", Kind: data.Bytes},
+		{Name: "tokens", DType: gotorch.Int64, Shape: []int{-1}}}
+	ndjson := lines(t, "a.ndjson", `{"text": "one", "x": [1, 2.5], "tokens": [7], "more": {}}`, `{"x": [3, 4], "tokens": [8, 9], "text": "two"}`)
+	csv := lines(t, "a.csv", "text;id;x0;x1;tokens", `one;1;1;2.5;7`, `"two";2;3;4;8;9`)
+	for _, path := range []string{ndjson, csv} {
+		schema := &data.Schema{Format: data.JSONFormat, Fields: fields}
+		var o data.SchemaOptions
+		if path == csv {
+			schema = &data.Schema{Format: data.CSVFormat, Fields: fields, Separator: ";", Columns: []string{"text", "id", "x", "tokens"}}
+			o.Files.Skip = 1
+		}
+		loader := schemaLoader(t, []string{path}, schema, o, data.Options{BatchSize: 2, Threads: 2, Shuffle: gotorch.Some(false)})
+		batches := 0
+		for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := gotorch.ToSlice[float32](batch.Field("x")); !slices.Equal(got, []float32{1, 2.5, 3, 4}) {
+				t.Error(path, got)
+			}
+			if got := gotorch.ToSlice[int](batch.Field("tokens")); !slices.Equal(got, []int{7, 0, 8, 9}) {
+				t.Error(path, got)
+			}
+			if got := batch.Strings("text"); !slices.Equal(got, []string{"one", "two"}) {
+				t.Errorf("%s %q", path, got)
+			}
+			batches++
+		}
+		if batches != 1 {
+			t.Error(path, batches)
+		}
+	}
+	damaged := lines(t, "b.ndjson", `{"x": [1, 2], "tokens": [], "text": ""}`, `{"x": [1, null], "tokens": [], "text": ""}`)
+	loader := schemaLoader(t, []string{damaged}, &data.Schema{Format: data.JSONFormat, Fields: fields}, data.SchemaOptions{},
+		data.Options{BatchSize: 2})
+	for _, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
+		var problem *gotorch.Error
+		if !errors.As(err, &problem) || problem.Code != gotorch.ErrDataLoss || !strings.Contains(err.Error(), damaged) ||
+			!strings.Contains(err.Error(), "record 1") || !strings.Contains(err.Error(), "'x' holds null") {
+			t.Error(err)
+		}
+	}
+	_, err := data.FromSchema([]string{ndjson}, &data.Schema{Format: data.JSONFormat,
+		Fields: []data.SchemaField{{Name: "p", Kind: data.Image}}})
+	if err == nil || !strings.Contains(err.Error(), "field 'p' is an image") {
+		t.Error(err)
 	}
 }
 

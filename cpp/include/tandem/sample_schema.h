@@ -24,12 +24,17 @@ enum class SampleFormat {
   kMsgpack,
   // A protocol buffer tf.train.Example, as TFRecord files mostly hold.
   kTfExample,
+  // A JSON object from names to values, or an array of values in the schema's order: a line of an NDJSON file.
+  kJson,
+  // A line of CSV (RFC 4180). A field takes a column, numbers with a shape one for each element. The last field may
+  // vary: it takes the rest of the columns.
+  kCsv,
 };
 
 enum class FieldKind {
-  kNumbers,  // of dtype: a scalar, or an array; in self-describing formats also raw little-endian bytes of it
+  kNumbers,  // of dtype: a scalar, or an array; in msgpack and tf.train.Example also raw little-endian bytes of it
   kBytes,    // a string or other bytes, uint8 [-1]
-  kImage,    // JPEG or PNG, uint8 [C, H, W] or [H, W, C]
+  kImage,    // JPEG or PNG, uint8 [C, H, W] or [H, W, C]; not in json and csv, which are text
 };
 
 // dtype and shape are those of the tensor. −1 in a shape is a size that varies; of kNumbers only the first may.
@@ -45,16 +50,23 @@ struct TANDEM_API SchemaField {
 };
 
 // As JSON, which RecordIO v2 carries (RecordIOMetadata::schema):
-//   {"format": "msgpack",                                   fixed, msgpack or tf.train.Example
+//   {"format": "msgpack",                                   fixed, msgpack, tf.train.Example, json or csv
 //    "fields": [{"name": "label", "dtype": "int64"},        without shape: a scalar
 //               {"name": "tokens", "dtype": "int32", "shape": [-1]},
 //               {"name": "caption", "kind": "bytes"},
 //               {"name": "picture", "kind": "image", "mode": "RGB", "layout": "CHW", "shape": [3, 256, 256]}]}
 // Dtypes have PyTorch's names: bool, uint8 … uint64, int8 … int64, float16, bfloat16, float32, float64. A picture's
 // mode is RGB, gray or unchanged, and its shape may be left out.
+//
+// Of csv, where records have columns that no field is of, or another order:
+//   {"format": "csv", "separator": ",",                     or ; | and a tab
+//    "columns": ["id", "x", "y", "label"],                  from the first; columns that no field is called are skipped
+//    "fields": [{"name": "label", "dtype": "int64"}, {"name": "y", "dtype": "float32"}]}
 struct TANDEM_API SampleSchema {
   SampleFormat format = SampleFormat::kFixed;
   std::vector<SchemaField> fields;
+  std::vector<std::string> columns;  // of kCsv; empty: the fields in their order
+  char separator = ',';              // of kCsv
 
   // Throws Error(kInvalidArgument) that names the field and what is wrong with it; unknown keys are refused too.
   static SampleSchema parse(std::string_view json);

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <msgpack/pack.hpp>
 #include <msgpack/sbuffer.hpp>
 #include <msgpack/type.hpp>
@@ -71,7 +73,7 @@ TEST(SampleSchema, MistakesAreNamed) {
   EXPECT_ERROR(SampleSchema::parse("{"), ErrorCode::kInvalidArgument, "no JSON");
   EXPECT_ERROR(SampleSchema::parse("[1]"), ErrorCode::kInvalidArgument, "list of fields");
   EXPECT_ERROR(SampleSchema::parse(R"({"fields": [], "x": 1})"), ErrorCode::kInvalidArgument, "unknown key 'x'");
-  refuse(R"({"name": "a", "dtype": "int8"})", "has to be one of fixed, msgpack, tf.train.Example", "csv");
+  refuse(R"({"name": "a", "dtype": "int8"})", "has to be one of fixed, msgpack, tf.train.Example, json, csv", "xml");
   refuse("", "no fields");
   refuse("7", "field 0");
   refuse(R"({"name": "a"})", "field 'a' has no dtype");
@@ -283,6 +285,16 @@ TEST(MsgpackRecords, NumbersFitOrAreRefused) {
                "rows of different lengths");
   EXPECT_ERROR(decode("int8", "[3, 2]", number(Rows{{1, 2, 3}, {4, 5, 6}})), ErrorCode::kDataLoss,
                "otherwise than its shape");
+  EXPECT_ERROR(decode("int8", "[-1, 2]",
+                      [](Packer& p) {
+                        p.pack_array(3);
+                        p.pack(std::vector<int>{1, 2}).pack(3).pack(4);
+                      }),
+               ErrorCode::kDataLoss, "numbers beside rows");
+  EXPECT_EQ(decode("float64", "[]", number(UINT64_MAX)).item<double>(), 18446744073709551615.);
+  EXPECT_ERROR(decode("float16", "[]", number(70000)), ErrorCode::kDataLoss, "70000, which Half does not reach");
+  EXPECT_ERROR(decode("float32", "[]", number(1e300)), ErrorCode::kDataLoss, "1e+300, which Float does not reach");
+  EXPECT_EQ(decode("float32", "[]", number(INFINITY)).item<float>(), INFINITY);
   EXPECT_ERROR(decode("int8", "[2]", number(Rows{{1}, {2}})), ErrorCode::kDataLoss, "nested deeper");
   EXPECT_ERROR(decode("int8", "[2]", number(std::vector<int>{1, 2, 3})), ErrorCode::kDataLoss,
                "more than the 2 elements");

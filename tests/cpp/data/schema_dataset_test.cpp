@@ -176,6 +176,76 @@ TEST_F(SchemaDatasetTest, ASampleIsABatchOfOne) {
   EXPECT_EQ(sample[2].item<std::int64_t>(), 2);
 }
 
+// Of both: an id, a vector, tokens, of which record i has i % 4, and a text.
+constexpr auto kNdjson = R"({"format": "json", "fields": [{"name": "id", "dtype": "int32"},
+    {"name": "x", "dtype": "float32", "shape": [2]}, {"name": "tokens", "dtype": "int64", "shape": [-1]},
+    {"name": "text", "kind": "bytes"}]})";
+constexpr auto kCsv = R"({"format": "csv", "columns": ["text", "none", "id", "x", "tokens"], "fields": [
+    {"name": "id", "dtype": "int32"}, {"name": "x", "dtype": "float32", "shape": [2]},
+    {"name": "tokens", "dtype": "int64", "shape": [-1]}, {"name": "text", "kind": "bytes"}]})";
+
+TEST_F(SchemaDatasetTest, LinesOfJsonAndCsvAreBatches) {
+  constexpr int kRecords = 23;
+  std::string ndjson, csv = "a header,\"of \"\"two\"\"\nlines\"\n";
+  for (int i = 0; i < kRecords; ++i) {
+    const std::string id = std::to_string(i);
+    std::string tokens;
+    for (int t = 0; t < i % 4; ++t) tokens += "," + std::to_string(10 * i + t);
+    ndjson += R"({"id": )" + id + R"(, "text": "t\n)" + id + R"(", "tokens": [)" +
+              (tokens.empty() ? "" : tokens.substr(1)) + R"(], "x": [)" + id + ", 0.5]}\n";
+    csv += "\"t\n" + id + "\",skipped," + id + "," + id + ",0.5" + tokens + "\r\n";
+  }
+  test::write_file(dir_ / "a.ndjson", FileBytes(ndjson.begin(), ndjson.end()));
+  test::write_file(dir_ / "a.csv", FileBytes(csv.begin(), csv.end()));
+  for (const bool json : {true, false}) {
+    SchemaDatasetOptions options;
+    options.collating.pad["tokens"] = {-1, 3};
+    options.files.skip = json ? 0 : 1;
+    const auto dataset =
+        schema_dataset({dir_ / (json ? "a.ndjson" : "a.csv")}, SampleSchema::parse(json ? kNdjson : kCsv), options);
+    DataLoader loader(dataset, {.batch_size = 5, .seed = 3, .threads = 3});
+    std::int64_t seen = 0;
+    for (const LoadedBatch& batch : loader.epoch(1)) {
+      const auto texts = batch.strings("text");
+      ASSERT_EQ(batch["tokens"].sizes(), at::IntArrayRef({batch.rows, 3}));
+      for (std::int64_t i = 0; i < batch.rows; ++i, ++seen) {
+        const std::int64_t id = batch.samples[static_cast<std::size_t>(i)];
+        EXPECT_EQ(batch["id"][i].item<int>(), id);
+        EXPECT_TRUE(batch["x"][i].equal(at::tensor({static_cast<float>(id), 0.5f})));
+        EXPECT_EQ(texts[static_cast<std::size_t>(i)], "t\n" + std::to_string(id));
+        EXPECT_EQ(batch["tokens_lengths"][i].item<std::int64_t>(), id % 4);
+        for (std::int64_t t = 0; t < 3; ++t) {
+          EXPECT_EQ(batch["tokens"][i][t].item<std::int64_t>(), t < id % 4 ? 10 * id + t : -1);
+        }
+      }
+    }
+    EXPECT_EQ(seen, kRecords);
+  }
+}
+
+TEST_F(SchemaDatasetTest, AMistakeInALineNamesItsPlace) {
+  const auto first = [&](const std::string& name, const std::string& text, const char* schema) {
+    test::write_file(dir_ / name, FileBytes(text.begin(), text.end()));
+    DataLoader loader(schema_dataset({dir_ / name}, SampleSchema::parse(schema)),
+                      {.batch_size = 2, .shuffle = false, .threads = 2});
+    loader.next();
+  };
+  EXPECT_ERROR(first("a.ndjson", "{\"v\": 1}\n\n{\"v\": 300}\n",
+                     R"({"format": "json", "fields": [{"name": "v", "dtype": "uint8"}]})"),
+               ErrorCode::kDataLoss, dir_ / "a.ndjson", "record 1 at byte 10", "field 'v'", "300");
+  EXPECT_ERROR(
+      first("a.csv", "1,2\n3,x\n", R"({"format": "csv", "fields": [{"name": "v", "dtype": "uint8", "shape": [2]}]})"),
+      ErrorCode::kDataLoss, dir_ / "a.csv", "record 1 at byte 4", "field 'v'", "column 1 is 'x'");
+  // A record of RecordIO may be text, too, and the file says so.
+  RecordIOWriterOptions options;
+  options.version = 2;
+  options.metadata.schema = R"({"format": "json", "fields": [{"name": "v", "dtype": "uint8"}]})";
+  test::write_records(dir_ / "records", {"{\"v\": 7}", "{\"v\": 1.5}"}, options);
+  const auto dataset = schema_dataset({dir_ / "records"}, schema_of_files({dir_ / "records"}));
+  EXPECT_EQ(dataset->get(0)[0].item<int>(), 7);
+  EXPECT_ERROR(dataset->get(1), ErrorCode::kDataLoss, dir_ / "records", "chunk 0", "record 1", "field 'v'", "floating");
+}
+
 TEST_F(SchemaDatasetTest, FilesWithoutSchemaAreRefused) {
   const std::string path = write("none", "", 1, text_of);
   EXPECT_ERROR(schema_of_files({path}), ErrorCode::kNotFound, path, "carries no schema");

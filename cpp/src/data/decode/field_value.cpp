@@ -99,12 +99,31 @@ std::pair<std::int64_t, std::int64_t> range_of(at::ScalarType dtype) {
   }
 }
 
+template <typename To, typename Number>
+void check_finite_as(at::ScalarType dtype, std::span<const Number> numbers) {
+  for (const Number number : numbers) {
+    const auto converted = static_cast<float>(static_cast<To>(static_cast<float>(number)));
+    if (std::isfinite(static_cast<double>(number)) && !std::isfinite(converted)) {
+      refuse("it holds " + c10::str(number) + ", which " + c10::toString(dtype) + " does not reach");
+    }
+  }
+}
+
+// Throws where a number would become infinite.
+template <typename Number>
+void check_reach(at::ScalarType dtype, std::span<const Number> numbers) {
+  if (dtype == at::kFloat) check_finite_as<float>(dtype, numbers);
+  if (dtype == at::kHalf) check_finite_as<at::Half>(dtype, numbers);
+  if (dtype == at::kBFloat16) check_finite_as<at::BFloat16>(dtype, numbers);
+}
+
 template <typename Number>
 void decode_fractions(const FieldPlan& plan, std::span<const Number> numbers, at::Tensor& place) {
   if (plan.field.kind != FieldKind::kNumbers) refuse("it holds numbers, where the schema has bytes or an image");
   if (!at::isFloatingType(plan.field.dtype)) {
     refuse(std::string("it holds floating numbers, but its dtype is ") + c10::toString(plan.field.dtype));
   }
+  check_reach(plan.field.dtype, numbers);
   put_converted(plan, numbers, place);
 }
 
@@ -151,6 +170,13 @@ void refuse(const std::string& message) {
   throw Error(ErrorCode::kDataLoss, message);
 }
 
+std::string shown(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::string result = "'";
+  for (const char c : text.substr(0, kMost)) result += c >= ' ' && c <= '~' ? c : '?';
+  return result + (text.size() > kMost ? "…'" : "'");
+}
+
 void decode_bytes(const FieldPlan& plan, std::span<const std::uint8_t> bytes, std::uint64_t randomness,
                   at::Tensor& place) {
   if (plan.field.kind != FieldKind::kImage) {
@@ -173,6 +199,11 @@ void decode_bytes(const FieldPlan& plan, std::span<const std::uint8_t> bytes, st
   place = image;
 }
 
+void decode_text(const FieldPlan& plan, std::span<const std::uint8_t> text, bool lasting, at::Tensor& place) {
+  if (plan.field.kind != FieldKind::kBytes) refuse("it holds a string, where the schema has numbers");
+  put(plan, text.data(), static_cast<std::int64_t>(text.size()), lasting, place);
+}
+
 void decode_numbers(const FieldPlan& plan, std::span<const std::int64_t> numbers, at::Tensor& place) {
   if (plan.field.kind != FieldKind::kNumbers) refuse("it holds numbers, where the schema has bytes or an image");
   if (!at::isFloatingType(plan.field.dtype)) {
@@ -182,6 +213,8 @@ void decode_numbers(const FieldPlan& plan, std::span<const std::int64_t> numbers
         refuse("it holds " + std::to_string(number) + ", which " + c10::toString(plan.field.dtype) + " does not reach");
       }
     }
+  } else {
+    check_reach(plan.field.dtype, numbers);
   }
   put_converted(plan, numbers, place);
 }

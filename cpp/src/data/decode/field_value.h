@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tandem/sample_schema.h"
@@ -26,11 +27,17 @@ std::vector<FieldPlan> plan_fields(const SampleSchema& schema, const SampleDecod
 
 [[noreturn]] void refuse(const std::string& message);  // Error(kDataLoss)
 
+// What stands in a record, for errors: in quotes, of ASCII, and not too long.
+std::string shown(std::string_view text);
+
 // Bytes that are an image, a string, or numbers in little-endian order. `place` as SampleDecoder::decode()'s out.
 void decode_bytes(const FieldPlan& plan, std::span<const std::uint8_t> bytes, std::uint64_t randomness,
                   at::Tensor& place);
 
-// Numbers that a format lists. Integers must fit the field's dtype; an integer field takes no fractions.
+// A string of a format that is text, where numbers have no bytes. `lasting`: it stays as long as the record.
+void decode_text(const FieldPlan& plan, std::span<const std::uint8_t> text, bool lasting, at::Tensor& place);
+
+// Numbers that a format lists. They must fit the field's dtype; an integer field takes no fractions.
 void decode_numbers(const FieldPlan& plan, std::span<const std::int64_t> numbers, at::Tensor& place);
 void decode_numbers(const FieldPlan& plan, std::span<const double> numbers, at::Tensor& place);
 void decode_numbers(const FieldPlan& plan, std::span<const float> numbers, at::Tensor& place);

@@ -6,7 +6,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "data/decode/csv_record.h"
 #include "data/decode/field_value.h"
+#include "data/decode/json_record.h"
 #include "data/decode/msgpack_record.h"
 #include "tandem/error.h"
 
@@ -80,22 +82,23 @@ class FixedDecoder final : public PlannedDecoder {
   }
 };
 
-class MsgpackDecoder final : public PlannedDecoder {
+// Records that say which field a value belongs to.
+class NamedDecoder : public PlannedDecoder {
  public:
   using PlannedDecoder::PlannedDecoder;
-  void decode(Bytes record, std::uint64_t randomness, std::span<at::Tensor> out) override {
+  void decode(Bytes record, std::uint64_t randomness, std::span<at::Tensor> out) final {
     check_count(out);
     std::vector<bool> seen(plans_.size());
     const auto find = [&](std::string_view name) {
       const auto found = by_name_.find(std::string(name));
       return found == by_name_.end() ? decode::kNoField : found->second;
     };
-    const auto put = [&](std::size_t i, const decode::MsgpackValue& value) {
+    const auto put = [&](std::size_t i, const decode::RecordValue& value) {
       if (seen[i]) refuse("the record has field '" + fields_[i].name + "' twice");
       seen[i] = true;
       in_field(i, [&] {
         if (value.bytes) {
-          decode::decode_bytes(plans_[i], *value.bytes, randomness, out[i]);
+          put_bytes(plans_[i], *value.bytes, randomness, out[i]);
         } else if (!value.fractions.empty()) {
           decode::decode_numbers(plans_[i], value.fractions, out[i]);
         } else {
@@ -103,9 +106,98 @@ class MsgpackDecoder final : public PlannedDecoder {
         }
       });
     };
-    decode::read_msgpack(record, plans_, find, put);
+    read(record, find, put);
     check_complete(seen);
   }
+
+ private:
+  virtual void read(Bytes record, const decode::FindField& find, const decode::PutValue& put) const = 0;
+  virtual void put_bytes(const FieldPlan& plan, Bytes bytes, std::uint64_t randomness, at::Tensor& place) const = 0;
+};
+
+class MsgpackDecoder final : public NamedDecoder {
+ public:
+  using NamedDecoder::NamedDecoder;
+
+ private:
+  void read(Bytes record, const decode::FindField& find, const decode::PutValue& put) const override {
+    decode::read_msgpack(record, plans_, find, put);
+  }
+  void put_bytes(const FieldPlan& plan, Bytes bytes, std::uint64_t randomness, at::Tensor& place) const override {
+    decode::decode_bytes(plan, bytes, randomness, place);
+  }
+};
+
+class JsonDecoder final : public NamedDecoder {
+ public:
+  using NamedDecoder::NamedDecoder;
+
+ private:
+  void read(Bytes record, const decode::FindField& find, const decode::PutValue& put) const override {
+    decode::read_json(record, plans_, find, put);
+  }
+  void put_bytes(const FieldPlan& plan, Bytes bytes, std::uint64_t, at::Tensor& place) const override {
+    decode::decode_text(plan, bytes, /*lasting=*/false, place);
+  }
+};
+
+class CsvDecoder final : public PlannedDecoder {
+ public:
+  CsvDecoder(const SampleSchema& schema, const SampleDecoderOptions& options)
+      : PlannedDecoder(schema, options), separator_(schema.separator) {
+    for (const std::string& column : schema.columns) {
+      const auto found = by_name_.find(column);
+      columns_.push_back(found == by_name_.end() ? decode::kNoField : found->second);
+    }
+    for (std::size_t i = 0; columns_.size() < fields_.size() && schema.columns.empty(); ++i) columns_.push_back(i);
+  }
+
+  void decode(Bytes record, std::uint64_t, std::span<at::Tensor> out) override {
+    check_count(out);
+    decode::CsvRecord columns(record, separator_);
+    for (const std::size_t i : columns_) {
+      if (i == decode::kNoField) {
+        if (!columns.next()) {
+          refuse("the record ends before column " + std::to_string(columns.count()) + ", which the schema names");
+        }
+      } else {
+        in_field(i, [&] { decode_field(plans_[i], columns, out[i]); });
+      }
+    }
+    const std::int64_t expected = columns.count();
+    while (columns.next()) {
+    }
+    if (columns.count() != expected) {
+      refuse("the record has " + std::to_string(columns.count()) + " columns, but the schema's take " +
+             std::to_string(expected));
+    }
+  }
+
+ private:
+  static void decode_field(const FieldPlan& plan, decode::CsvRecord& columns, at::Tensor& place) {
+    if (plan.field.kind == FieldKind::kBytes) {
+      if (!columns.next()) too_short(columns, columns.count());
+      return decode::decode_text(plan, columns.text(), columns.lasting(), place);
+    }
+    std::vector<std::int64_t> integers;
+    std::vector<double> fractions;
+    const std::int64_t end = plan.field.varies() ? INT64_MAX : columns.count() + plan.elements;
+    while (columns.count() < end && columns.next()) columns.number(plan, integers, fractions);
+    if (columns.count() < end && !plan.field.varies()) too_short(columns, end - 1);
+    if (at::isFloatingType(plan.field.dtype)) {
+      decode::decode_numbers(plan, fractions, place);
+    } else {
+      decode::decode_numbers(plan, integers, place);
+    }
+  }
+
+  [[noreturn]] static void too_short(const decode::CsvRecord& columns, std::int64_t column) {
+    refuse("it takes column " + std::to_string(column) + ", but the record has " + std::to_string(columns.count()) +
+           " columns");
+  }
+
+  const char separator_;
+  std::vector<std::size_t> columns_;  // which field begins there, or kNoField
 };
 
 // message Example { Features features = 1; }   message Features { map<string, Feature> feature = 1; }
@@ -248,6 +340,10 @@ std::unique_ptr<SampleDecoder> make_sample_decoder(const SampleSchema& schema, c
       return std::make_unique<MsgpackDecoder>(schema, options);
     case SampleFormat::kTfExample:
       return std::make_unique<TfExampleDecoder>(schema, options);
+    case SampleFormat::kJson:
+      return std::make_unique<JsonDecoder>(schema, options);
+    case SampleFormat::kCsv:
+      return std::make_unique<CsvDecoder>(schema, options);
   }
   throw Error(ErrorCode::kInvalidArgument, "the schema's format is none");
 }

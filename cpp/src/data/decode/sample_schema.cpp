@@ -1,6 +1,7 @@
 #include "tandem/sample_schema.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "data/json_options.h"
@@ -13,6 +14,8 @@ using options::Json;
 
 constexpr std::size_t kMostFields = 10'000;
 constexpr std::size_t kMostDims = 16;
+constexpr std::size_t kMostColumns = 1'000'000;
+constexpr std::string_view kSeparators = ",;|\t";
 
 [[noreturn]] void invalid(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, message);
@@ -26,7 +29,9 @@ struct Name {
 
 constexpr Name<SampleFormat> kFormats[] = {{"fixed", SampleFormat::kFixed},
                                            {"msgpack", SampleFormat::kMsgpack},
-                                           {"tf.train.Example", SampleFormat::kTfExample}};
+                                           {"tf.train.Example", SampleFormat::kTfExample},
+                                           {"json", SampleFormat::kJson},
+                                           {"csv", SampleFormat::kCsv}};
 constexpr Name<FieldKind> kKinds[] = {
     {"numbers", FieldKind::kNumbers}, {"bytes", FieldKind::kBytes}, {"image", FieldKind::kImage}};
 constexpr Name<ImageMode> kModes[] = {
@@ -140,6 +145,58 @@ void check_field(const SchemaField& field) {
   }
 }
 
+// The names of a record's columns, each field's among them.
+std::vector<std::string> parse_columns(const Json& json) {
+  if (!json.is_array() || json.size() > kMostColumns) invalid("the schema's columns are no list of names");
+  std::vector<std::string> columns;
+  for (const Json& name : json) {
+    if (!name.is_string()) invalid("the schema's columns are no list of names");
+    columns.push_back(name.get<std::string>());
+  }
+  return columns;
+}
+
+char parse_separator(const Json& json) {
+  const std::string text = json.is_string() ? json.get<std::string>() : "";
+  if (text.size() != 1) invalid("the schema's separator is no single character");
+  return text[0];
+}
+
+void check_columns(const SampleSchema& schema) {
+  if (schema.format != SampleFormat::kCsv) {
+    if (schema.columns.empty() && schema.separator == ',') return;
+    invalid("the schema has columns or a separator, which only the format csv has");
+  }
+  if (kSeparators.find(schema.separator) == std::string_view::npos) {
+    invalid("the schema's separator has to be one of , ; | and a tab");
+  }
+  std::map<std::string_view, const SchemaField*> by_name;
+  std::vector<const SchemaField*> order;  // of the columns; NULL: of no field
+  for (const SchemaField& field : schema.fields) {
+    by_name.emplace(field.name, &field);
+    if (schema.columns.empty()) order.push_back(&field);
+  }
+  std::set<const SchemaField*> found;
+  for (const std::string& column : schema.columns) {
+    const auto field = by_name.find(column);
+    order.push_back(field == by_name.end() ? nullptr : field->second);
+    if (order.back() && !found.insert(order.back()).second) {
+      invalid("the schema's columns have field '" + column + "' twice; it stands once for all that it takes");
+    }
+  }
+  for (const SchemaField& field : schema.fields) {
+    if (!schema.columns.empty() && !found.count(&field)) {
+      invalid("field '" + field.name + "' is none of the schema's columns");
+    }
+  }
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    if (order[i] && order[i]->kind == FieldKind::kNumbers && order[i]->varies()) {
+      invalid("field '" + order[i]->name +
+              "' varies in size; in records of CSV only the last field may, as nothing says where it ends");
+    }
+  }
+}
+
 }  // namespace
 
 bool SchemaField::varies() const {
@@ -151,9 +208,11 @@ SampleSchema SampleSchema::parse(std::string_view text) {
   if (!json.is_object() || !json.contains("fields") || !json["fields"].is_array()) {
     invalid("the schema is no object with a list of fields");
   }
-  check_keys(json, {"format", "fields"}, "the schema");
+  check_keys(json, {"format", "columns", "separator", "fields"}, "the schema");
   SampleSchema schema;
   schema.format = value_of(kFormats, json, "format", SampleFormat::kFixed, "the schema");
+  if (json.contains("columns")) schema.columns = parse_columns(json["columns"]);
+  if (json.contains("separator")) schema.separator = parse_separator(json["separator"]);
   if (json["fields"].size() > kMostFields) invalid("the schema has more than 10000 fields");
   for (const Json& field : json["fields"]) schema.fields.push_back(parse_field(field, schema.fields.size()));
   schema.check();
@@ -162,9 +221,14 @@ SampleSchema SampleSchema::parse(std::string_view text) {
 
 void SampleSchema::check() const {
   if (fields.empty()) invalid("the schema has no fields");
+  const bool text = format == SampleFormat::kJson || format == SampleFormat::kCsv;
   std::set<std::string> names;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     check_field(fields[i]);
+    if (text && fields[i].kind == FieldKind::kImage) {
+      invalid("field '" + fields[i].name + "' is an image, which records of format " + name_of(kFormats, format) +
+              " cannot hold, as they are text: write them as msgpack or tf.train.Example");
+    }
     if (!names.insert(fields[i].name).second) invalid("two fields are called '" + fields[i].name + "'");
     const bool whole = fields[i].kind == FieldKind::kImage || fields[i].varies();
     if (format == SampleFormat::kFixed && whole && i + 1 < fields.size()) {
@@ -172,11 +236,14 @@ void SampleSchema::check() const {
               "' varies in size; in records of fixed layout only the last field may, as nothing says where it ends");
     }
   }
+  check_columns(*this);
 }
 
 std::string SampleSchema::to_json() const {
   Json json = Json::object();
   json["format"] = name_of(kFormats, format);
+  if (!columns.empty()) json["columns"] = columns;
+  if (separator != ',') json["separator"] = std::string(1, separator);
   json["fields"] = Json::array();
   for (const SchemaField& field : fields) {
     Json one = {{"name", field.name}};
@@ -192,7 +259,7 @@ std::string SampleSchema::to_json() const {
   try {
     return json.dump();
   } catch (const Json::type_error&) {
-    invalid("a field's name is not UTF-8");
+    invalid("the name of a field or column is not UTF-8");
   }
 }
 
