@@ -112,8 +112,11 @@ TEST_F(LoaderOnGpu, KernelsFindTheirBatch) {
 TEST_F(LoaderOnGpu, TheCpuDoesNotWaitForTheGpu) {
   const c10::impl::VirtualGuardImpl guard(at::kCUDA);
   for (const int threads : {0, 1}) {
-    DataLoader loader(pictures(64), options_of(threads, testing::kGpu));
-    ASSERT_TRUE(loader.next());
+    DataLoader loader(pictures(1000), options_of(threads, testing::kGpu));
+    for (int i = 0; i < 5; ++i) {  // memory that is there need not be asked for, which waits
+      ASSERT_TRUE(loader.next());
+      guard.synchronizeDevice(0);
+    }
     const at::Tensor factor = at::rand({8192, 8192}, testing::kGpu);
     at::Tensor product = factor;
     for (int i = 0; i < 200; ++i) product = at::mm(product, factor);  // seconds of work

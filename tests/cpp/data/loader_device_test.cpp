@@ -246,6 +246,19 @@ TEST_F(LoaderDevice, MemoryAheadStaysWithinItsBytes) {
   }
 }
 
+TEST_F(LoaderDevice, PinnedMemoryGoesOnceItIsCopied) {
+  for (const int threads : {0, 1}) {
+    LoaderOptions options{.batch_size = 1, .threads = threads, .prefetch = 1};
+    options.device = fake::device(0);
+    DataLoader loader(kilobytes(), options);
+    loader.start_epoch(0);
+    while (loader.next()) {
+      EXPECT_LE(fake::memory().pinned, 3 * kBytes);
+      fake::run();
+    }
+  }
+}
+
 // A batch may still be on its way when its loader goes.
 TEST_F(LoaderDevice, BatchesOutliveTheirLoader) {
   std::optional<LoadedBatch> batch;

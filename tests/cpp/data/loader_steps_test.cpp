@@ -207,6 +207,10 @@ TEST(LoaderStatistics, TheBottleneckIsNamedInOneLine) {
       "the program waited 1.2 s of 2.9 s (41%): decoding is the bottleneck");
   statistics.transforming = 5s;
   EXPECT_EQ(statistics.bottleneck(), LoaderBottleneck::kTransforming);
+  statistics.copying = 6s;
+  EXPECT_EQ(statistics.bottleneck(), LoaderBottleneck::kCopying);
+  EXPECT_NE(statistics.text().find("copying 44% of 13.6 s"), std::string::npos) << statistics.text();
+  statistics.copying = 0s;
   statistics.waiting = 100ms;
   EXPECT_EQ(statistics.bottleneck(), LoaderBottleneck::kProgram);
   statistics.threads = 0;

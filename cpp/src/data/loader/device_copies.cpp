@@ -90,6 +90,7 @@ DeviceCopies::~DeviceCopies() {
 }
 
 DeviceCopies::Copied DeviceCopies::send(LoadedBatch& batch) {
+  bytes_under_way();
   const at::NoGradGuard no_grad;
   const auto copied = std::make_shared<c10::Event>(stream_.device_type());
   naming_batch(batch, device(), [&] {
@@ -123,7 +124,8 @@ void DeviceCopies::keep(Source source) {
   sources_.push_back(std::move(source));
 }
 
-void DeviceCopies::receive(const LoadedBatch& batch, const Copied& copied) const {
+void DeviceCopies::receive(const LoadedBatch& batch, const Copied& copied) {
+  bytes_under_way();
   naming_batch(batch, device(), [&] {
     const VirtualGuardImpl guard(stream_.device_type());
     const c10::Stream callers = guard.getStream(device());

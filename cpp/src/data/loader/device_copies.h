@@ -38,8 +38,8 @@ class DeviceCopies {
   Copied send(LoadedBatch& batch);
   // Has what the calling thread queues on the device from now on come after the copies, and the batch's memory not be
   // used again before that is done.
-  void receive(const LoadedBatch& batch, const Copied& copied) const;
-  // Of the memory that copies have yet to read. Gives free what they have read.
+  void receive(const LoadedBatch& batch, const Copied& copied);
+  // Of the memory that copies have yet to read. Like the others, lets go what they have read.
   std::int64_t bytes_under_way();
 
  private:
@@ -54,7 +54,7 @@ class DeviceCopies {
 
   const c10::Stream stream_;
   std::mutex mutex_;
-  std::deque<Source> sources_;  // what is copied from, in the order of the stream
+  std::deque<Source> sources_;  // what is copied from, in about the order of the stream
 };
 
 }  // namespace tandem::loader
