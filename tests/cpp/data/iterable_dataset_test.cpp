@@ -28,8 +28,8 @@ class Counting : public IterableDataset {
   std::vector<std::string> names() const override { return {"x"}; }
 
   std::int64_t declared = -1;
-  std::int64_t broken = -1, odd = -1;
-  bool skips = false, lies = false, closed = false;
+  std::atomic<std::int64_t> broken = -1, odd = -1;
+  std::atomic<bool> skips = false, lies = false, closed = false;
   std::atomic<int> open = 0, opened = 0, taken = 0;
 
  private:

@@ -113,21 +113,21 @@ StreamEpoch::Run StreamEpoch::read(std::int64_t begin, std::int64_t end, std::in
   return run;
 }
 
-StaticPartition StreamEpoch::cut(std::int64_t origin) const {
-  const std::int64_t length = size();
+StaticPartition StreamEpoch::cut(std::int64_t length, std::int64_t origin) const {
   return {length, options_.batch_size, options_.rank, options_.world_size, options_.tail, std::min(origin, length)};
 }
 
 StaticPartition StreamEpoch::partition(std::int64_t number, std::int64_t origin) {
-  StaticPartition part = cut(origin);
-  if (size() == kUnknownLength) {
+  const std::int64_t length = size();  // once: another thread may come to know it meanwhile
+  StaticPartition part = cut(length, origin);
+  if (length == kUnknownLength) {
     const StaticPartition::Slice slice = part.slice(number);
     Run run = read(slice.begin, slice.begin + slice.size, part.begin(number + 1));
     if (!run.samples.empty()) {
       const std::lock_guard<std::mutex> lock(mutex_);
       read_ahead_.push_back(std::move(run));
     }
-    part = cut(origin);
+    part = cut(size(), origin);
   }
   if (number >= part.batches()) throw EndOfEpoch();
   return part;

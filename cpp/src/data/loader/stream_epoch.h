@@ -53,7 +53,7 @@ class StreamEpoch : public Dataset {
     const Sample& at(std::int64_t position) const { return samples[static_cast<std::size_t>(position - begin)]; }
   };
 
-  StaticPartition cut(std::int64_t origin) const;
+  StaticPartition cut(std::int64_t length, std::int64_t origin) const;
   Open open_before(std::int64_t position);
   void keep(Open open);
   bool skip_to(Open& open, std::int64_t position);
