@@ -66,9 +66,12 @@ void add_cat(CLI::App& record) {
     for (std::int64_t i = flags->range.begin(); i < end; ++i) {
       const Record record = source->read(i);
       const auto bytes = record.bytes;
-      if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::putchar('\n') == EOF) break;
+      if (!bytes.empty()) std::fwrite(bytes.data(), 1, bytes.size(), stdout);  // of an empty one the address may be null
+      if (std::putchar('\n') == EOF || std::ferror(stdout) != 0) break;
     }
-    if (std::fflush(stdout) != 0) throw Error(ErrorCode::kIo, "standard output cannot be written");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw Error(ErrorCode::kIo, "standard output cannot be written");
+    }
   });
 }
 
