@@ -75,7 +75,8 @@ tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor
       throw tandem::Error(tandem::ErrorCode::kOutOfRange, "there is no sample " + std::to_string(index) +
                                                               " in a data set of " + std::to_string(samples->size()));
     }
-    const auto batch = samples->get_batch({&index, 1}, 1);
+    // A batch of what get() gives: the data set's own has no row of a sample where fields are packed.
+    const auto batch = samples->tandem::Dataset::get_batch({&index, 1}, 1);
     if (batch.size() != field_count) {
       invalid("sample has room for " + std::to_string(field_count) + " tensors, but has " +
               std::to_string(batch.size()));
@@ -103,6 +104,8 @@ tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, co
                                     tdm_dataset** out) {
   return guard("tdm_dataset_from_tensors", [&] {
     auto list = unwrap_list(tensors, count, "tensors");
+    // The caller may change them afterwards, while threads read.
+    for (at::Tensor& tensor : list) tensor = tensor.detach().clone();
     auto texts = to_strings(names, count, "names");
     not_null(out, "out");
     *out = new tdm_dataset(tandem::tensor_dataset(std::move(list), std::move(texts)));

@@ -30,6 +30,27 @@ class Squares : public Dataset {
   std::int64_t size_;
 };
 
+// Each record has memory of its own, as those of compressed chunks.
+class Owned : public RecordSource {
+ public:
+  std::int64_t size() const override { return 64; }
+  Record read(std::int64_t i) override {
+    most = std::max(most, ++alive_);
+    const auto byte = std::shared_ptr<std::uint8_t>(new std::uint8_t(static_cast<std::uint8_t>(i)), [this](auto* gone) {
+      --alive_;
+      delete gone;
+    });
+    return {{byte.get(), 1}, byte};
+  }
+  std::string place(std::int64_t i) const override { return "record " + std::to_string(i); }
+  std::uint64_t fingerprint() const override { return 0; }
+
+  int most = 0;  // that were in memory at once
+
+ private:
+  int alive_ = 0;
+};
+
 LoaderOptions in_sequence(std::int64_t batch_size) {
   LoaderOptions options;
   options.batch_size = batch_size;
@@ -68,6 +89,16 @@ TEST(Dataset, SamplesThatFailAreNamed) {
   EXPECT_ERROR(first_error(&Squares::broken), ErrorCode::kDataLoss, "cannot load sample 2: it is broken");
   EXPECT_ERROR(first_error(&Squares::odd), ErrorCode::kInvalidArgument, "sample 2", "[3]", "sample 0", "[2]");
   EXPECT_ERROR(first_error(&Squares::lone), ErrorCode::kInvalidArgument, "sample 2 has 1 tensors", "has 2");
+}
+
+TEST(Dataset, OfRecordsLetsTheirMemoryGo) {
+  const auto source = std::make_shared<Owned>();
+  RecordField number;
+  number.out_dtype = at::kLong;
+  const std::int64_t samples[] = {63, 5, 17, 5, 0};
+  EXPECT_TRUE(
+      record_dataset(source, {number})->get_batch(samples, 6)[0].equal(at::tensor({63, 5, 17, 5, 0, 0}, at::kLong)));
+  EXPECT_EQ(source->most, 1);
 }
 
 TEST(Dataset, OfTensors) {

@@ -206,6 +206,9 @@ TEST(Iterable, SaysWhatItCannotDo) {
   options.shuffle = true;
   EXPECT_ERROR(DataLoader(data, options), kInvalid, "its own order", "shuffle to false");
   options.shuffle = false;
+  options.shuffle_block = 4;
+  EXPECT_ERROR(DataLoader(data, options), kInvalid, "its own order", "shuffle_block to 0");
+  options.shuffle_block = 0;
   options.order = sequential_order(10);
   EXPECT_ERROR(DataLoader(data, options), kInvalid, "its own order", "no other");
   EXPECT_ERROR(DataLoader(std::shared_ptr<IterableDataset>(), by(1)), kInvalid, "no data set");

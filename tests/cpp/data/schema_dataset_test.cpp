@@ -9,6 +9,7 @@
 #include "cpp/data/pictures.h"
 #include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
+#include "tandem/derived_datasets.h"
 #include "tandem/loader.h"
 #include "tandem/recordio.h"
 #include "tandem/sample_random.h"
@@ -149,6 +150,30 @@ TEST_F(SchemaDatasetTest, TextsArePacked) {
   EXPECT_TRUE((*batch)["text"].equal(at::tensor({'a', 'b', 'b', 'c', 'c', 'c', '\0', '\0'}, at::kByte).view({2, 4})));
   EXPECT_TRUE((*batch)["text_cu_seqlens"].equal(at::tensor({0, 1, 3, 4, 6, 8}, at::kInt)));
   EXPECT_TRUE((*batch)["id"].equal(at::tensor({0, 1, 2}, at::kInt)));
+}
+
+TEST_F(SchemaDatasetTest, ASampleHasAllOfItsPackedFields) {
+  const std::string path = write("texts", kTexts, 3, text_of);
+  SchemaDatasetOptions options;
+  options.collating.pack["text"] = {2};
+  const auto dataset = schema_dataset({path}, SampleSchema::parse(kTexts), options);
+  const auto sample = dataset->get(2);
+  EXPECT_EQ(sample[0].item<int>(), 2);
+  EXPECT_EQ(sample[0].dim(), 0);
+  EXPECT_TRUE(sample[1].equal(at::tensor({'c', 'c', 'c', '\0'}, at::kByte).view({2, 2})));
+}
+
+TEST_F(SchemaDatasetTest, PackedBatchesAreNotMixed) {
+  SchemaDatasetOptions options;
+  options.collating.pack["text"] = {2};
+  std::vector<std::shared_ptr<Dataset>> parts;
+  for (const char* name : {"a", "b"}) {
+    parts.push_back(schema_dataset({write(name, kTexts, 3, text_of)}, SampleSchema::parse(kTexts), options));
+  }
+  const auto both = concat_dataset(parts);
+  const std::int64_t one[] = {3, 4, 5}, mixed[] = {2, 3, 5};
+  EXPECT_EQ(both->get_batch(one, 3)[1].sizes(), at::IntArrayRef({3, 2}));
+  EXPECT_ERROR(both->get_batch(mixed, 3), ErrorCode::kInvalidArgument, "data set 0", "packed", "one data set");
 }
 
 TEST_F(SchemaDatasetTest, AMistakeNamesFileChunkRecordAndField) {

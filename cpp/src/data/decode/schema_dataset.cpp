@@ -33,9 +33,7 @@ class SchemaDataset final : public Dataset {
 
   std::vector<at::Tensor> get_random(std::int64_t index, std::uint64_t randomness) override {
     auto batch = get_random_batch({&index, 1}, {&randomness, 1}, 1);
-    if (collating_.pack.empty()) {
-      for (at::Tensor& tensor : batch) tensor = tensor[0];
-    }
+    of_rows(batch, [](at::Tensor& tensor) { tensor = tensor[0]; });
     return batch;
   }
 
@@ -58,7 +56,8 @@ class SchemaDataset final : public Dataset {
       }
     }
     std::vector<at::Tensor> batch = builder.finish().tensors;
-    if (rows == 0) leave_out_rows(batch);
+    // It has one blank row then.
+    if (rows == 0) of_rows(batch, [](at::Tensor& tensor) { tensor = tensor.narrow(0, 0, 0); });
     return batch;
   }
 
@@ -74,14 +73,15 @@ class SchemaDataset final : public Dataset {
     }
   }
 
-  // Of a batch with one blank row. Packed fields have no rows of samples, and none at all of nothing.
-  void leave_out_rows(std::vector<at::Tensor>& batch) const {
+  // Does `change` to each tensor that has a row a sample, which those of packed fields have not.
+  template <typename Change>
+  void of_rows(std::vector<at::Tensor>& batch, const Change& change) const {
     std::size_t at = 0;
     for (const SchemaField& field : decoder_->fields()) {
       const bool packed = collating_.pack.contains(field.name);
       const std::size_t tensors = packed ? kPackedTensors : field.varies() ? kPaddedTensors : 1;
       for (std::size_t i = 0; i < tensors; ++i, ++at) {
-        if (!packed) batch[at] = batch[at].narrow(0, 0, 0);
+        if (!packed) change(batch[at]);
       }
     }
   }

@@ -40,10 +40,10 @@ LoaderOptions checked(LoaderOptions options) {
 }
 
 LoaderOptions checked_for_stream(const LoaderOptions& options) {
-  if (options.shuffle) {
+  if (options.shuffle || options.shuffle_block != 0) {
     invalid(
-        "a stream comes in its own order, which a loader cannot shuffle; set shuffle to false, and have the stream "
-        "follow from seed and epoch");
+        "a stream comes in its own order, which a loader cannot shuffle; set shuffle to false, shuffle_block to 0, "
+        "and have the stream follow from seed and epoch");
   }
   if (options.order) invalid("a stream comes in its own order; a loader of it takes no other");
   return checked(options);

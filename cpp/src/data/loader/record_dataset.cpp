@@ -23,21 +23,28 @@ class RecordDataset : public Dataset {
   }
 
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
-    std::vector<Record> records;
-    records.reserve(samples.size());
-    {
-      const loader::InStage reading(loader::Stage::kReading);
-      for (const std::int64_t sample : samples) {
-        records.push_back(read(sample));
-        if (records.back().bytes.size() != layout_.record_bytes()) refuse_size(sample, records.back().bytes.size());
-      }
-    }
     auto tensors = layout_.allocate(rows, static_cast<std::int64_t>(samples.size()));
     std::vector<std::uint8_t*> to;
     for (const at::Tensor& tensor : tensors) to.push_back(static_cast<std::uint8_t*>(tensor.mutable_data_ptr()));
-    for (std::size_t row = 0; row < records.size(); ++row) {
-      if (row + kAhead < records.size()) fetch(records[row + kAhead].bytes);
-      layout_.copy(records[row].bytes.data(), static_cast<std::int64_t>(row), to);
+    std::vector<Mapped> mapped;
+    mapped.reserve(samples.size());
+    {
+      const loader::InStage reading(loader::Stage::kReading);
+      for (std::size_t row = 0; row < samples.size(); ++row) {
+        const Record record = read(samples[row]);
+        if (record.bytes.size() != layout_.record_bytes()) refuse_size(samples[row], record.bytes.size());
+        if (!record.owner) {
+          mapped.push_back({record.bytes, static_cast<std::int64_t>(row)});
+          continue;
+        }
+        // A chunk goes with its record: shuffled samples of a batch may be of as many chunks.
+        const loader::InStage converting(loader::Stage::kDecoding);
+        layout_.copy(record.bytes.data(), static_cast<std::int64_t>(row), to);
+      }
+    }
+    for (std::size_t i = 0; i < mapped.size(); ++i) {
+      if (i + kAhead < mapped.size()) fetch(mapped[i + kAhead].bytes);
+      layout_.copy(mapped[i].bytes.data(), mapped[i].row, to);
     }
     return tensors;
   }
@@ -52,6 +59,12 @@ class RecordDataset : public Dataset {
   std::uint64_t fingerprint() const override { return source_->fingerprint(); }
 
  private:
+  // A record that lies in memory as long as the source.
+  struct Mapped {
+    std::span<const std::uint8_t> bytes;
+    std::int64_t row;
+  };
+
   static constexpr std::size_t kAhead = 2;  // records on their way from memory while one is converted
 
   static void fetch(std::span<const std::uint8_t> bytes) {

@@ -34,10 +34,12 @@ void require_cpu(const at::Tensor& tensor, const Name& of) {
 
 void rethrow_named(const std::string& name) {
   const std::string prefix = "cannot load " + name + ": ";
+  const std::string decoding = "cannot decode " + name + ": ";
   try {
     throw;
   } catch (const Error& error) {
-    if (std::string_view(error.what()).starts_with(prefix)) throw;
+    const std::string_view message = error.what();
+    if (message.starts_with(prefix) || message.starts_with(decoding)) throw;
     std::throw_with_nested(Error(error.code(), prefix + error.what()));
   } catch (const std::bad_alloc&) {
     throw;

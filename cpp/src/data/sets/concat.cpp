@@ -81,6 +81,7 @@ class Concat : public Dataset {
       if (wanted[part].samples.size() == samples.size()) return get(*parts_[part], wanted[part], rows);
       if (wanted[part].samples.empty()) continue;
       const auto pieces = get(*parts_[part], wanted[part], static_cast<std::int64_t>(wanted[part].samples.size()));
+      require_rows(pieces, wanted[part].places.size(), part);
       if (batch.empty()) batch = zeros_like(pieces, rows);
       scatter(pieces, wanted[part].places, batch, part);
     }
@@ -89,6 +90,14 @@ class Concat : public Dataset {
 
   std::size_t part_of(std::int64_t index) const {
     return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), index) - first_.begin() - 1);
+  }
+
+  static void require_rows(const std::vector<at::Tensor>& pieces, std::size_t rows, std::size_t part) {
+    for (const at::Tensor& piece : pieces) {
+      if (piece.dim() > 0 && piece.size(0) == static_cast<std::int64_t>(rows)) continue;
+      invalid("data set " + std::to_string(part) + " has no row for each sample, as packed fields have none, so its " +
+              "batches cannot be mixed with another's; make one data set of the files of both");
+    }
   }
 
   static std::vector<at::Tensor> zeros_like(const std::vector<at::Tensor>& pieces, std::int64_t rows) {
@@ -101,6 +110,7 @@ class Concat : public Dataset {
     return batch;
   }
 
+  // Row i of each piece goes to row places[i] of the batch.
   static void scatter(const std::vector<at::Tensor>& pieces, const std::vector<std::int64_t>& places,
                       const std::vector<at::Tensor>& batch, std::size_t part) {
     bool alike = pieces.size() == batch.size();
@@ -110,7 +120,8 @@ class Concat : public Dataset {
     }
     if (!alike) {
       invalid("the samples of data set " + std::to_string(part) +
-              " are of other shapes or dtypes than those before it, with which they come into one batch");
+              " are of other shapes or dtypes than those before it, with which they come into one batch; files of one "
+              "schema whose lengths vary are better one data set, which pads them alike");
     }
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const at::Tensor whole = pieces[i].contiguous();
