@@ -25,6 +25,9 @@ struct LeasePlan {
   int most_quarantined = 1000;   // samples; more are an error
   int steps_ahead = 1;           // behind the open one, whose micro-batches are leased already
 
+  // Of a batch of `size` samples. The sum with a large micro_batch would overflow.
+  std::int64_t parts_of(std::int64_t size) const { return size == 0 ? 0 : (size - 1) / micro_batch + 1; }
+
   bool operator==(const LeasePlan&) const = default;
 };
 

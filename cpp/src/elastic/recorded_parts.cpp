@@ -79,8 +79,7 @@ class RecordedParts : public PartSource {
                   "the log does not fit these options: in " + text(place) + " " + why + "; give those of the run");
     };
     if (place.second - first_step(place.first) >= partition(place.first).batches()) refuse("there is no batch");
-    const std::int64_t size = slice(place).size;
-    const auto parts = static_cast<std::size_t>((size + plan_.micro_batch - 1) / plan_.micro_batch);
+    const auto parts = static_cast<std::size_t>(plan_.parts_of(slice(place).size));
     if (record.parts.size() != parts) {
       refuse("it has " + std::to_string(record.parts.size()) + " parts rather than " + std::to_string(parts));
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <set>
 
@@ -97,6 +98,15 @@ TEST(LeaseQueue, LastStepsAndEpochs) {
     EXPECT_EQ(queue.epoch(), 2);
     EXPECT_EQ(queue.position(), 0);
   }
+}
+
+TEST(LeaseQueue, PartsLargerThanABatchAreTheBatch) {
+  LeasePlan plan = kPlan;
+  plan.micro_batch = std::numeric_limits<std::int64_t>::max();
+  LeaseQueue queue = begun(1, plan);
+  EXPECT_EQ(try_lease(queue, 0, 3), Answer::kEnd);
+  EXPECT_EQ(must_lease(queue, 0, 0), (Lease{0, 0, 0, 0, 8}));
+  EXPECT_EQ(try_lease(queue, 0, 0), Answer::kWait);
 }
 
 TEST(LeaseQueue, StepsAheadAreLeasedButNotCommitted) {

@@ -102,7 +102,7 @@ std::int64_t LeaseQueue::size_of(std::int64_t step) const {
 }
 
 std::size_t LeaseQueue::parts_of(std::int64_t step) const {
-  return static_cast<std::size_t>((size_of(step) + plan_.micro_batch - 1) / plan_.micro_batch);
+  return static_cast<std::size_t>(plan_.parts_of(size_of(step)));
 }
 
 bool LeaseQueue::is_lost(std::int32_t rank) const {
