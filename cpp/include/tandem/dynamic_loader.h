@@ -87,7 +87,8 @@ class TANDEM_API DynamicLoader {
                 const std::vector<Quarantined>& quarantine = {});
   // Runs a recorded run again: deals what each rank had out to it, in that order, without a store. Of steps that the
   // log has twice, since a generation ended, the later counts. Errors: those above; next() throws kOutOfRange at the
-  // log's end, and kDataLoss for a sample that cannot be loaded any more.
+  // log's end, and kDataLoss for a sample that cannot be loaded any more, or a part that has not as many as the log
+  // says.
   DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoaderOptions& options, std::int32_t rank,
                 const std::vector<CommittedStep>& log, std::string_view state = {},
                 const std::vector<Quarantined>& quarantine = {});

@@ -77,8 +77,8 @@ class TANDEM_API LeaseQueue {
   // A leased part is computed. Throws Error(kInvalidArgument) for a part that the rank does not hold, here and below.
   // `samples`: of the part's, those that were not left out.
   Answer complete(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t samples);
-  // A leased part cannot be computed because of `sample`: it goes back. Throws Error(kDataLoss) where that would be one
-  // sample more in quarantine than the plan allows.
+  // A leased part cannot be computed because of `sample`: it goes back. Of a sample that is in quarantine by then no
+  // failure is counted. Throws Error(kDataLoss) where that would be one sample more in quarantine than the plan allows.
   Answer fail(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t sample,
               const std::string& reason);
   // Gives up another rank: its parts of steps that are not whole go back.

@@ -46,7 +46,18 @@ class RecordedParts : public PartSource {
     *out = {epoch, step, micro, batch.begin + before, std::min(plan_.micro_batch, batch.size - before)};
     return Answer::kDone;
   }
-  void complete(const Lease&, std::int64_t) override {}
+  // Where an order repeats samples, a part may have been computed with one that failed in another of the step.
+  void complete(const Lease& part, std::int64_t samples) override {
+    const Place place(part.epoch, part.step);
+    const CommittedStep record = find(place);
+    for (const CommittedStep::Part& then : record.parts) {
+      if (then.micro != part.micro || then.samples == samples) continue;
+      throw Error(ErrorCode::kDataLoss, "part " + std::to_string(part.micro) + " of " + text(place) + " has " +
+                                            std::to_string(samples) + " samples, but " + std::to_string(then.samples) +
+                                            " were computed when the log was written, before or after samples of it "
+                                            "were left out: this step cannot be run again as it was");
+    }
+  }
   void fail(const Lease& part, std::int64_t sample, const std::string& reason) override {
     throw Error(ErrorCode::kDataLoss, "sample " + std::to_string(sample) + ", of " + text({part.epoch, part.step}) +
                                           ", was computed when the log was written, and cannot be now: " + reason);

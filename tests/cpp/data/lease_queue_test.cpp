@@ -217,6 +217,21 @@ TEST(LeaseQueue, FailuresAreCountedByStepAndLimitedInAll) {
   EXPECT_EQ(queue.holders(0, 1), (std::map<std::int32_t, int>{{0, 1}}));
 }
 
+TEST(LeaseQueue, ASampleThatAnOrderRepeatsIsInQuarantineOnce) {
+  LeasePlan plan = kPlan;
+  plan.most_failures = 1;
+  plan.most_quarantined = 1;
+  LeaseQueue queue = begun(2, plan);
+  const Lease first = must_lease(queue, 0, 0), second = must_lease(queue, 1, 0), ahead = must_lease(queue, 1, 1);
+  EXPECT_EQ(queue.fail(1, 0, first, 77, "bad"), Answer::kDone);
+  EXPECT_EQ(queue.fail(1, 1, second, 77, "bad"), Answer::kDone);
+  EXPECT_EQ(queue.fail(1, 1, ahead, 77, "bad"), Answer::kDone);
+  EXPECT_EQ(queue.quarantine(), (std::vector<Quarantined>{{77, 0, 0, 1, "bad"}}));
+  EXPECT_TRUE(queue.holders(0, 0).empty());
+  EXPECT_TRUE(queue.holders(0, 1).empty());
+  EXPECT_ERROR(queue.fail(1, 0, must_lease(queue, 0, 0), 78, "bad"), ErrorCode::kDataLoss, "most_quarantined");
+}
+
 TEST(LeaseQueue, AllRanksOfAGenerationHaveOneQuarantine) {
   const std::vector<Quarantined> known = {{4, 0, 0, 3, "bad"}};
   LeaseQueue queue(kPlan);

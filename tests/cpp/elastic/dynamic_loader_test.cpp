@@ -617,6 +617,15 @@ TEST(DynamicLoader, RefusesALogOfOtherOptions) {
   EXPECT_ERROR(DynamicLoader(data, options_of(4, 2), -1, Log()), kInvalid, "rank -1");
 }
 
+TEST(DynamicLoader, ALogsPartsHaveAsManySamples) {
+  const Log log = {{1, 0, 0, {{0, 0, 2}, {1, 0, 1}}, {}}};
+  DynamicLoader loader(std::make_shared<Numbers>(4), options_of(4, 2), 0, log);
+  ASSERT_TRUE(loader.next_step());
+  ASSERT_TRUE(loader.next().has_value());
+  ASSERT_TRUE(loader.next().has_value());
+  EXPECT_ERROR(loader.next(), ErrorCode::kDataLoss, "part 1 of step 0 of epoch 0", "2 samples", "1 were");
+}
+
 TEST(DynamicLoader, RefusesWhatCannotBe) {
   constexpr auto kInvalid = ErrorCode::kInvalidArgument;
   const auto data = std::make_shared<Numbers>(10);

@@ -1,6 +1,7 @@
 #include "tandem/lease_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "data/packed.h"
 #include "tandem/error.h"
@@ -263,6 +264,13 @@ LeaseQueue::Answer LeaseQueue::fail(std::int64_t generation, std::int32_t rank, 
                                     const std::string& reason) {
   if (is_stale(generation, rank)) return Answer::kStale;
   Part& part = held(rank, lease);
+  // An order that repeats samples has it in several parts, which may fail before their ranks hear of one another.
+  if (std::any_of(quarantine_.begin(), quarantine_.end(), [&](const Quarantined& item) {
+        return item.sample == sample && std::pair(item.epoch, item.step) <= std::pair(epoch_, lease.step);
+      })) {
+    part = {};
+    return Answer::kDone;
+  }
   Failures& failures = failures_[sample];
   if (failures.step != lease.step) failures = {lease.step, 0};
   if (failures.count + 1 >= plan_.most_failures &&
