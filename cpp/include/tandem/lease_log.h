@@ -16,7 +16,7 @@ struct Quarantined {
   std::int64_t epoch = 0;  // when that was so
   std::int64_t step = 0;   // of that epoch, the first one without it
   std::int32_t failures = 0;
-  std::string reason;  // of the last one
+  std::string reason;  // of the last one, or its beginning
 
   bool operator==(const Quarantined&) const = default;
 };

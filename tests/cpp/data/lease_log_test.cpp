@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cpp/data/expect_error.h"
+#include "tandem/lease_queue.h"
 
 namespace tandem {
 namespace {
@@ -22,6 +23,25 @@ TEST(LeaseLog, AStepIsALineOfJson) {
 TEST(LeaseLog, ReasonsOfAnyBytesAreText) {
   const std::string json = quarantine_json({{1, 0, 0, 3, "cut \xc3"}});
   EXPECT_EQ(parse_quarantine(json)[0].reason, "cut \xef\xbf\xbd");
+}
+
+// Ranks that pass a quarantine on and ranks that pass its JSON on begin with the same.
+TEST(LeaseLog, AQuarantineIsTheSameAfterItsJson) {
+  LeaseQueue queue({.positions = 4, .batch_size = 4, .micro_batch = 4, .most_failures = 1});
+  queue.begin(1, 1, 0, 0, {});
+  const std::string letters(499, 'a');
+  const std::vector<std::string> reasons = {letters + "\xc3\xa9", "cut \xc3", letters + "\x80\x80\x80\x80\x80",
+                                            letters + "\xff\xff", letters + "bc"};
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    Lease lease;
+    ASSERT_EQ(queue.lease(1, 0, 0, 0, &lease), LeaseQueue::Answer::kDone);
+    queue.fail(1, 0, lease, static_cast<std::int64_t>(i), reasons[i]);
+  }
+  ASSERT_EQ(queue.quarantine().size(), reasons.size());
+  EXPECT_EQ(parse_quarantine(quarantine_json(queue.quarantine())), queue.quarantine());
+  EXPECT_EQ(queue.quarantine()[0].reason, letters);
+  EXPECT_EQ(queue.quarantine()[1].reason, "cut \xef\xbf\xbd");
+  EXPECT_EQ(queue.quarantine()[4].reason, letters + "b");
 }
 
 TEST(LeaseLog, RefusesWhatIsNone) {

@@ -197,6 +197,16 @@ TEST(LeaseQueue, SamplesThatFailAgainAndAgainAreNamed) {
   EXPECT_EQ(queue.quarantine().size(), 1u);
 }
 
+TEST(LeaseQueue, ReasonsAreTextOfWholeLetters) {
+  LeaseQueue queue = begun(1);
+  const std::string letters(499, 'a');
+  for (int i = 0; i < 3; ++i) queue.fail(1, 0, must_lease(queue, 0, 0), 7, letters + "\xc3\xa9");
+  for (int i = 0; i < 3; ++i) queue.fail(1, 0, must_lease(queue, 0, 0), 8, "\xff, \xc3\xa9");
+  ASSERT_EQ(queue.quarantine().size(), 2u);
+  EXPECT_EQ(queue.quarantine()[0].reason, letters);
+  EXPECT_EQ(queue.quarantine()[1].reason, "\xef\xbf\xbd, \xc3\xa9");
+}
+
 TEST(LeaseQueue, FailuresAreCountedByStepAndLimitedInAll) {
   LeasePlan plan = kPlan;
   plan.most_quarantined = 1;

@@ -1,6 +1,7 @@
 #include "tandem/lease_queue.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "data/packed.h"
@@ -19,6 +20,18 @@ constexpr std::int64_t kLargestBatch = std::int64_t{1} << 48;
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error(ErrorCode::kDataLoss, what);
+}
+
+// As much of it as is kept, with what is no UTF-8 replaced: a quarantine is the same after its JSON.
+std::string kept(const std::string& reason) {
+  std::size_t size = std::min(reason.size(), kLongestReason);
+  const auto is_within_letter = [&](std::size_t at) { return (static_cast<unsigned char>(reason[at]) & 0xc0) == 0x80; };
+  if (size < reason.size()) {
+    for (int i = 0; i < 3 && size > 0 && is_within_letter(size); ++i) --size;
+  }
+  using Json = nlohmann::json;
+  const std::string json = Json(reason.substr(0, size)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(json).get<std::string>();
 }
 
 std::string place(std::int64_t epoch, std::int64_t position) {
@@ -282,7 +295,7 @@ LeaseQueue::Answer LeaseQueue::fail(std::int64_t generation, std::int32_t rank, 
   }
   part = {};
   if (++failures.count >= plan_.most_failures) {
-    quarantine_.push_back({sample, epoch_, lease.step, failures.count, reason.substr(0, kLongestReason)});
+    quarantine_.push_back({sample, epoch_, lease.step, failures.count, kept(reason)});
     failures_.erase(sample);
   }
   return Answer::kDone;
