@@ -24,6 +24,7 @@ struct LeasePlan {
   int most_failures = 3;         // of a sample in a step, before it is put into quarantine
   int most_quarantined = 1000;   // samples; more are an error
   int steps_ahead = 1;           // behind the open one, whose micro-batches are leased already
+  std::uint64_t content = 0;     // stands for what is at the positions: data set, order and seed
 
   // Of a batch of `size` samples. The sum with a large micro_batch would overflow.
   std::int64_t parts_of(std::int64_t size) const { return size == 0 ? 0 : (size - 1) / micro_batch + 1; }

@@ -6,6 +6,7 @@
 
 #include "data/loader/batch_steps.h"
 #include "data/loader/positions.h"
+#include "data/mix.h"
 #include "elastic/part_threads.h"
 #include "tandem/error.h"
 #include "tandem/loader_state.h"
@@ -121,7 +122,7 @@ struct DynamicLoader::Impl {
   const DynamicLoaderOptions options;
   const std::shared_ptr<const SampleOrder> order;
   loader::BatchSteps steps;  // a copy of which the threads have
-  const LeasePlan plan;
+  LeasePlan plan;            // which nothing changes once this is made
   std::uint64_t seed;
   bool begun = false;  // the threads
 
@@ -162,6 +163,7 @@ DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoad
     epoch = state.epoch;
     position = state.position;
   }
+  plan.content = mix(mix(dataset->fingerprint(), order->name()), seed);
   enter(epoch, position);
   if (partition->batches() == 0) enter(epoch + 1, 0);
 }

@@ -315,7 +315,11 @@ TEST(LeaseQueue, SurvivesItsBytes) {
   EXPECT_ERROR(LeaseQueue::parse(kPlan, bytes + "x"), ErrorCode::kDataLoss, "no queue");
   LeasePlan other = kPlan;
   other.micro_batch = 4;
-  EXPECT_ERROR(LeaseQueue::parse(other, bytes), ErrorCode::kInvalidArgument, "another plan", "same options");
+  EXPECT_ERROR(LeaseQueue::parse(other, bytes), ErrorCode::kInvalidArgument, "another plan",
+               "micro_batch 3 rather than 4; give all ranks the same data set and options");
+  other = kPlan;
+  other.content = 1;
+  EXPECT_ERROR(LeaseQueue::parse(other, bytes), ErrorCode::kInvalidArgument, "with another data set, order or seed;");
 }
 
 TEST(LeaseQueue, RefusesWhatCannotBe) {

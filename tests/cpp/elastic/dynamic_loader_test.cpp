@@ -631,7 +631,22 @@ TEST(DynamicLoader, RefusesWhatCannotBe) {
   const auto data = std::make_shared<Numbers>(10);
   const Store store = hash_store();
   DynamicLoader loader(data, options_of(4, 2), {store, 1, 0, 2});
-  EXPECT_ERROR(DynamicLoader(data, options_of(5, 2), {store, 1, 1, 2}), kInvalid, "another plan");
+  EXPECT_ERROR(DynamicLoader(data, options_of(5, 2), {store, 1, 1, 2}), kInvalid, "another plan", "batch_size 4");
+  class OthersAsMany : public Numbers {
+   public:
+    using Numbers::Numbers;
+    std::uint64_t fingerprint() const override { return Numbers::fingerprint() + 1; }
+  };
+  const auto as_another = [&](const std::shared_ptr<Dataset>& its_data, auto change) {
+    DynamicLoaderOptions options = options_of(4, 2);
+    change(options);
+    DynamicLoader other(its_data, options, {store, 1, 1, 2});
+  };
+  const char* other_samples = "another data set, order or seed";
+  EXPECT_ERROR(as_another(data, [](auto& options) { ++options.seed; }), kInvalid, other_samples);
+  EXPECT_ERROR(as_another(data, [](auto& options) { options.shuffle = false; }), kInvalid, other_samples);
+  EXPECT_ERROR(as_another(std::make_shared<OthersAsMany>(10), [](auto&) {}), kInvalid, other_samples);
+  as_another(data, [](auto&) {});
   EXPECT_ERROR(DynamicLoader(data, options_of(4, 2), {store, 1, 1, 3}), kInvalid, "2 ranks", "3");
   EXPECT_ERROR(DynamicLoader(data, options_of(4, 2), {nullptr, 1, 0, 1}), kInvalid, "store");
   EXPECT_ERROR(DynamicLoader(nullptr, options_of(4, 2), {store, 1, 0, 1}), kInvalid, "data set");

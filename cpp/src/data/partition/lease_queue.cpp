@@ -34,6 +34,25 @@ std::string kept(const std::string& reason) {
   return Json::parse(json).get<std::string>();
 }
 
+// What `stored` has, and `plan` has not.
+std::string differences(const LeasePlan& stored, const LeasePlan& plan) {
+  std::string text;
+  const auto compare = [&](const char* what, std::int64_t there, std::int64_t here) {
+    if (there == here) return;
+    text += (text.empty() ? "" : ", ") + std::string(what) + " " + std::to_string(there) + " rather than " +
+            std::to_string(here);
+  };
+  compare("positions", stored.positions, plan.positions);
+  compare("batch_size", stored.batch_size, plan.batch_size);
+  compare("micro_batch", stored.micro_batch, plan.micro_batch);
+  compare("tail", static_cast<std::int64_t>(stored.tail), static_cast<std::int64_t>(plan.tail));
+  compare("most_failures", stored.most_failures, plan.most_failures);
+  compare("most_quarantined", stored.most_quarantined, plan.most_quarantined);
+  compare("steps_ahead", stored.steps_ahead, plan.steps_ahead);
+  if (stored.content != plan.content) text += std::string(text.empty() ? "" : ", ") + "another data set, order or seed";
+  return text;
+}
+
 std::string place(std::int64_t epoch, std::int64_t position) {
   return "position " + std::to_string(position) + " of epoch " + std::to_string(epoch);
 }
@@ -344,7 +363,7 @@ LeaseQueue::Answer LeaseQueue::commit(std::int64_t generation, std::int32_t rank
 std::string LeaseQueue::bytes() const {
   Packer out;
   out << plan_.positions << plan_.batch_size << plan_.micro_batch << plan_.tail << plan_.most_failures
-      << plan_.most_quarantined << plan_.steps_ahead;
+      << plan_.most_quarantined << plan_.steps_ahead << plan_.content;
   out << generation_ << world_size_ << begun_epoch_ << begun_position_ << epoch_ << origin_ << position_;
   out << static_cast<std::uint32_t>(steps_.size());
   for (const Step& step : steps_) {
@@ -393,10 +412,10 @@ LeaseQueue LeaseQueue::parse(const LeasePlan& plan, std::string_view bytes) {
     stored.most_failures = in.take<int>();
     stored.most_quarantined = in.take<int>();
     stored.steps_ahead = in.take<int>();
+    stored.content = in.take<std::uint64_t>();
     if (stored != plan) {
-      invalid("the queue of leases is of another plan: of " + std::to_string(stored.positions) +
-              " positions, batches of " + std::to_string(stored.batch_size) + ", parts of " +
-              std::to_string(stored.micro_batch) + "; give all ranks the same options");
+      invalid("the queue of leases is of another plan, with " + differences(stored, plan) +
+              "; give all ranks the same data set and options");
     }
     queue.generation_ = in.take<std::int64_t>();
     queue.world_size_ = in.take<std::int32_t>();
