@@ -39,7 +39,9 @@ struct DynamicLoaderOptions {
   // … and bytes of them: none is begun that would be too much, taking it to be as large as the largest so far. The one
   // that next() waits for is made in any case.
   std::int64_t prefetch_bytes = std::int64_t{256} << 20;
-  int most_failures = 3;        // of a sample in a step, on whichever ranks, before it is left out
+  // Of a sample in a step, on whichever ranks, before it is left out; of loading a part whose samples can be loaded one
+  // by one, before that is an error.
+  int most_failures = 3;
   int most_quarantined = 1000;  // samples that may be left out; with one more a call fails
   // A rank without a sign of life for so long is given up.
   std::chrono::milliseconds lost_after{30000};

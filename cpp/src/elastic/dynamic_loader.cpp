@@ -58,7 +58,13 @@ struct Maker {
 
   std::optional<LoadedBatch> operator()(const Lease& part) const;
   std::set<std::int64_t> left_out(Place step) const;
+  bool is_given_back(const Lease& part, const LoadedBatch& batch) const;
 };
+
+bool is_abort(const std::exception& error) {
+  const auto* own = dynamic_cast<const Error*>(&error);
+  return own && own->code() == ErrorCode::kAborted;
+}
 
 std::set<std::int64_t> Maker::left_out(Place step) const {
   std::set<std::int64_t> samples;
@@ -86,25 +92,34 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
   batch.rows = batch.local_count = static_cast<std::int64_t>(batch.samples.size());
   const std::int64_t behind = plan.positions - (part.begin - part.micro * plan.micro_batch);
   batch.global_count = plan.tail == Tail::kShort ? std::min(plan.batch_size, behind) : plan.batch_size;
-  try {
-    steps.fill(*dataset, batch);
-    return batch;
-  } catch (const std::exception&) {
-    for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-      const std::int64_t sample = batch.samples[i];
-      try {
-        dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1);
-      } catch (const Error& error) {
-        if (error.code() == ErrorCode::kAborted) throw;  // nothing is wrong with the sample
-        parts.fail(part, sample, error.what());
-        return std::nullopt;
-      } catch (const std::exception& error) {
-        parts.fail(part, sample, error.what());
-        return std::nullopt;
-      }
+  for (int attempt = 1;; ++attempt) {
+    try {
+      steps.load(*dataset, batch);
+      break;
+    } catch (const std::exception& error) {
+      if (is_abort(error)) throw;
+      if (is_given_back(part, batch)) return std::nullopt;
+      // Each of them can be loaded: what failed may have passed, unless it is that they cannot be together.
+      if (attempt >= plan.most_failures) throw;
     }
-    throw;  // each of them can be loaded, but not together
   }
+  steps.finish(*dataset, batch);
+  return batch;
+}
+
+// Because of the first sample that cannot be loaded alone.
+bool Maker::is_given_back(const Lease& part, const LoadedBatch& batch) const {
+  for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+    const std::int64_t sample = batch.samples[i];
+    try {
+      dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1);
+    } catch (const std::exception& error) {
+      if (is_abort(error)) throw;  // nothing is wrong with the sample
+      parts.fail(part, sample, error.what());
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace

@@ -407,6 +407,33 @@ TEST(DynamicLoader, ASampleThatFailsIsLeftOutAndNamed) {
   EXPECT_EQ(again.steps(), expected);
 }
 
+// What passes is no sample's fault, and no end of the run.
+TEST(DynamicLoader, AReadThatFailsOnceIsTriedAgain) {
+  class FailsAtFirst : public Numbers {
+   public:
+    FailsAtFirst() : Numbers(20) {}
+    std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
+      const bool together = samples.size() > 1 && std::find(samples.begin(), samples.end(), 13) != samples.end();
+      if (together && failures > 0 && failures-- > 0) throw Error(ErrorCode::kIo, "the network is away");
+      return Numbers::get_batch(samples, rows);
+    }
+    std::atomic<int> failures = 2;
+  };
+  const auto data = std::make_shared<FailsAtFirst>();
+  DynamicLoaderOptions options = options_of(8, 4);
+  options.timeout = std::chrono::seconds(20);
+  DynamicLoader loader(data, options, {hash_store(), 1, 0, 1});
+  Ledger ledger;
+  Exchange alone(1);
+  train(loader, 1, alone, &ledger);
+  EXPECT_EQ(data->failures, 0);
+  EXPECT_EQ(ledger.steps(), static_steps(std::make_shared<Numbers>(20), 8, 1, Tail::kShort));
+  EXPECT_TRUE(loader.quarantine().empty());
+  data->failures = 3;
+  EXPECT_ERROR(train(loader, 2, alone, nullptr), ErrorCode::kIo, "the network is away");
+  EXPECT_EQ(data->failures, 0);
+}
+
 TEST(DynamicLoader, ARankWithoutASignOfLifeIsGivenUp) {
   const auto data = std::make_shared<Numbers>(12);
   const Store store = hash_store();

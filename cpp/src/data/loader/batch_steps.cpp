@@ -23,6 +23,14 @@ std::string place_of(const LoadedBatch& batch) {
   return "batch " + std::to_string(batch.number) + " of epoch " + std::to_string(batch.epoch);
 }
 
+// Of several GPUs only the one that is copied to is to be set up by this process, also by steps and for pinned memory.
+struct Surroundings {
+  explicit Surroundings(const std::shared_ptr<DeviceCopies>& copies)
+      : on_device(copies ? std::optional(copies->device()) : std::nullopt) {}
+  at::NoGradGuard no_grad;
+  c10::OptionalDeviceGuard on_device;
+};
+
 // Without gaps, which a copy to a device would have to fill on the CPU first.
 at::Tensor pinned(const at::Tensor& tensor) {
   if (tensor.layout() != at::kStrided || tensor.is_non_overlapping_and_dense()) return tensor.pin_memory();
@@ -93,19 +101,27 @@ void BatchSteps::pin(LoadedBatch& batch) const {
   }
 }
 
-void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
-  const at::NoGradGuard no_grad;
-  // Of several GPUs only that one is to be set up by this process, also by steps and for pinned memory.
-  const c10::OptionalDeviceGuard on_device(copies_ ? std::optional(copies_->device()) : std::nullopt);
+void BatchSteps::load(Dataset& dataset, LoadedBatch& batch) const {
+  const Surroundings surroundings(copies_);
   batch.names = names_;
-  const auto load = [&](std::int64_t rows) { return dataset.get_random_batch(batch.samples, batch.randomness, rows); };
-  batch.tensors = load(batch.rows);
+  batch.tensors = dataset.get_random_batch(batch.samples, batch.randomness, batch.rows);
+}
+
+void BatchSteps::finish(const Dataset& dataset, LoadedBatch& batch) const {
+  const Surroundings surroundings(copies_);
+  if (!transforms_.empty()) transform(dataset, batch);
+  if (pin_memory_) pin(batch);
+}
+
+void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
+  const Surroundings surroundings(copies_);
+  load(dataset, batch);
   if (!transforms_.empty()) {
     if (batch.rows > 0) {
       transform(dataset, batch);
     } else {  // operators have no results of nothing
       const std::vector<at::Tensor> nothing = std::move(batch.tensors);
-      batch.tensors = load(1);
+      batch.tensors = dataset.get_random_batch(batch.samples, batch.randomness, 1);
       std::vector<bool> has_rows;
       for (std::size_t i = 0; i < nothing.size(); ++i)
         has_rows.push_back(nothing[i].sizes() != batch.tensors[i].sizes());

@@ -21,8 +21,11 @@ class BatchSteps {
   // Of the batch's tensors in the end.
   const std::shared_ptr<const std::vector<std::string>>& names() const { return names_; }
   const std::shared_ptr<DeviceCopies>& copies() const { return copies_; }
-  // Fills in names and tensors of a batch whose other fields are set. Any thread, several at once.
+  // Fills in names and tensors of a batch whose other fields are set. Any thread, several at once, here and below.
   void fill(Dataset& dataset, LoadedBatch& batch) const;
+  // The halves of fill(), for a batch with rows.
+  void load(Dataset& dataset, LoadedBatch& batch) const;
+  void finish(const Dataset& dataset, LoadedBatch& batch) const;
 
  private:
   void transform(const Dataset& dataset, LoadedBatch& batch) const;
