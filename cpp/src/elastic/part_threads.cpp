@@ -81,12 +81,17 @@ bool PartThreads::is_wanted() const {
 // A part is taken to be as large as the largest so far. The one that the program waits for is made in any case.
 bool PartThreads::may_lease() const {
   const std::size_t most = static_cast<std::size_t>(options_.prefetch) + (is_asked() ? 1 : 0);
-  if (failure_ || ready_.size() + busy_.size() >= most) return false;
+  if (has_failed(leasing_) || ready_.size() + busy_.size() >= most) return false;
   if (is_wanted()) return true;
   const auto being_made = static_cast<std::int64_t>(busy_.size());
   if (largest_bytes_ == 0 && being_made > 0) return false;
   const std::int64_t under_way = copies_ ? copies_->bytes_under_way() : 0;
   return ready_bytes_ + under_way + (being_made + 1) * largest_bytes_ <= options_.bytes;
+}
+
+// This step, or one before it.
+bool PartThreads::has_failed(Place step) const {
+  return failure_ && failed_ <= step;
 }
 
 bool PartThreads::is_over(Place step) const {
@@ -105,12 +110,12 @@ bool PartThreads::is_ready(Place step) const {
 void PartThreads::wait_for_room(std::unique_lock<std::mutex>& lock) {
   while (!stopping_ && !may_lease()) {
     const auto since = LoaderCounts::Clock::now();
-    if (!failure_ && copies_ && copies_->bytes_under_way() > 0) {
+    if (!has_failed(leasing_) && copies_ && copies_->bytes_under_way() > 0) {
       changed_.wait_for(lock, loader::DeviceCopies::kSoon);
     } else {
       changed_.wait(lock);
     }
-    if (!failure_) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
+    if (!has_failed(leasing_)) counts_.add_wait_for_room(LoaderCounts::Clock::now() - since);
   }
 }
 
@@ -127,7 +132,10 @@ void PartThreads::work() {
       lease_one(lock, mine);
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
-      failure_ = std::current_exception();
+      if (!failure_ || *mine < failed_) {
+        failure_ = std::current_exception();
+        failed_ = *mine;
+      }
     }
     busy_.erase(mine);
     changed_.notify_all();
@@ -165,13 +173,14 @@ void PartThreads::make_one(const Lease& lease, std::unique_lock<std::mutex>& loc
 void PartThreads::lease_one(std::unique_lock<std::mutex>& lock, std::multiset<Place>::iterator& mine) {
   const Place step = leasing_;
   const bool urgent = is_asked();
+  const bool may_be_ahead = !urgent && !has_failed({step.first, step.second + 1});
   const long completed = completed_;
   lock.unlock();
   Lease lease;
   Answer answer = source_.lease(step.first, step.second, &lease);
   // While the program computes the last parts of a step, there is time for the next one's.
   const bool waits = answer == Answer::kWait;
-  if (waits && !urgent) {
+  if (waits && may_be_ahead) {
     answer = source_.lease(step.first, step.second + 1, &lease);
     if (answer == Answer::kDone) {
       lock.lock();
@@ -201,7 +210,7 @@ std::optional<MadePart> PartThreads::next(Place step) {
   asked_ = step;
   changed_.notify_all();
   changed_.wait_for(lock, options_.timeout,
-                    [&] { return stopping_ || failure_ || is_over(step) || ready_of(step) != ready_.end(); });
+                    [&] { return stopping_ || has_failed(step) || is_over(step) || is_ready(step); });
   asked_.reset();
   if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped, by abort() or shutdown");
   if (const auto found = ready_of(step); found != ready_.end()) {
@@ -213,11 +222,12 @@ std::optional<MadePart> PartThreads::next(Place step) {
     changed_.notify_all();
     return part;
   }
+  // A part of the step may be missing from it.
+  if (has_failed(step)) std::rethrow_exception(failure_);
   if (is_over(step)) {
     counts_.compute();  // the step; what it waited for were other ranks
     return std::nullopt;
   }
-  if (failure_) std::rethrow_exception(failure_);
   lock.unlock();
   throw Error(ErrorCode::kTimeout, "step " + std::to_string(step.second) + " of epoch " + std::to_string(step.first) +
                                        " is not whole after " + std::to_string(options_.timeout.count()) +

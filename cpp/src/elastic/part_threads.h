@@ -61,6 +61,7 @@ class PartThreads {
   bool is_asked() const;  // with the lock held, here and below
   bool is_wanted() const;
   bool may_lease() const;
+  bool has_failed(Place step) const;
   bool is_over(Place step) const;
   bool is_ready(Place step) const;
   std::deque<MadePart>::iterator ready_of(Place step);
@@ -82,6 +83,7 @@ class PartThreads {
   std::optional<Place> asked_;      // the step that next() waits for
   long completed_ = 0;              // counts calls of next(), each of which may have completed a step's last part
   std::exception_ptr failure_;
+  Place failed_;  // where that is; steps before it are made as ever
   loader::LoaderCounts counts_;
   bool stopping_ = false;
 

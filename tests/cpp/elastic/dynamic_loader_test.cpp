@@ -370,6 +370,89 @@ TEST(DynamicLoader, ALogRunsItAgain) {
   }
 }
 
+// Its last sample takes so long, at first, that everything else is made meanwhile.
+class SlowAtLast : public Numbers {
+ public:
+  using Numbers::Numbers;
+  std::vector<at::Tensor> get(std::int64_t i) override {
+    const bool is_last = i == size() - 1;
+    if (is_last && !slept.exchange(true)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return Numbers::get(i);
+  }
+  std::atomic<bool> slept = false;
+};
+
+// Of two steps of two parts an epoch.
+Log log_of(std::int64_t epochs) {
+  Log log;
+  for (std::int64_t step = 0; step < 2 * epochs; ++step) {
+    log.push_back({1, step / 2, step % 2, {{0, 0, 2}, {1, 0, 2}}, {}});
+  }
+  return log;
+}
+
+TEST(DynamicLoader, APartThatFailsEndsItsStepAndNoOther) {
+  DynamicLoaderOptions options = options_of(4, 2);
+  options.shuffle = false;
+  options.threads = 2;
+  options.prefetch = 4;
+  for (const std::int64_t epochs : {1, 2}) {
+    const auto data = std::make_shared<SlowAtLast>(8);
+    {
+      // Another thread comes to the log's end, or on to the next epoch, meanwhile.
+      DynamicLoader loader(data, options, 0, log_of(epochs));
+      Exchange alone(1);
+      EXPECT_EQ(train(loader, 1, alone, nullptr), log_of(1));
+    }
+    data->slept = false;
+    data->broken = 7;
+    DynamicLoader loader(data, options, 0, log_of(epochs));
+    ASSERT_TRUE(loader.next_step());
+    ASSERT_TRUE(loader.next().has_value());
+    ASSERT_TRUE(loader.next().has_value());
+    EXPECT_FALSE(loader.next().has_value());
+    loader.commit();
+    ASSERT_TRUE(loader.next_step());
+    const auto part = loader.next();
+    ASSERT_TRUE(part.has_value());
+    EXPECT_EQ(part->samples, (Ids{4, 5}));
+    EXPECT_ERROR(loader.next(), ErrorCode::kDataLoss, "sample 7", "step 1 of epoch 0", "number 7 is broken");
+  }
+}
+
+// So too where ranks share the steps: what is made ahead and fails waits for its turn.
+TEST(DynamicLoader, APartAheadThatFailsIsNotThisSteps) {
+  const auto data = std::make_shared<Numbers>(8);
+  DynamicLoaderOptions options = options_of(4, 2);
+  options.shuffle = false;
+  options.prefetch = 4;
+  options.most_quarantined = 0;
+  const Store store = hash_store();
+  data->broken = 6;
+  DynamicLoader loader(data, options, {store, 1, 0, 2});
+  DynamicLoaderOptions others = options;
+  others.prefetch = 0;
+  DynamicLoader other(std::make_shared<Numbers>(8), others, {store, 1, 1, 2});
+  other.next_step();
+  ASSERT_TRUE(other.next().has_value());
+  loader.next_step();
+  ASSERT_TRUE(loader.next().has_value());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // in which the next step's parts are tried
+  other.fail(0, "the loss is NaN");
+  const auto back = loader.next();
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->samples, (Ids{0, 1}));
+  EXPECT_FALSE(loader.next().has_value());
+  loader.commit();
+  loader.next_step();
+  EXPECT_ERROR(
+      {
+        while (loader.next()) {
+        }
+      },
+      ErrorCode::kDataLoss, "sample 6");
+}
+
 TEST(DynamicLoader, ASampleThatFailsIsLeftOutAndNamed) {
   const auto data = std::make_shared<Numbers>(20);
   data->broken = 13;
