@@ -75,7 +75,8 @@ struct LeaseMembership {
 // A step counts when it is committed: state() is then the position of the model that this rank holds. When ranks are
 // lost the group's collectives fail; the survivors form the next generation, take the model, state and quarantine of
 // one of them, make a new loader, and the steps that this model has not seen are dealt out again. So every sample
-// counts once in the model that survives. A rank that was given up, but lives, gets Error(kAborted) from every call.
+// counts once in the model that survives. A rank that was given up, but lives, gets Error(kAborted) from its next call
+// that the others hear of: next(), fail(), or next_step() after commit().
 //
 // Ranks share the queue of leases through the store, which is read and changed once or twice a micro-batch.
 // One thread at a time; abort() from any. tandem::shutdown() stops it: then calls throw Error(kAborted).
@@ -122,7 +123,9 @@ class TANDEM_API DynamicLoader {
   // The optimizer has made the step, which state() and quarantine() count from now on, whatever the others say to it:
   // the model has it. What it returns is the record of who computed what: a log of these runs it again.
   CommittedStep commit();
-  // From any thread: calls that wait, and all later ones, throw Error(kAborted).
+  // From any thread: next() that waits, and all later calls of next_step(), next() and fail(), throw Error(kAborted).
+  // The part that next() gave last does not count as computed. commit() of a step that is whole goes on: the model has
+  // it.
   void abort();
 
   // As DataLoader has it, and the same bytes as of one that has come as far.

@@ -229,6 +229,7 @@ void DynamicLoader::add_transform(std::shared_ptr<BatchTransform> transform) {
 
 bool DynamicLoader::next_step() {
   Impl& self = *impl_;
+  self.threads->check();
   if (!self.begun) {
     self.begun = true;
     self.threads->start(Maker{self.dataset, self.order, self.steps, self.seed, self.plan, *self.parts});
@@ -247,6 +248,7 @@ bool DynamicLoader::next_step() {
 
 std::optional<LoadedBatch> DynamicLoader::next() {
   Impl& self = *impl_;
+  self.threads->check();  // before the part counts as computed: whoever gave up does not join the exchange
   if (!self.open) invalid("there is no open step; call next_step() before");
   if (self.record) return std::nullopt;
   if (self.held) {
@@ -266,6 +268,7 @@ std::optional<LoadedBatch> DynamicLoader::next() {
 
 void DynamicLoader::fail(std::int64_t sample, const std::string& reason) {
   Impl& self = *impl_;
+  self.threads->check();
   if (!self.held) invalid("there is no part to give back; call fail() after next() gave one");
   const std::vector<std::int64_t> samples =
       loader::samples_at(*self.order, self.seed, self.held->epoch, self.held->begin, self.held->size);

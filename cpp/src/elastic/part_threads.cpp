@@ -62,6 +62,15 @@ void PartThreads::join() {
   }
 }
 
+void PartThreads::check() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  require_running();
+}
+
+void PartThreads::require_running() const {
+  if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped, by abort() or shutdown");
+}
+
 LoaderStatistics PartThreads::statistics() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return counts_.of(options_.threads);
@@ -212,7 +221,7 @@ std::optional<MadePart> PartThreads::next(Place step) {
   changed_.wait_for(lock, options_.timeout,
                     [&] { return stopping_ || has_failed(step) || is_over(step) || is_ready(step); });
   asked_.reset();
-  if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped, by abort() or shutdown");
+  require_running();
   if (const auto found = ready_of(step); found != ready_.end()) {
     if (copies_) copies_->receive(found->batch, found->copied);
     MadePart part = std::move(*found);

@@ -44,6 +44,8 @@ class PartThreads {
 
   // Once, before next(). Throws Error(kIo) where no more threads can be had.
   void start(Make make);
+  // Throws Error(kAborted) once it was interrupted, as next() does.
+  void check() const;
   // A part of the step; nothing when all its parts are computed, by whichever ranks. Throws what a thread met, and
   // Error(kTimeout).
   std::optional<MadePart> next(Place step);
@@ -58,7 +60,8 @@ class PartThreads {
   void work();
   void join();
   void wait_for_room(std::unique_lock<std::mutex>& lock);
-  bool is_asked() const;  // with the lock held, here and below
+  void require_running() const;  // with the lock held, here and below
+  bool is_asked() const;
   bool is_wanted() const;
   bool may_lease() const;
   bool has_failed(Place step) const;

@@ -1775,7 +1775,8 @@ TDM_API int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader
 /* The optimizer has made the step, which state and quarantine count from now on, whatever the others say to it.
  * `record` may be NULL: who computed what, a line of JSON for the run's log. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record);
-/* From any thread: calls that wait, and all later ones, end with TDM_ERROR_ABORTED. */
+/* From any thread: tdm_dynamic_loader_next() that waits, and all later calls of it, of tdm_dynamic_loader_next_step() and
+ * of tdm_dynamic_loader_fail(), end with TDM_ERROR_ABORTED. A step that is whole can still be committed. */
 TDM_API tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader);
 /* As tdm_loader_get_state() has it, and the same bytes. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out);

@@ -576,6 +576,31 @@ TEST(DynamicLoader, AbortWakesWhoWaits) {
   EXPECT_ERROR(waits.next(), ErrorCode::kAborted, "abort");
   other.join();
   EXPECT_ERROR(waits.next(), ErrorCode::kAborted, "abort");
+  // A part that was given, and not computed when its rank gave up, keeps the step from being whole.
+  slow.abort();
+  EXPECT_ERROR(slow.next(), ErrorCode::kAborted, "abort");
+  EXPECT_ERROR(slow.fail(0, "?"), ErrorCode::kAborted, "abort");
+  DynamicLoaderOptions options = options_of(4, 4);
+  options.timeout = std::chrono::milliseconds(50);
+  DynamicLoader asks(data, options, {store, 1, 1, 2});
+  asks.next_step();
+  EXPECT_ERROR(asks.next(), ErrorCode::kTimeout, "rank 0 holds 1 part");
+}
+
+TEST(DynamicLoader, AStepThatIsWholeIsCommittedAfterAnAbort) {
+  const auto data = std::make_shared<Numbers>(8);
+  const Store store = hash_store();
+  DynamicLoader loader(data, options_of(4, 4), {store, 1, 0, 1});
+  loader.next_step();
+  while (loader.next()) {
+  }
+  loader.abort();
+  EXPECT_EQ(loader.commit().samples(), 4);
+  EXPECT_ERROR(loader.next_step(), ErrorCode::kAborted, "abort");
+  DynamicLoader unused(data, options_of(4, 4), {store, 2, 0, 1}, loader.state());
+  EXPECT_EQ(unused.step(), 1);
+  unused.abort();
+  EXPECT_ERROR(unused.next_step(), ErrorCode::kAborted, "abort");
 }
 
 TEST(DynamicLoader, SaysWhoIsMissing) {

@@ -369,7 +369,10 @@ public final class DynamicLoader implements AutoCloseable {
     return call(NativeDynamicLoader::statistics);
   }
 
-  /** From any thread: calls that wait, and all later ones, end with {@link org.tandem.TandemAbortedException}. */
+  /**
+   * From any thread: calls that wait, and all later ones but a whole step's commit, end with {@link
+   * org.tandem.TandemAbortedException}.
+   */
   public void abort() {
     synchronized (handle) { // close() frees it under the same lock
       if (!handle.isClosed()) {
