@@ -45,7 +45,8 @@ struct DynamicLoaderOptions {
   int most_quarantined = 1000;  // samples that may be left out; with one more a call fails
   // A rank without a sign of life for so long is given up.
   std::chrono::milliseconds lost_after{30000};
-  // Of next(), when ranks that live do not complete their parts.
+  // Of next(), when ranks that live do not complete their parts. Of each answer of the store, but at least 2 s: where a
+  // call gets none, it and all later ones throw Error(kTimeout).
   std::chrono::milliseconds timeout{300000};
 };
 

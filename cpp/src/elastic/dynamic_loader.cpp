@@ -193,7 +193,7 @@ DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoad
                              const LeaseMembership& membership, std::string_view state,
                              const std::vector<Quarantined>& quarantine)
     : impl_(std::make_shared<Impl>(std::move(dataset), options, state, quarantine)) {
-  begin(elastic::shared_parts(impl_->plan, membership, options.lost_after, impl_->start()));
+  begin(elastic::shared_parts(impl_->plan, membership, options.lost_after, options.timeout, impl_->start()));
 }
 
 DynamicLoader::DynamicLoader(std::shared_ptr<Dataset> dataset, const DynamicLoaderOptions& options, std::int32_t rank,

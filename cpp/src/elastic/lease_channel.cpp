@@ -17,8 +17,8 @@ Bytes to_bytes(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
-// The membership with a connection of its own.
-LeaseMembership connected(LeaseMembership membership) {
+// The membership without its store, of which calls have a connection of their own.
+LeaseMembership checked(LeaseMembership membership) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); };
   if (!membership.store) invalid("ranks need a store to share a queue of leases");
   if (membership.name.empty()) invalid("a loader needs a name among those that share a store");
@@ -29,18 +29,19 @@ LeaseMembership connected(LeaseMembership membership) {
     invalid("rank " + std::to_string(membership.rank) + " is not within a world of " +
             std::to_string(membership.world_size));
   }
-  try {
-    membership.store = prefix_store("tandem/leases/" + membership.name, membership.store->clone());
-  } catch (...) {
-    rethrow_store_error("a connection of a loader's own to the store");
-  }
+  membership.store.reset();
   return membership;
 }
 
 }  // namespace
 
-LeaseChannel::LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership)
-    : plan_(plan), membership_(connected(membership)) {}
+LeaseChannel::LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds timeout)
+    : plan_(plan), membership_(checked(membership)), calls_(timeout) {
+  calls_.run("a connection of a loader's own to the store",
+             [theirs = membership.store, prefix = "tandem/leases/" + membership.name](Store& store) {
+               store = prefix_store(prefix, theirs->clone());
+             });
+}
 
 LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -52,7 +53,7 @@ LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) 
     const std::string wanted = queue.bytes();
     if (wanted == known_) {  // as far as it was known
       const std::string before = known_;
-      read();
+      known_ = read(/*briefly=*/false);
       if (known_ == before) return queue;
       continue;
     }
@@ -67,24 +68,28 @@ LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) 
 }
 
 LeaseQueue LeaseChannel::look() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  read();
-  return LeaseQueue::parse(plan_, known_);
+  return LeaseQueue::parse(plan_, read(/*briefly=*/false));
+}
+
+LeaseQueue LeaseChannel::glance() {
+  return LeaseQueue::parse(plan_, read(/*briefly=*/true));
 }
 
 // A get would wait for a key that is not there.
-void LeaseChannel::read() {
-  known_ = exchange(kNoQueue, kNoQueue);
-  if (known_ == kNoQueue) lost();
+std::string LeaseChannel::read(bool briefly) {
+  std::string stored = exchange(kNoQueue, kNoQueue, briefly);
+  if (stored == kNoQueue) lost();
+  return stored;
 }
 
-std::string LeaseChannel::exchange(const std::string& expected, const std::string& wanted) {
-  try {
-    const Bytes stored = membership_.store->compareSet(kQueue, to_bytes(expected), to_bytes(wanted));
-    return {stored.begin(), stored.end()};
-  } catch (...) {
-    rethrow_store_error("a look at, or a change of, the queue of leases");
-  }
+std::string LeaseChannel::exchange(const std::string& expected, const std::string& wanted, bool briefly) {
+  const auto stored = std::make_shared<Bytes>();
+  const auto body = [stored, expected = to_bytes(expected), wanted = to_bytes(wanted)](Store& store) {
+    *stored = store->compareSet(kQueue, expected, wanted);
+  };
+  const std::string what = "a look at, or a change of, the queue of leases";
+  briefly ? calls_.run_briefly(what, body) : calls_.run(what, body);
+  return {stored->begin(), stored->end()};
 }
 
 void LeaseChannel::lost() const {
@@ -97,19 +102,17 @@ std::string LeaseChannel::beat_key(std::int32_t rank) const {
 }
 
 void LeaseChannel::beat() {
-  try {
-    membership_.store->add(beat_key(membership_.rank), 1);
-  } catch (...) {
-    rethrow_store_error("a sign of life");
-  }
+  add(membership_.rank, 1, "a sign of life");
 }
 
 std::int64_t LeaseChannel::beats(std::int32_t rank) {
-  try {
-    return membership_.store->add(beat_key(rank), 0);
-  } catch (...) {
-    rethrow_store_error("a look at rank " + std::to_string(rank) + "'s sign of life");
-  }
+  return add(rank, 0, "a look at rank " + std::to_string(rank) + "'s sign of life");
+}
+
+std::int64_t LeaseChannel::add(std::int32_t rank, std::int64_t beats, const std::string& what) {
+  const auto sum = std::make_shared<std::int64_t>(0);
+  calls_.run(what, [sum, beats, key = beat_key(rank)](Store& store) { *sum = store->add(key, beats); });
+  return *sum;
 }
 
 }  // namespace tandem::elastic

@@ -23,6 +23,8 @@ class PartSource {
   // Of a step of which all parts are computed.
   virtual CommittedStep record(std::int64_t epoch, std::int64_t step) = 0;
   virtual void commit(std::int64_t epoch, std::int64_t step) = 0;
+  // Calls that wait for a store that does not answer end soon, also later ones; from any thread.
+  virtual void interrupt() {}
   // Whom the step waits for, for messages.
   virtual std::string missing(std::int64_t epoch, std::int64_t step) = 0;
   // As of the last call. A sample is left out from the step on that its record names.
@@ -37,9 +39,10 @@ struct RunStart {
 };
 
 // Begins, or joins, the generation. Its own thread says that this rank lives, and gives up the next one where that does
-// not.
+// not. `timeout`: of the store's answers.
 std::unique_ptr<PartSource> shared_parts(const LeasePlan& plan, const LeaseMembership& membership,
-                                         std::chrono::milliseconds lost_after, const RunStart& start);
+                                         std::chrono::milliseconds lost_after, std::chrono::milliseconds timeout,
+                                         const RunStart& start);
 std::unique_ptr<PartSource> recorded_parts(const LeasePlan& plan, std::int32_t rank,
                                            const std::vector<CommittedStep>& log, const RunStart& start);
 

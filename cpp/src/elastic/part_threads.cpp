@@ -45,9 +45,12 @@ void PartThreads::start(Make make) {
 }
 
 void PartThreads::interrupt() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopping_ = true;
-  changed_.notify_all();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  source_.interrupt();
 }
 
 void PartThreads::stop() {

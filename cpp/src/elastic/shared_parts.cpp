@@ -1,3 +1,4 @@
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -11,13 +12,14 @@ namespace {
 class SharedParts : public PartSource {
  public:
   SharedParts(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds lost_after,
-              const RunStart& start)
-      : channel_(plan, membership) {
+              std::chrono::milliseconds timeout, const RunStart& start)
+      : channel_(plan, membership, timeout) {
     call([&](LeaseQueue& queue) {
       return queue.begin(generation(), channel_.world_size(), start.epoch, start.position, start.quarantine);
     });
     watch_.emplace(channel_, lost_after);
   }
+  ~SharedParts() override { channel_.interrupt(); }  // the watch is not to wait for a store that does not answer
 
   Answer lease(std::int64_t epoch, std::int64_t step, Lease* out) override {
     return call([&](LeaseQueue& queue) { return queue.lease(generation(), rank(), epoch, step, out); });
@@ -37,10 +39,17 @@ class SharedParts : public PartSource {
     CommittedStep done;
     call([&](LeaseQueue& queue) { return queue.commit(generation(), rank(), epoch, step, &done); });
   }
+  void interrupt() override { channel_.interrupt(); }
   std::string missing(std::int64_t epoch, std::int64_t step) override {
-    const LeaseQueue queue = channel_.look();
+    std::map<std::int32_t, int> holders;
+    try {
+      holders = channel_.glance().holders(epoch, step);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kTimeout) throw;
+      return error.what();
+    }
     std::string text;
-    for (const auto& [holder, parts] : queue.holders(epoch, step)) {
+    for (const auto& [holder, parts] : holders) {
       if (!text.empty()) text += ", ";
       text += (holder == rank() ? "this rank, " : "rank ") + std::to_string(holder);
       text += " holds " + std::to_string(parts) + (parts == 1 ? " part of it" : " parts of it");
@@ -89,8 +98,9 @@ class SharedParts : public PartSource {
 }  // namespace
 
 std::unique_ptr<PartSource> shared_parts(const LeasePlan& plan, const LeaseMembership& membership,
-                                         std::chrono::milliseconds lost_after, const RunStart& start) {
-  return std::make_unique<SharedParts>(plan, membership, lost_after, start);
+                                         std::chrono::milliseconds lost_after, std::chrono::milliseconds timeout,
+                                         const RunStart& start) {
+  return std::make_unique<SharedParts>(plan, membership, lost_after, timeout, start);
 }
 
 }  // namespace tandem::elastic

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "cpp/comm/job.h"
+#include "cpp/data/expect_error.h"
 #include "tandem/dynamic_loader.h"
 
 namespace tandem::testing {
@@ -348,6 +349,93 @@ TEST(LeaseFaults, ARankThatStoodStillIsFenced) {
   EXPECT_FALSE(store->check({"done/a"}));
 }
 
+// A store's server that stands still leaves its connections open, and answers nobody.
+class StoppedStore : public ::testing::Test {
+ protected:
+  std::unique_ptr<DynamicLoader> loader(std::chrono::milliseconds timeout) {
+    DynamicLoaderOptions options;
+    options.batch_size = kBatch;
+    options.micro_batch = kMicro;
+    options.lost_after = std::chrono::milliseconds(50);
+    options.timeout = timeout;
+    return std::make_unique<DynamicLoader>(std::make_shared<Numbers>(), options, LeaseMembership{store_, 1, 0, 1});
+  }
+  void stop_server() {
+    server_->signal(SIGSTOP);
+    since_ = Clock::now();
+  }
+  void expect_soon() const { EXPECT_LT(Clock::now() - since_, std::chrono::seconds(10)); }
+
+  const Job job_;
+  const std::unique_ptr<Child> server_ = job_.start(std::vector<std::string>{"--serve"}, 0, 1);
+  const Store store_ = tcp_store("127.0.0.1", static_cast<std::uint16_t>(std::stoi(server_->line())));
+  Clock::time_point since_;
+};
+
+TEST_F(StoppedStore, EndsACallThatChangesTheQueue) {
+  auto stopped = loader(std::chrono::milliseconds(500));
+  stopped->next_step();
+  ASSERT_TRUE(stopped->next().has_value());
+  stop_server();
+  EXPECT_ERROR(stopped->next(), ErrorCode::kTimeout, "store does not answer");
+  EXPECT_ERROR(stopped->next(), ErrorCode::kTimeout, "store does not answer");
+  stopped.reset();
+  expect_soon();
+}
+
+TEST_F(StoppedStore, EndsAWaitForParts) {
+  auto stopped = loader(std::chrono::milliseconds(500));
+  stop_server();
+  stopped->next_step();
+  EXPECT_ERROR(stopped->next(), ErrorCode::kTimeout, "store does not answer");
+  stopped.reset();
+  expect_soon();
+}
+
+TEST_F(StoppedStore, HoldsNoAbortUp) {
+  auto stopped = loader(std::chrono::minutes(5));
+  stopped->next_step();
+  ASSERT_TRUE(stopped->next().has_value());
+  stop_server();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stopped->abort();
+  });
+  EXPECT_ERROR(stopped->next(), ErrorCode::kAborted, "store does not answer");
+  other.join();
+  stopped.reset();
+  expect_soon();
+}
+
+TEST_F(StoppedStore, HoldsNoNewLoaderUp) {
+  stop_server();
+  EXPECT_ERROR(loader(std::chrono::milliseconds(500)), ErrorCode::kTimeout, "connection", "store does not answer");
+  expect_soon();
+}
+
+TEST_F(StoppedStore, ThatGoesOnDoesSo) {
+  auto paused = loader(std::chrono::minutes(5));
+  paused->next_step();
+  ASSERT_TRUE(paused->next().has_value());
+  stop_server();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    server_->signal(SIGCONT);
+  });
+  while (paused->next()) {
+  }
+  other.join();
+  EXPECT_EQ(paused->commit().samples(), kBatch);
+}
+
+int serve() {
+  TCPStoreOptions server;
+  server.is_server = true;
+  const Store store = tcp_store("127.0.0.1", 0, server);
+  say(std::to_string(store_port(store)));
+  for (;;) ::pause();
+}
+
 }  // namespace
 }  // namespace tandem::testing
 
@@ -355,6 +443,7 @@ int main(int argc, char** argv) {
   if (argc == 4 && std::string(argv[1]) == "--rank") {
     return tandem::testing::Rank(static_cast<std::uint16_t>(std::stoi(argv[2])), argv[3]).run();
   }
+  if (argc == 2 && std::string(argv[1]) == "--serve") return tandem::testing::serve();
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
