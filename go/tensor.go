@@ -101,10 +101,14 @@ func (t *Tensor) Close() {
 // Keep hands the tensor to the scope around its own, or to the caller when there is none, and returns it.
 func (t *Tensor) Keep() *Tensor {
 	native := t.handle("keep")
-	if t.scope != 0 {
+	for t.scope != 0 {
+		before := t.scope
 		if t.scope = c.Keep(native, false); t.scope == 0 {
 			t.guard(int64(c.NBytes(native)))
+		} else if t.scope == before || scopeIsOpen(t.scope) {
+			break
 		}
+		// A scope that only native code has open, where the tensor could not be used: on to the one around it.
 	}
 	return t
 }

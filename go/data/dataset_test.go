@@ -167,10 +167,10 @@ func TestDerivedDatasets(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// counting is a stream of first, first + 1 … of n numbers.
+// counting is a stream of first, first + 1 … of n numbers. Each of its methods uses operators.
 type counting struct {
 	at, n  int
-	first  int
+	first  *gotorch.Tensor
 	failed error
 	closed *atomic.Int32
 }
@@ -183,10 +183,20 @@ func (s *counting) Next() ([]*gotorch.Tensor, error) {
 		return nil, s.failed
 	}
 	s.at++
-	return []*gotorch.Tensor{gotorch.Full(nil, s.first+s.at-1, gotorch.TensorOptions{DType: gotorch.Some(gotorch.Int64)})}, nil
+	return []*gotorch.Tensor{integer(s.at - 1).Add(s.first)}, nil
 }
 
-func (s *counting) Close() error { s.closed.Add(1); return nil }
+func (s *counting) Close() error {
+	if integer(s.at).Sub(s.first).Add(s.first).ItemInt() == s.at {
+		s.closed.Add(1)
+	}
+	s.first.Close()
+	return nil
+}
+
+func integer(i int) *gotorch.Tensor {
+	return gotorch.Full(nil, i, gotorch.TensorOptions{DType: gotorch.Some(gotorch.Int64)})
+}
 
 type counters struct {
 	n              int
@@ -196,7 +206,24 @@ type counters struct {
 
 func (c *counters) Open(seed uint64, epoch int) (data.Stream, error) {
 	c.opened.Add(1)
-	return &counting{n: c.n, first: 1000*epoch + int(seed), failed: c.failed, closed: &c.closed}, nil
+	first := integer(epoch).MulScalar(1000).AddScalar(int(seed)).Keep()
+	return &counting{n: c.n, first: first, failed: c.failed, closed: &c.closed}, nil
+}
+
+// skippers are counters whose streams skip by themselves.
+type skippers struct{ counters }
+
+type skipping struct{ *counting }
+
+func (s *skippers) Open(seed uint64, epoch int) (data.Stream, error) {
+	stream, err := s.counters.Open(seed, epoch)
+	return skipping{stream.(*counting)}, err
+}
+
+func (s skipping) Skip(n int) (skipped int, err error) {
+	before := integer(s.at)
+	s.at = min(s.at+n, s.n)
+	return integer(s.at).Sub(before).ItemInt(), nil
 }
 
 func TestStreams(t *testing.T) {
@@ -256,6 +283,49 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// sums are streams of 1, 2, 3 …, each the one before, which the stream keeps, and 1.
+type sums struct {
+	live, mostLive int // tensors
+}
+
+type sum struct {
+	of *sums
+	at *gotorch.Tensor
+}
+
+func (s *sums) Open(uint64, int) (data.Stream, error) { return &sum{s, integer(0).Keep()}, nil }
+
+func (s *sum) Next() ([]*gotorch.Tensor, error) {
+	before := s.at
+	defer before.Close()
+	s.at = before.AddScalar(1).Keep()
+	s.of.mostLive = max(s.of.mostLive, gotorch.LiveHandles("tensor")-s.of.live)
+	return []*gotorch.Tensor{s.at.MulScalar(1)}, nil
+}
+
+func (s *sum) Close() error { s.at.Close(); return nil }
+
+func TestSkippedSamplesAreFreedAtOnce(t *testing.T) {
+	const first, batchSize = 500, 4
+	source := &sums{live: gotorch.LiveHandles("tensor")}
+	loader := open(t, must(data.FromIterable(source, "i")), data.Options{BatchSize: batchSize})
+	for batch, err := range gotorch.Scoped(loader.EpochFrom(t.Context(), 0, first)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		const skipped = first * batchSize
+		want := []int{skipped + 1, skipped + 2, skipped + 3, skipped + 4}
+		if got := gotorch.ToSlice[int](batch.Tensors[0]); !slices.Equal(got, want) {
+			t.Error(got)
+		}
+		break
+	}
+	loader.Close()
+	if source.mostLive > 100 {
+		t.Error(source.mostLive, "tensors at once")
+	}
+}
+
 // Every record exactly once an epoch, wherever training stops and on however many ranks it goes on, for data sets and
 // samplers of the program's own.
 func TestLedger(t *testing.T) {
@@ -278,7 +348,8 @@ func TestLedger(t *testing.T) {
 			samples := make([]int, n)
 			return samples, backwards(seed, epoch, 0, samples)
 		})},
-		"stream": {must(data.FromIterable(&counters{n: n}, "i")), data.Sampler{}},
+		"stream":  {must(data.FromIterable(&counters{n: n}, "i")), data.Sampler{}},
+		"skipper": {must(data.FromIterable(&skippers{counters{n: n}}, "i")), data.Sampler{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -56,7 +57,7 @@ func FromSamples(samples Samples, names ...string) (*Dataset, error) {
 }
 
 // Stream gives the samples of an epoch, one after the other, as [Samples.Get] does; io.EOF at the end. One goroutine at
-// a time uses it.
+// a time uses it. Each call is in a scope of its own: what a stream goes on with has to be kept, also by [Iterable]'s Open.
 //
 // With a method Skip(n int) (skipped int, err error) it leaves n samples out for less than n calls of Next, and gives
 // how many there were, less where it ended. With a method Close() error it is told when nobody goes on with it.
@@ -105,14 +106,16 @@ func (s *streams) answer(call c.Invocation) ([]c.Tensor, error) {
 	request := call.Data
 	switch request.What {
 	case c.DataOpen:
-		stream, err := s.iterable.Open(request.Seed, request.Epoch)
-		if err == nil && stream == nil {
-			err = errors.New("Open gave no stream")
-		}
-		if err == nil {
-			request.Result = s.add(stream)
-		}
-		return nil, err
+		return inScope(call, func() error {
+			stream, err := s.iterable.Open(request.Seed, request.Epoch)
+			if err == nil && stream == nil {
+				err = errors.New("Open gave no stream")
+			}
+			if err == nil {
+				request.Result = s.add(stream)
+			}
+			return err
+		})
 	case c.DataNext:
 		return sampleOf(call, "Next", func([]*gotorch.Tensor) ([]*gotorch.Tensor, error) {
 			sample, err := s.get(request.Stream).Next()
@@ -126,26 +129,38 @@ func (s *streams) answer(call c.Invocation) ([]c.Tensor, error) {
 			return sample, err
 		})
 	case c.DataSkip:
-		skipped, err := skip(s.get(request.Stream), request.Number)
+		stream := s.get(request.Stream)
+		if skipper, ok := stream.(interface{ Skip(n int) (int, error) }); ok {
+			return inScope(call, func() (err error) {
+				request.Result, err = skipper.Skip(request.Number)
+				return err
+			})
+		}
+		// Not in the callback's scope, which would have what Next keeps until all are skipped.
+		skipped, err := skipByNext(stream, request.Number)
 		request.Result = skipped
 		return nil, err
 	case c.DataClose:
 		if closer, ok := s.remove(request.Stream).(io.Closer); ok {
-			return nil, closer.Close()
+			return inScope(call, closer.Close)
 		}
 	}
 	return nil, nil
 }
 
-func skip(stream Stream, n int) (skipped int, err error) {
-	if skipper, ok := stream.(interface{ Skip(n int) (int, error) }); ok {
-		return skipper.Skip(n)
-	}
+// inScope has body, which gives no tensors, run in the scope of a callback.
+func inScope(call c.Invocation, body func() error) ([]c.Tensor, error) {
+	return bridge.InScopeOf(call, nil, func([]any) ([]any, error) { return nil, body() })
+}
+
+// skipByNext frees each sample before it asks for the next one.
+func skipByNext(stream Stream, n int) (skipped int, err error) {
 	for ; skipped < n; skipped++ {
-		if _, err := stream.Next(); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+		gotorch.Scope(func() { _, err = stream.Next() })
+		if errors.Is(err, io.EOF) {
+			return skipped, nil
+		}
+		if err != nil {
 			return skipped, err
 		}
 	}

@@ -92,13 +92,15 @@ func DistributedSampler(of Sampler, rank, worldSize int) Sampler {
 }
 
 // PositionSampler is the program's own, of n positions an epoch: list sets samples to those at positions from first on,
-// the same for the same seed, epoch and position in every process. The loader's threads call it, several at once. name,
-// at most 80 bytes, tells it from others in the states of loaders.
+// the same for the same seed, epoch and position in every process. The loader's threads call it, several at once, each time
+// in a scope, which frees the tensors that it makes. name, at most 80 bytes, tells it from others in the states of loaders.
 func PositionSampler(name string, n int, list func(seed uint64, epoch, first int, samples []int) error) Sampler {
 	return Sampler{func() (c.Sampler, *c.Failure) {
 		return c.CreateSampler(name, n, false, func(call c.Invocation) ([]c.Tensor, error) {
 			request := call.Data
-			return nil, list(request.Seed, request.Epoch, request.Number, request.Samples)
+			return inScope(call, func() error {
+				return list(request.Seed, request.Epoch, request.Number, request.Samples)
+			})
 		})
 	}}
 }
@@ -111,12 +113,14 @@ func EpochSampler(name string, n int, list func(seed uint64, epoch int) ([]int, 
 	return Sampler{func() (c.Sampler, *c.Failure) {
 		return c.CreateSampler(name, n, true, func(call c.Invocation) ([]c.Tensor, error) {
 			request := call.Data
-			samples, err := list(request.Seed, request.Epoch)
-			if err == nil && len(samples) != n {
-				err = fmt.Errorf("it gave %d samples for epoch %d, but has %d positions", len(samples), request.Epoch, n)
-			}
-			copy(request.Samples, samples)
-			return nil, err
+			return inScope(call, func() error {
+				samples, err := list(request.Seed, request.Epoch)
+				if err == nil && len(samples) != n {
+					err = fmt.Errorf("it gave %d samples for epoch %d, but has %d positions", len(samples), request.Epoch, n)
+				}
+				copy(request.Samples, samples)
+				return err
+			})
 		})
 	}}
 }

@@ -57,6 +57,32 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
+// Lists of the program's own may be made by operators, here n-1, n-2 … 0.
+func TestSamplersUseOperators(t *testing.T) {
+	const n = 10
+	backwards := func(first, count int) []int {
+		samples := gotorch.ToSlice[int](gotorch.Arange(n).Flip(0))
+		return samples[first : first+count]
+	}
+	own := must(data.FromSamples(&squares{n: n}, "i", "squares"))
+	for _, sampler := range []data.Sampler{
+		data.PositionSampler("positions", n, func(_ uint64, _, first int, samples []int) error {
+			copy(samples, backwards(first, len(samples)))
+			return nil
+		}),
+		data.EpochSampler("epochs", n, func(uint64, int) ([]int, error) { return backwards(0, n), nil }),
+	} {
+		want := []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
+		if got := must(sampler.Epoch(0, 0)); !slices.Equal(got, want) {
+			t.Error(got)
+		}
+		loader := open(t, own, data.Options{BatchSize: 4, Sampler: sampler, Threads: 2})
+		if got := slices.Concat(numbersOf(t, loader, 0)...); !slices.Equal(got, want) {
+			t.Error(got)
+		}
+	}
+}
+
 func TestSamplerErrors(t *testing.T) {
 	own := must(data.FromSamples(&squares{n: 10}, "i", "squares"))
 	_, err := data.NewLoader(own, data.Options{BatchSize: 3, Sampler: data.WeightedSampler([]float64{-1}, 3)})
