@@ -322,6 +322,60 @@ func idxFiles(t *testing.T, folder, set string, n int) {
 	}
 }
 
+// fakeRanks is one of two ranks, which counts its barriers and waits in none.
+type fakeRanks struct{ rank, barriers int }
+
+func (r *fakeRanks) Rank() int                     { return r.rank }
+func (r *fakeRanks) Size() int                     { return 2 }
+func (r *fakeRanks) Barrier(context.Context) error { r.barriers++; return nil }
+
+// What a rank sees may have changed since another one looked: all of them call Barrier in any case.
+func TestMNISTHasAllRanksInOneBarrier(t *testing.T) {
+	folder := t.TempDir()
+	open := func(rank int, folder string) error {
+		t.Helper()
+		ranks := &fakeRanks{rank: rank}
+		train, test, err := data.MNIST(t.Context(), folder, ranks, data.MNISTOptions{BatchSize: 32})
+		if err == nil {
+			if train.Samples() != 128 || train.Len() != 2 || test.Samples() != 20 {
+				t.Error(rank, train.Samples(), train.Len(), test.Samples())
+			}
+			train.Close()
+			test.Close()
+		}
+		if ranks.barriers != 1 {
+			t.Errorf("rank %d was in %d barriers: %v", rank, ranks.barriers, err)
+		}
+		return err
+	}
+	lacks := func(err error, path string) {
+		t.Helper()
+		if !errors.Is(err, gotorch.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "host of rank 1 has no "+path) ||
+			!strings.Contains(err.Error(), "see its error") {
+			t.Error(err)
+		}
+	}
+	train := filepath.Join(folder, "train.recordio")
+	if err := open(0, folder); !errors.Is(err, gotorch.ErrNotFound) || !strings.Contains(err.Error(), "t10k-images-idx3-ubyte") {
+		t.Error(err)
+	}
+	lacks(open(1, folder), train)
+
+	idxFiles(t, folder, "train", 128)
+	idxFiles(t, folder, "t10k", 20)
+	lacks(open(1, folder), train) // which converts nothing
+	for range 2 {                 // the second time from what the first has converted
+		for rank := range 2 {
+			if err := open(rank, folder); err != nil {
+				t.Error(rank, err)
+			}
+		}
+	}
+	elsewhere := t.TempDir()
+	idxFiles(t, elsewhere, "t10k", 20)
+	lacks(open(1, elsewhere), filepath.Join(elsewhere, "train.recordio"))
+}
+
 func TestMNIST(t *testing.T) {
 	folder, cache := t.TempDir(), t.TempDir()
 	if _, _, err := data.MNIST(t.Context(), folder, nil, data.MNISTOptions{}); !errors.Is(err, gotorch.ErrNotFound) {

@@ -49,7 +49,8 @@ type MNISTOptions struct {
 // MNIST opens the digits in a folder: train.recordio and test.recordio, or IDX files (train-images-idx3-ubyte,
 // t10k-images-idx3-ubyte and their labels, plain or .gz), which rank 0 converts while the others wait. Where only the
 // 10,000 of t10k are, the first 9,000 are for training and the last 1,000 for tests. Each rank gets its part of the
-// training samples; test is the whole test set, in order.
+// training samples; test is the whole test set, in order. All ranks call it: of more than one, each calls Barrier once,
+// whatever lies in the folder. Errors: ErrNotFound without digits, and on a rank whose host lacks what rank 0 has converted.
 func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (train, test *Loader, err error) {
 	if folder == "" {
 		return nil, nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.MNIST",
@@ -62,25 +63,26 @@ func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (tra
 	if ranks != nil {
 		rank, size = ranks.Rank(), ranks.Size()
 	}
-	trainPath, testPath := filepath.Join(folder, "train.recordio"), filepath.Join(folder, "test.recordio")
-	if !exists(trainPath) || !exists(testPath) {
-		trainPath, testPath = filepath.Join(o.Cache, "train.recordio"), filepath.Join(o.Cache, "test.recordio")
-		if rank == 0 {
-			err = convertMNIST(folder, trainPath, testPath)
-		}
-		// Even after an error: the others wait for nothing else, and miss the files themselves.
-		if size > 1 {
-			err = errors.Join(err, ranks.Barrier(ctx))
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if rank != 0 && !(exists(trainPath) && exists(testPath)) {
-			return nil, nil, &gotorch.Error{Code: gotorch.ErrNotFound, Op: "data.MNIST", Message: fmt.Sprintf(
-				"rank 0 did not convert the digits in %s, or %s is not the same folder for this rank; see rank 0's error",
-				folder, o.Cache)}
-		}
+	if rank == 0 && missingMNIST(folder) != "" {
+		err = convertMNIST(folder, o.Cache)
 	}
+	// Whatever a rank sees, for the others may see something else; and even after an error: they wait for nothing else,
+	// and miss the files themselves.
+	if size > 1 {
+		err = errors.Join(err, ranks.Barrier(ctx))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if missingMNIST(folder) != "" {
+		folder = o.Cache
+	}
+	if missing := missingMNIST(folder); missing != "" {
+		return nil, nil, &gotorch.Error{Code: gotorch.ErrNotFound, Op: "data.MNIST", Message: fmt.Sprintf(
+			"the host of rank %d has no %s: rank 0 could not convert the digits (see its error), or wrote them to a disk "+
+				"that this host does not have; copy them there, or give a Cache that all hosts share", rank, missing)}
+	}
+	trainPath, testPath := recordsOfMNIST(folder)
 	train, err = Open([]string{trainPath}, MNISTFields(), Options{BatchSize: or(o.BatchSize, 64), PerRank: true,
 		Rank: rank, WorldSize: size, Seed: o.Seed, Tail: DropTail, Threads: o.Threads})
 	if err != nil {
@@ -92,6 +94,21 @@ func MNIST(ctx context.Context, folder string, ranks Ranks, o MNISTOptions) (tra
 		return nil, nil, err
 	}
 	return train, test, nil
+}
+
+func recordsOfMNIST(folder string) (train, test string) {
+	return filepath.Join(folder, "train.recordio"), filepath.Join(folder, "test.recordio")
+}
+
+// missingMNIST is the first of a folder's RecordIO files that is not there; "" when both are.
+func missingMNIST(folder string) string {
+	train, test := recordsOfMNIST(folder)
+	for _, path := range []string{train, test} {
+		if !exists(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 func exists(path string) bool {
@@ -113,15 +130,17 @@ func idx(folder, set string) (images, labels string, err error) {
 		folder, set, set)}
 }
 
-func convertMNIST(folder, train, test string) error {
-	if exists(train) && exists(test) {
+// convertMNIST unless it was done before.
+func convertMNIST(folder, cache string) error {
+	if missingMNIST(cache) == "" {
 		return nil
 	}
+	train, test := recordsOfMNIST(cache)
 	testImages, testLabels, err := idx(folder, "t10k")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(train), 0o755); err != nil {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
 	if images, labels, err := idx(folder, "train"); err == nil {
