@@ -149,6 +149,42 @@ func TestTails(t *testing.T) {
 	}
 }
 
+// A step sees which rows are samples.
+func TestStepsOfPaddedBatches(t *testing.T) {
+	path, fields := numbers(t, 5)
+	for _, c := range []struct {
+		rank, ranks int
+		want        [][]bool
+	}{
+		{0, 1, [][]bool{{true, true, true, true}, {true, false, false, false}}},
+		{0, 2, [][]bool{{true, true}, {true, false}}},
+		{1, 2, [][]bool{{true, true}, {false, false}}},
+	} {
+		var seen [][]bool // by the step
+		loader, err := data.Open([]string{path}, fields, data.Options{BatchSize: 4, Rank: c.rank, WorldSize: c.ranks,
+			Shuffle: gotorch.Some(false), Tail: data.PadTail, Transforms: []data.Transform{
+				data.BatchStep{Apply: func(batch *data.Batch) error {
+					seen = append(seen, gotorch.ToSlice[bool](batch.Mask()))
+					return nil
+				}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mask := gotorch.ToSlice[bool](batch.Mask()); !slices.Equal(mask, c.want[batch.Index]) {
+				t.Errorf("rank %d of %d: batch %d has %v", c.rank, c.ranks, batch.Index, mask)
+			}
+		}
+		loader.Close()
+		if !slices.EqualFunc(seen, c.want, slices.Equal[[]bool]) {
+			t.Errorf("rank %d of %d: steps saw %v, not %v", c.rank, c.ranks, seen, c.want)
+		}
+	}
+}
+
 func TestBlockShuffle(t *testing.T) {
 	path, fields := numbers(t, 40)
 	loader, err := data.Open([]string{path}, fields, data.Options{BatchSize: 20, ShuffleBlock: 10, ShuffleWindow: 2})

@@ -168,8 +168,9 @@ func (t ColorJitter) add(s *batchSteps) error {
 
 // BatchStep is a step of one's own. Apply may replace Tensors of the batch, and appends those that Adds names. It may change
 // no tensor in place, keeps none, and follows from the batch alone, whose Randomness has a number for each row (0 for one
-// of zeros). Threads call it at once, for different batches; it must not use the loader. Its error, or panic, is that
-// of the batch.
+// of zeros, which come last), whose Count is that of the rows before them, and whose Epoch, Index, Samples and GlobalCount are
+// not set. Threads call it at once, for different batches; it must not use the loader. Its error, or panic, is that of
+// the batch.
 type BatchStep struct {
 	Adds  []string
 	Apply func(batch *Batch) error
@@ -180,7 +181,8 @@ func (b BatchStep) add(s *batchSteps) error {
 	after := append(append([]string(nil), names...), b.Adds...)
 	if err := bridge.Error(s.step(b.Adds, func(call c.Invocation) ([]c.Tensor, error) {
 		return bridge.InScopeOf(call, call.Inputs, func(given []any) ([]any, error) {
-			batch := &Batch{Randomness: call.Randomness, rows: len(call.Randomness), names: names}
+			batch := &Batch{Randomness: call.Randomness, Count: countSamples(call.Randomness), rows: len(call.Randomness),
+				names: names}
 			for _, t := range given {
 				batch.Tensors = append(batch.Tensors, t.(*gotorch.Tensor))
 			}
@@ -204,4 +206,13 @@ func (b BatchStep) add(s *batchSteps) error {
 	}
 	s.names = after
 	return nil
+}
+
+// countSamples is the number of rows before those of zeros, which have a randomness of 0.
+func countSamples(randomness []uint64) int {
+	count := len(randomness)
+	for count > 0 && randomness[count-1] == 0 {
+		count--
+	}
+	return count
 }
