@@ -121,6 +121,19 @@ func TestErrorsOfGetNameTheSample(t *testing.T) {
 	}
 }
 
+func TestTensorsAreTakenAsTheyAre(t *testing.T) {
+	tensor := gotorch.From([]int{100, 101, 102}, 3)
+	dataset := must(data.FromTensors([]*gotorch.Tensor{tensor}, "i"))
+	tensor.AddScalarI(50)
+	if got := must(dataset.Get(0))[0].ItemInt(); got != 100 {
+		t.Error(got)
+	}
+	loader := open(t, dataset, data.Options{BatchSize: 3, Shuffle: gotorch.Some(false)})
+	if got := numbersOf(t, loader, 0); !slices.Equal(got[0], []int{100, 101, 102}) {
+		t.Error(got)
+	}
+}
+
 func TestDerivedDatasets(t *testing.T) {
 	tensors := must(data.FromTensors([]*gotorch.Tensor{gotorch.From([]int{100, 101, 102}, 3)}, "i"))
 	own := must(must(data.FromSamples(&squares{n: 20}, "i", "squares")).Map(

@@ -292,6 +292,35 @@ func TestSchemaOfLines(t *testing.T) {
 	}
 }
 
+// Of a field whose sequences are packed, a sample has all of its rows.
+func TestASampleHasAllOfItsPackedFields(t *testing.T) {
+	path := lines(t, "a.ndjson", `{"tokens": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}`, `{"tokens": [11]}`)
+	schema := &data.Schema{Format: data.JSONFormat,
+		Fields: []data.SchemaField{{Name: "tokens", DType: gotorch.Int64, Shape: []int{-1}}}}
+	dataset := must(data.FromSchema([]string{path}, schema, data.SchemaOptions{Packs: map[string]data.Pack{"tokens": {Length: 4}}}))
+	defer dataset.Close()
+	sample := must(dataset.Get(0))
+	wants := map[string][]int{
+		"tokens":             {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 0},
+		"tokens_segment_ids": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0},
+		"tokens_positions":   {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 0, 0},
+		"tokens_cu_seqlens":  {0, 4, 8, 10, 12},
+	}
+	if len(sample) != len(wants) {
+		t.Fatal(dataset.Names())
+	}
+	for i, name := range dataset.Names() {
+		want, shape := wants[name], []int{3, 4}
+		if name == "tokens_cu_seqlens" {
+			shape = []int{5}
+		}
+		got := sample[i].To(gotorch.Int64)
+		if !slices.Equal(got.Shape(), shape) || !slices.Equal(gotorch.ToSlice[int](got), want) {
+			t.Errorf("%s is %v, not %v of shape %v", name, got, want, shape)
+		}
+	}
+}
+
 func TestErrorsOfBatches(t *testing.T) {
 	path, schema := pictures(t, 4, 2)
 	first := func(loader *data.Loader) (err error) {
