@@ -70,7 +70,7 @@ class RecordTool(unittest.TestCase):
             self.check_ok(tandem("record", "convert", self.version_2(*options), "-o", back, "--version", "1"))
             self.assertEqual(self.read(back), self.read(self.original))
 
-    def records(self, *files):
+    def as_version_1(self, *files):
         """As RecordIO of one version and layout, so that the bytes can be compared."""
         path = self.path("as-records")
         self.check_ok(tandem("record", "convert", *files, "-o", path, "--version", "1"))
@@ -90,7 +90,7 @@ class RecordTool(unittest.TestCase):
             there = self.path(name)
             said = self.check_ok(tandem("record", "convert", whole, "-o", there, "--to", name))
             self.assertIn("6 records", said)
-            self.assertEqual(self.records(there), self.records(whole), name)
+            self.assertEqual(self.as_version_1(there), self.as_version_1(whole), name)
         part = self.path("part")
         self.check_ok(tandem("record", "convert", whole, "-o", part, "--to", "tfrecord", "--begin", "1", "--count", "2"))
         self.assertEqual(len(self.read(part)), 2 * 16 + 5)
@@ -123,7 +123,7 @@ class RecordTool(unittest.TestCase):
         self.check_ok(tandem("record", "convert", self.path("kept"), "-o", there, "--to", "tar"))
         with tarfile.open(there) as tar:
             self.assertEqual({info.name: tar.extractfile(info).read() for info in tar}, members)
-        self.assertEqual(self.records(there), self.records(source))
+        self.assertEqual(self.as_version_1(there), self.as_version_1(source))
         self.check_refused(tandem("record", "convert", self.original, "-o", self.path("no"), "--to", "tar"), "record 0",
                            "MessagePack")
         self.check_refused(tandem("record", "convert", source, source, "-o", self.path("no"), "--to", "idx"), "only read")
