@@ -307,6 +307,22 @@ class RecordTool(unittest.TestCase):
         self.check_refused(tandem("record", "import", self.path("nothing"), "-o", self.path("no")), "no images")
         self.assertFalse(os.path.exists(self.path("no")))
 
+    def test_links_have_the_names_that_they_are_under(self):
+        for name in ("pool/a.jpg", "pool/b.jpg", "store/x/1.jpg", "store/y/1.jpg"):
+            self.write(name, name.encode() + b"!")  # 10 bytes would have the end of a line as their length
+        for link, target in (("files/cat/1.jpg", "pool/a.jpg"), ("files/dog/1.jpg", "pool/b.jpg"),
+                             ("folders/cat", "store/x"), ("folders/dog", "store/y")):
+            os.makedirs(os.path.dirname(self.path(link)), exist_ok=True)
+            os.symlink(self.path(target), self.path(link))
+        output = self.path("records")
+        for folder in ("files", "folders", "folders/", "./folders"):
+            said = self.check_ok(tandem("record", "import", self.folder.name + "/" + folder, "-o", output))
+            self.assertIn("2 records of 2 classes", said)
+            self.assertIn('classes: ["cat","dog"]', self.check_ok(tandem("record", "info", output)))
+            one, two = self.records(output)
+            self.assertTrue(one.endswith(b"\xa5label\x00\xa4name\xa9cat/1.jpg"), one)
+            self.assertTrue(two.endswith(b"\xa5label\x01\xa4name\xa9dog/1.jpg"), two)
+
     def test_lists_of_mxnet_name_images_and_labels(self):
         self.write("root/a.jpg", b"A")
         listed, output = self.write("root/l.lst", b"0\t3\ta.jpg\n1\t0.5\t2\ta.jpg\n"), self.path("records")

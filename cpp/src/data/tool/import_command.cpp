@@ -78,7 +78,8 @@ Images images_of_folder(const std::string& folder) {
   std::vector<Image> images;
   for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink)) {
     if (!entry.is_regular_file() || !is_image(entry.path())) continue;
-    images.push_back({fs::relative(entry.path(), folder).generic_string(), {}, content_of_file(entry.path())});
+    // By name: a class may be a link, and so may its files be, to where others keep them.
+    images.push_back({entry.path().lexically_relative(folder).generic_string(), {}, content_of_file(entry.path())});
   }
   return label_by_folder(std::move(images), folder);
 }
