@@ -1,6 +1,7 @@
 #include "data/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,15 +11,32 @@
 #include <random>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
+namespace {
+
+// Refuses what a rename would put a file in the place of. What else is wrong with a path is said when it is opened.
+void check_replaceable(const std::string& path) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::kIo, "cannot create " + path + ": it is " + what);
+  };
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    refuse(file_kind(status.st_mode) + std::string(", not a regular file; give the name of a file"));
+  }
+  // /dev/stdout, where that is a file now.
+  std::error_code no_link;
+  if (std::filesystem::read_symlink(path, no_link).native().starts_with("/proc/")) {
+    refuse("a link to what the process has open; give the name of a file");
+  }
+}
+
+}  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;  // what is wrong with the path is said when the file is opened
-  if (std::filesystem::is_directory(path_, ignored)) {
-    throw Error(ErrorCode::kIo, "cannot create " + path_ + ": it is a folder");
-  }
+  check_replaceable(path_);
   std::random_device random;
   for (int attempt = 0; attempt < 100 && fd_ < 0; ++attempt) {
     temporary_ = path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(random() % 1000000);

@@ -8,7 +8,7 @@
 namespace tandem {
 
 // Writes to a temporary name beside `path`. commit() syncs the bytes, renames and syncs the folder; destroyed without
-// it, the temporary file is removed. Throws Error(kIo) naming `path`.
+// it, the temporary file is removed. Throws Error(kIo) naming `path`, also where a pipe, a device or a folder has it.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

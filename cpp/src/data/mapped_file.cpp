@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "data/file_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -17,19 +18,25 @@ MappedFile::MappedFile(const std::string& path) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path + ": " + std::strerror(errno));
   };
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) fail();
+  if (S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    fail();
+  }
+  // Its size of 0 is not that of what it gives, and opening it may wait for another program.
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIo, "cannot read " + path + ": it is " + file_kind(status.st_mode) +
+                                    ", not a regular file; copy what it gives to a file first, or pipe lines to "
+                                    "`tandem record write` without a file");
+  }
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail();
-  struct stat status;
   void* address = nullptr;
-  if (fstat(fd, &status) == 0) {
-    if (S_ISDIR(status.st_mode)) {
-      errno = EISDIR;
-      address = MAP_FAILED;
-    } else if (status.st_size > 0) {  // an empty range cannot be mapped
-      address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
-    }
-  } else {
+  if (fstat(fd, &status) != 0) {
     address = MAP_FAILED;
+  } else if (status.st_size > 0) {  // an empty range cannot be mapped
+    address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
   }
   const int error = errno;
   close(fd);

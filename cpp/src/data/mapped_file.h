@@ -7,7 +7,8 @@
 
 namespace tandem {
 
-// Throws Error(kNotFound) or Error(kIo) naming the file. Thread-safe after construction.
+// Throws Error(kNotFound) or Error(kIo) naming the file, kIo also for pipes and devices. Thread-safe after
+// construction.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -2,6 +2,7 @@
 import io
 import os
 import pty
+import stat
 import struct
 import subprocess
 import sys
@@ -214,6 +215,44 @@ class RecordTool(unittest.TestCase):
         self.check_ok(tandem("record", "write", "--whole", self.path("?.txt"), "-o", output))
         self.assertEqual(b"\n".join(self.records(output)), b"one\n\ntwo\r\nthree\nwhole")
         self.check_refused(tandem("record", "write", "--whole", "-o", output), "no file is given")
+
+    def test_pipes_and_devices_are_no_input(self):
+        pipe, output = self.path("pipe"), self.path("output")
+        os.mkfifo(pipe)
+        for arguments in (("write", pipe), ("write", "--whole", pipe), ("convert", pipe), ("import", pipe),
+                          ("write", "/dev/null"), ("convert", "--format", "lines", "/dev/null")):
+            self.check_refused(tandem("record", *arguments, "-o", output), "cannot read " + arguments[-1],
+                               "a device" if arguments[-1] == "/dev/null" else "a pipe", "to a file first",
+                               "`tandem record write` without a file")
+        self.check_refused(tandem("record", "repair", pipe, output), "a pipe")
+        done = subprocess.run([TANDEM, "record", "write", "/dev/stdin", "-o", output], input=b"a\n", capture_output=True,
+                              timeout=60)
+        self.check_refused(done, "cannot read /dev/stdin: it is a pipe")
+        self.assertEqual(os.listdir(self.folder.name), ["pipe"])
+        with open(self.write("lines", b"a\nb\n")) as lines:  # this one has a size
+            done = subprocess.run([TANDEM, "record", "write", "/dev/stdin", "-o", output], stdin=lines,
+                                  capture_output=True, timeout=60)
+        self.assertIn("2 records", self.check_ok(done))
+
+    def test_pipes_and_devices_are_no_output(self):
+        pipe, null, out = self.path("pipe"), self.path("null"), self.path("out")
+        os.mkfifo(pipe)
+        os.symlink("/dev/null", null)
+        os.symlink("/proc/self/fd/1", out)  # as /dev/stdout is
+        os.mkdir(self.path("folder"))
+        before = sorted(os.listdir(self.folder.name))
+        for output, kind in ((pipe, "a pipe"), (null, "a device"), (out, "a pipe"), (self.path("folder"), "a folder")):
+            for options in ((), ("--to", "lines")):
+                self.check_refused(tandem("record", "convert", self.original, "-o", output, *options),
+                                   f"cannot create {output}: it is {kind}", "give the name of a file")
+        with open(self.path("file"), "wb") as file:
+            done = subprocess.run([TANDEM, "record", "convert", self.original, "-o", out], stdout=file,
+                                  stderr=subprocess.PIPE, timeout=60)
+        self.check_refused(done, "a link to what the process has open")
+        self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+        self.assertEqual((os.readlink(null), os.readlink(out)), ("/dev/null", "/proc/self/fd/1"))
+        os.remove(self.path("file"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
 
     def test_an_index_is_written_beside(self):
         self.check_ok(tandem("record", "convert", self.original, "-o", self.path("v1"), "--version", "1"))
