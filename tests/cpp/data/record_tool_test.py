@@ -275,6 +275,37 @@ class RecordTool(unittest.TestCase):
         self.check_refused(tandem("record", "split", whole, "-o", self.path("r")), "--parts")
         self.check_refused(tandem("record", "merge", whole, self.original, "-o", merged), "tandem record convert")
 
+    def test_split_keeps_its_inputs(self):
+        self.check_ok(tandem("record", "split", self.original, "-o", self.path("train.rio"), "--parts", "4"))
+        before = {name: self.read(self.path(name)) for name in os.listdir(self.folder.name)}
+        self.assertEqual(len(before), 4)
+        inputs = self.path("train-{00000..00003}.rio")
+        for parts in ("1", "4", "8"):
+            self.check_refused(tandem("record", "split", inputs, "-o", self.path("train.rio"), "--parts", parts),
+                               "train-00000.rio", "which is read")
+        os.symlink(self.path("train-00003.rio"), self.path("link"))
+        self.check_refused(tandem("record", "split", self.path("link"), "-o", self.folder.name + "/./train.rio", "--parts",
+                                  "9"), "train-00003.rio", "which is read")
+        os.remove(self.path("link"))
+        self.assertEqual({name: self.read(self.path(name)) for name in os.listdir(self.folder.name)}, before)
+
+    def test_split_leaves_no_files_of_another_beside_its_own(self):
+        split = lambda *options: tandem("record", "split", self.original, "-o", self.path("a.rio"), *options)
+        self.check_ok(split("--parts", "4"))
+        for name in ("a-1.rio", "a-0000x.rio", "a-000009.rio", "a-00009.txt", "b-00009.rio"):
+            self.write(name, b"")
+        before = {name: self.read(self.path(name)) for name in os.listdir(self.folder.name)}
+        self.check_refused(split("--parts", "2"), self.path("a-00002.rio"), "only 2", "move it away")
+        self.check_refused(split("--records", "150"), self.path("a-00002.rio"))
+        self.assertEqual({name: self.read(self.path(name)) for name in os.listdir(self.folder.name)}, before)
+        self.check_ok(split("--parts", "4"))
+        self.check_ok(split("--parts", "5"))
+
+    def test_split_takes_any_number_of_records(self):
+        for count in (2**63 - 1, 300):
+            shown = self.check_ok(tandem("record", "split", self.original, "-o", self.path("a"), "--records", str(count)))
+            self.assertEqual(shown, self.path("a-00000") + ": 300 records\n")
+
     def test_merging_version_1_copies_chunks_as_they_are(self):
         gzip, plain, merged = self.path("gzip"), self.path("plain"), self.path("merged")
         self.check_ok(tandem("record", "convert", self.original, "-o", gzip, "--version", "1", "--compressor", "gzip"))

@@ -4,23 +4,12 @@
 #include <memory>
 
 #include "data/tool/commands.h"
+#include "data/tool/numbered_files.h"
 #include "data/tool/options.h"
 #include "data/tool/progress.h"
 #include "tandem/error.h"
 
 namespace tandem::data_tool {
-namespace {
-
-// "train.recordio", 3 → "train-00003.recordio".
-std::string numbered(const std::string& path, std::int64_t number) {
-  const auto slash = path.rfind('/'), dot = path.rfind('.');
-  const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1) && dot > 0;
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "-%05" PRId64, number);
-  return has_ending ? path.substr(0, dot) + digits + path.substr(dot) : path + digits;
-}
-
-}  // namespace
 
 void add_merge(CLI::App& record) {
   struct Flags {
@@ -63,18 +52,22 @@ void add_split(CLI::App& record) {
     const auto source = flags->input.open();
     const RecordIOWriterOptions options = flags->output.options(flags->input.metadata());
     const std::int64_t size = source->size();
-    const std::int64_t parts = flags->parts > 0 ? flags->parts : (size + flags->records - 1) / flags->records;
+    const std::int64_t parts =
+        flags->parts > 0 ? flags->parts : size / flags->records + (size % flags->records != 0 ? 1 : 0);
     if (parts > 99999) {
       throw Error(ErrorCode::kInvalidArgument, std::to_string(size) + " records would become " + std::to_string(parts) +
                                                    " files; choose more --records for each");
     }
+    const NumberedFiles files(flags->output.path());
+    files.refuse_inputs(parts, expand_record_paths(flags->input.paths()));
+    files.refuse_more_than(parts);
     Progress progress(flags->output.path(), size);
     std::int64_t at = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
       const std::int64_t rest = size - at;
       const std::int64_t count =
           flags->records > 0 ? std::min(rest, flags->records) : size / parts + (part < size % parts ? 1 : 0);
-      const std::string path = numbered(flags->output.path(), part);
+      const std::string path = files.path(part);
       RecordIOWriter writer(path, options);
       for (const std::int64_t end = at + count; at < end; ++at, progress.add()) writer.write(source->read(at).bytes);
       writer.close();
