@@ -149,6 +149,30 @@ class RecordTool(unittest.TestCase):
         self.assertLess(done.stdout[0], 10)  # a label
         self.check_refused(tandem("record", "cat", self.original, "--begin", "301"), "300 records", "301")
 
+    def one_record(self, content):
+        """A file of it."""
+        self.check_ok(tandem("record", "write", "--whole", self.write("content", content), "-o", self.path("one")))
+        return self.path("one")
+
+    def test_tars_hold_what_reads_back_as_the_same_alone(self):
+        text = lambda text: bytes([0xa0 + len(text)]) + text
+        sample = lambda key, *endings: (bytes([0x81 + len(endings)]) + text(b"__key__") + text(key) +
+                                        b"".join(text(ending) + b"\xc4\x01x" for ending in endings))
+        there = self.path("there.tar")
+        for good in (sample(b"a.b/__c", b"jpg", b"", b".d", b"e.f"), sample(b"__c__", b"jpg")):
+            source = self.one_record(good)
+            self.check_ok(tandem("record", "convert", source, "-o", there, "--to", "tar"))
+            self.assertEqual(self.as_version_1(there), self.as_version_1(source))
+        for bad, reason in ((sample(b"", b"jpg"), "no file's name"), (sample(b"a/", b"jpg"), "no file's name"),
+                            (sample(b"a/b.c", b"jpg"), "dot"), (sample(b".a", b"jpg"), "dot"),
+                            (sample(b"a\0b", b"jpg"), "zero byte"), (sample(b"a", b"j\0g"), "zero byte"),
+                            (sample(b"a", b"b/c"), "slash"), (sample(b"a", b"JPG"), "lower case"),
+                            (sample(b"a", b"jpg", b"cls", b"jpg"), "two files 'jpg'"),
+                            (sample(b"b/__a__", b""), "notes"), (sample(b"__a", b"b__"), "notes")):
+            refused = tandem("record", "convert", self.one_record(bad), "-o", self.path("no"), "--to", "tar")
+            self.check_refused(refused, self.path("no") + " cannot hold record 0", reason)
+            self.assertFalse(os.path.exists(self.path("no")))
+
     def test_damage_is_listed_and_repaired(self):
         path, repaired = self.version_2(), self.path("repaired")
         size = len(self.read(path))

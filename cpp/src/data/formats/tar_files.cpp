@@ -9,9 +9,6 @@ namespace {
 
 using recordio::Damaged;
 
-// A name of more is none.
-constexpr std::uint64_t kMostExtra = 1u << 20;
-
 // What members before a file say of it.
 struct Said {
   std::optional<std::string> name;
@@ -30,7 +27,7 @@ void check_size(const DataFile& file, std::uint64_t content, std::uint64_t size)
 }
 
 void hear(DataFile& file, const TarMember& member, Said& said) {
-  if (member.header.size > kMostExtra) throw Damaged{"has a name or pax header of more than 1 MiB"};
+  if (member.header.size > kTarMostExtra) throw Damaged{"has a name or pax header of more than 1 MiB"};
   const Record content = file.read(member.content, member.header.size);
   if (member.header.kind == kTarGnuName) {
     said.name.emplace(content.bytes.begin(), std::ranges::find(content.bytes, 0));

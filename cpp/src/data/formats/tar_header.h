@@ -13,6 +13,8 @@ inline constexpr std::uint64_t kTarBlock = 512;
 
 // In `kind`: what members there are, apart from files.
 inline constexpr char kTarPax = 'x', kTarPaxGlobal = 'g', kTarGnuName = 'L', kTarGnuLink = 'K';
+// A longer name, or pax header, is none.
+inline constexpr std::uint64_t kTarMostExtra = 1u << 20;
 
 struct TarHeader {
   std::string name;

@@ -2,8 +2,10 @@
 // tar.cpp reads it.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "data/formats/buffered.h"
 #include "data/formats/sinks.h"
@@ -81,16 +83,52 @@ class TarSink final : public BufferedSink {
     const auto mark = reader.content();
     const auto key = reader.content();
     if (!count || *count < 2 || !mark || text_of(*mark) != "__key__" || !key) refuse(wanted);
+    check_key(text_of(*key));
     if (text_of(*key) == last_key_) refuse("its key '" + last_key_ + "' is that of the record before");
+    std::set<std::string> endings;
     for (std::uint64_t i = 1; i < *count; ++i) {
       const auto ending = reader.content();
       const auto content = ending ? reader.content() : std::nullopt;
       if (!content) refuse(wanted);
-      member(text_of(*key) + (ending->empty() ? "" : "." + text_of(*ending)), *content);
+      check_ending(text_of(*ending));
+      if (!endings.insert(text_of(*ending)).second) refuse("it has two files '" + text_of(*ending) + "'");
+      const std::string name = text_of(*key) + (ending->empty() ? "" : "." + text_of(*ending));
+      check_name(name);
+      member(name, *content);
     }
     if (!reader.at_end()) refuse(wanted);
     last_key_ = text_of(*key);
   }
+
+  // What tar.cpp would read as another key or ending, or as no part of a record.
+  void check_key(const std::string& key) {
+    if (has_zero(key)) refuse("its key has a zero byte, which ends a name in a tar");
+    const std::string base = key.substr(key.rfind('/') + 1);
+    if (base.empty()) refuse("its key '" + key + "' is no file's name");
+    if (base.find('.') != std::string::npos) {
+      refuse("its key '" + key + "' has a dot in its last part, where a file's ending would begin");
+    }
+  }
+
+  void check_ending(const std::string& ending) {
+    if (has_zero(ending)) refuse("an ending has a zero byte, which ends a name in a tar");
+    if (ending.find('/') != std::string::npos) {
+      refuse("its file '" + ending + "' has a slash, which ends a folder's name");
+    }
+    if (std::ranges::any_of(ending, [](unsigned char c) { return std::tolower(c) != c; })) {
+      refuse("its file '" + ending + "' is not in lower case, as endings are read");
+    }
+  }
+
+  void check_name(const std::string& name) {
+    const std::string base = name.substr(name.rfind('/') + 1);
+    if (base.starts_with("__") && base.ends_with("__")) {
+      refuse("'" + name + "' would be one of WebDataset's own notes, which are no part of a record");
+    }
+    if (name.size() >= kTarMostExtra) refuse("a file's name has 1 MiB or more");
+  }
+
+  static bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
 
   void member(const std::string& name, Bytes content) {
     if (name.size() > kShortName) {
