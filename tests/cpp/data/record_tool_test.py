@@ -173,6 +173,15 @@ class RecordTool(unittest.TestCase):
             self.check_refused(refused, self.path("no") + " cannot hold record 0", reason)
             self.assertFalse(os.path.exists(self.path("no")))
 
+    def test_dmlc_is_not_written_beside_an_index_of_other_records(self):
+        there = self.path("a.rec")
+        index = self.write("a.idx", b"0\t0\n")
+        self.check_refused(tandem("record", "convert", self.original, "-o", there, "--to", "dmlc"), index, "move it away")
+        self.assertEqual(os.listdir(self.folder.name), ["a.idx"])
+        os.remove(index)
+        self.check_ok(tandem("record", "convert", self.original, "-o", there, "--to", "dmlc"))
+        self.assertEqual(self.as_version_1(there), self.as_version_1(self.original))
+
     def test_damage_is_listed_and_repaired(self):
         path, repaired = self.version_2(), self.path("repaired")
         size = len(self.read(path))

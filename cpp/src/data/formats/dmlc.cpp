@@ -60,10 +60,10 @@ class DmlcSource : public RecordSource {
 };
 
 std::shared_ptr<DataFile> find_index(const DataFile& file) {
-  const std::string& name = file.name();
-  if (!name.ends_with(".rec")) return nullptr;
+  const auto path = dmlc_index_path(file.name());
+  if (!path) return nullptr;
   try {
-    return file.open_other(name.substr(0, name.size() - 3) + "idx");
+    return file.open_other(*path);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kNotFound) throw;
     return nullptr;
@@ -156,6 +156,11 @@ std::uint64_t DmlcSource::fingerprint() const {
 }
 
 }  // namespace
+
+std::optional<std::string> dmlc_index_path(const std::string& path) {
+  if (!path.ends_with(".rec")) return {};
+  return path.substr(0, path.size() - 3) + "idx";
+}
 
 std::unique_ptr<RecordSource> open_dmlc(std::shared_ptr<DataFile> file) {
   return std::make_unique<DmlcSource>(std::move(file));

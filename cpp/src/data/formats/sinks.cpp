@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "crc32c.h"
 #include "data/formats/buffered.h"
@@ -36,7 +37,14 @@ class TFRecordSink final : public BufferedSink {
 // Its layout: dmlc.cpp.
 class DmlcSink final : public BufferedSink {
  public:
-  using BufferedSink::BufferedSink;
+  explicit DmlcSink(AtomicFile& file) : BufferedSink(file) {
+    const auto index = dmlc_index_path(file.path());
+    std::error_code ignored;
+    if (index && std::filesystem::exists(*index, ignored)) {
+      throw Error(ErrorCode::kInvalidArgument, *index + " is there, and would say which records " + file.path() +
+                                                   " has; move it away, or write a file of another name");
+    }
+  }
 
  private:
   static constexpr std::size_t kLongest = (1u << 29) - 1;
