@@ -196,6 +196,15 @@ class RecordTool(unittest.TestCase):
         self.assertRegex(done.stdout.decode(), r"\d\d\d records in \d+ chunks kept, 2 parts lost")
         self.assertIn("all chunks are intact", self.check_ok(tandem("record", "verify", repaired)))
 
+    def test_an_empty_file_is_repaired(self):
+        for version in ("1", "2"):
+            empty, repaired = self.path("empty"), self.path("repaired")
+            self.check_ok(tandem("record", "write", "--whole", self.write("x", b""), "-o", self.path("one")))
+            self.check_ok(tandem("record", "convert", self.path("one"), "-o", empty, "--count", "0", "--version", version))
+            self.assertIn("0 records in 0 chunks kept, 0 parts lost",
+                          self.check_ok(tandem("record", "repair", empty, repaired)))
+            self.assertEqual(self.read(repaired), self.read(empty))
+
     def test_mistakes_leave_no_file(self):
         output = self.path("output")
         for arguments, parts in (

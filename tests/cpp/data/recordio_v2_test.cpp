@@ -331,6 +331,15 @@ TEST_P(Repair, ATornTailIsLeftOut) {
   EXPECT_EQ(report.lost.size(), 1u);
 }
 
+TEST(RepairV2, AnEmptyFileLosesNothing) {
+  const TempDir dir;
+  write_records(dir / "empty", {}, options_of());
+  const RecordIORepair report = repair_recordio(dir / "empty", dir / "repaired");
+  EXPECT_EQ(report.chunks, 0u);
+  EXPECT_TRUE(report.lost.empty());
+  EXPECT_EQ(read_file(dir / "repaired"), read_file(dir / "empty"));
+}
+
 TEST(RepairV2, AMissingEndIsSaid) {
   const TempDir dir;
   write_records(dir / "file", random_records(30, 100, 7), options_of(Compressor::kNone, 300));

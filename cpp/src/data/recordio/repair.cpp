@@ -197,7 +197,7 @@ RecordIORepair repair_recordio(const std::string& source, const std::string& tar
   }();
   AtomicFile written(target);
   const RecordIORepair report = is_v2 ? repair_v2(bytes, written) : repair_v1(bytes, written);
-  if (report.chunks == 0 && !bytes.empty()) {
+  if (report.chunks == 0 && !report.lost.empty()) {  // a whole file may have no records
     throw Error(ErrorCode::kDataLoss, source + " has no whole chunk of RecordIO: nothing can be kept");
   }
   written.commit();
