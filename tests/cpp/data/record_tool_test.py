@@ -2,6 +2,7 @@
 import io
 import os
 import pty
+import re
 import stat
 import struct
 import subprocess
@@ -195,6 +196,33 @@ class RecordTool(unittest.TestCase):
         self.assertEqual(done.stderr.decode().count(": lost bytes "), 2)
         self.assertRegex(done.stdout.decode(), r"\d\d\d records in \d+ chunks kept, 2 parts lost")
         self.assertIn("all chunks are intact", self.check_ok(tandem("record", "verify", repaired)))
+
+    def chunks(self, path):
+        """Where they begin."""
+        return [int(at) for at in re.findall(r"chunk \d+ at byte (\d+)", self.check_ok(tandem("record", "info", path)))]
+
+    def test_all_damage_is_listed_where_a_file_does_not_open(self):
+        v1 = self.path("v1")
+        self.check_ok(tandem("record", "convert", self.original, "-o", v1, "--version", "1", "--chunk-mb", "0.029"))
+        at = self.chunks(v1)
+        self.assertEqual(len(at), 8)
+        for place in (at[1] + 100, at[3], at[7] + 100):
+            self.damage(v1, place)
+        done = tandem("record", "verify", v1)
+        self.check_refused(done, f"damaged: bytes {at[1]} to {at[2] - 1}: its checksum",
+                           f"damaged: bytes {at[3]} to {at[4] - 1}: its magic number",
+                           f"damaged: bytes {at[7]} to {len(self.read(v1)) - 1}: its checksum",
+                           f"chunk 3 at byte {at[3]} is damaged", "record repair")
+        self.assertEqual(done.stderr.count(b"damaged: bytes"), 3)
+        v2 = self.version_2()
+        at = self.chunks(v2)
+        for place in (at[2] + 1000, at[5], len(self.read(v2)) - 50):
+            self.damage(v2, place)
+        done = tandem("record", "verify", v2, self.original)
+        self.check_refused(done, f"damaged: bytes {at[2]} to {at[3] - 1}, records ",
+                           f"damaged: bytes {at[5]} to {at[6] - 1}, records ", "its trailer's checksum",
+                           "1 of 2 files are damaged")
+        self.assertEqual(done.stderr.count(b"damaged: bytes"), 2)
 
     def test_an_empty_file_is_repaired(self):
         for version in ("1", "2"):

@@ -1,3 +1,5 @@
+#include "data/recordio/repair.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -81,16 +83,16 @@ GoodChunk check_v1_chunk(Bytes rest, std::optional<RecordIODialect>& dialect) {
   return chunk;
 }
 
-RecordIORepair repair_v1(Bytes bytes, AtomicFile& target) {
+// Here and below: without a target nothing is kept.
+RecordIORepair repair_v1(Bytes bytes, std::optional<RecordIODialect> dialect, AtomicFile* target) {
   RecordIORepair report;
   Losses losses;
-  std::optional<RecordIODialect> dialect;
   for (std::uint64_t at = 0; at < bytes.size();) {
     const Bytes rest = bytes.subspan(at);
     try {
       const GoodChunk chunk = check_v1_chunk(rest, dialect);
       losses.flush(report);
-      target.append(rest.data(), chunk.bytes);
+      if (target) target->append(rest.data(), chunk.bytes);
       report.records += chunk.records;
       report.chunks += 1;
       at += chunk.bytes;
@@ -131,10 +133,11 @@ V2Parts find_parts(Bytes bytes, RecordIORepair& report) {
   return parts;
 }
 
-RecordIORepair repair_v2(Bytes bytes, AtomicFile& target) {
+RecordIORepair repair_v2(Bytes bytes, AtomicFile* target) {
   RecordIORepair report;
   V2Parts parts = find_parts(bytes, report);
-  v2::ChunkWriter writer(target, parts.metadata);
+  std::optional<v2::ChunkWriter> writer;
+  if (target) writer.emplace(*target, parts.metadata);
   Losses losses;
   std::uint64_t expected = 0;  // the record that comes next
   bool ended = false;          // the footer was seen
@@ -147,8 +150,10 @@ RecordIORepair repair_v2(Bytes bytes, AtomicFile& target) {
       if (header.type == v2::ChunkType::kRecords) {
         Buffer memory;
         const v2::RecordTable table(v2::chunk_content(bytes, at, header, memory), header.records, header.alignment);
-        writer.append(header.records, header.codec, header.alignment, header.content_bytes,
-                      bytes.subspan(at + v2::kBlock, header.stored_bytes));
+        if (writer) {
+          writer->append(header.records, header.codec, header.alignment, header.content_bytes,
+                         bytes.subspan(at + v2::kBlock, header.stored_bytes));
+        }
         report.records += static_cast<std::int64_t>(header.records);
         report.chunks += 1;
       }
@@ -170,11 +175,33 @@ RecordIORepair repair_v2(Bytes bytes, AtomicFile& target) {
     if (losses.empty()) report.lost.push_back("the end of the file, and " + rest + " that there were");
     losses.flush(report, "and " + rest + " that there were");
   }
-  writer.finish();
+  if (writer) writer->finish();
   return report;
 }
 
+// Where the beginning is damaged, later blocks tell.
+bool is_v2(Bytes bytes) {
+  if (bytes.size() < v2::kBlock || load_u32(bytes.data()) == kMagic) return false;
+  if (std::equal(v2::kMagic.begin(), v2::kMagic.end(), bytes.begin())) return true;
+  for (std::uint64_t at = v2::kBlock; at + v2::kBlock <= bytes.size(); at += v2::kBlock) {
+    try {
+      v2::check_chunk(bytes, at);
+      return true;
+    } catch (const Damaged&) {
+    }
+  }
+  return false;
+}
+
+RecordIORepair repair(Bytes bytes, std::optional<RecordIODialect> dialect, AtomicFile* target) {
+  return is_v2(bytes) ? repair_v2(bytes, target) : repair_v1(bytes, dialect, target);
+}
+
 }  // namespace
+
+RecordIORepair recordio::scan_damage(const std::string& file, std::optional<RecordIODialect> dialect) {
+  return repair(MappedFile(file).bytes(), dialect, nullptr);
+}
 
 RecordIORepair repair_recordio(const std::string& source, const std::string& target) {
   std::error_code ignored;
@@ -182,21 +209,8 @@ RecordIORepair repair_recordio(const std::string& source, const std::string& tar
     throw Error(ErrorCode::kInvalidArgument, source + " cannot be repaired in place; give another file to write");
   }
   const MappedFile file(source);
-  const Bytes bytes = file.bytes();
-  // Where the beginning is damaged, later blocks tell.
-  const bool is_v2 = bytes.size() >= v2::kBlock && load_u32(bytes.data()) != kMagic && [&] {
-    if (std::equal(v2::kMagic.begin(), v2::kMagic.end(), bytes.begin())) return true;
-    for (std::uint64_t at = v2::kBlock; at + v2::kBlock <= bytes.size(); at += v2::kBlock) {
-      try {
-        v2::check_chunk(bytes, at);
-        return true;
-      } catch (const Damaged&) {
-      }
-    }
-    return false;
-  }();
   AtomicFile written(target);
-  const RecordIORepair report = is_v2 ? repair_v2(bytes, written) : repair_v1(bytes, written);
+  const RecordIORepair report = repair(file.bytes(), {}, &written);
   if (report.chunks == 0 && !report.lost.empty()) {  // a whole file may have no records
     throw Error(ErrorCode::kDataLoss, source + " has no whole chunk of RecordIO: nothing can be kept");
   }

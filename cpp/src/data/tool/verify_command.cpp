@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "data/recordio/repair.h"
+#include "data/remote/remote_url.h"
 #include "data/tool/commands.h"
 #include "data/tool/options.h"
 #include "data/tool/progress.h"
@@ -58,9 +60,23 @@ void report(const std::string& file, const char* parts_name, std::int64_t parts,
               parts_name);
 }
 
+// That fails at the first header, footer or trailer that is damaged; all damage is said before.
+RecordIOReader open_recordio(const std::string& file, const RecordIOReaderOptions& options) {
+  try {
+    return RecordIOReader(file, options);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kDataLoss && !remote::is_remote(file)) {
+      for (const std::string& lost : recordio::scan_damage(file, options.dialect).lost) {
+        std::fprintf(stderr, "%s: damaged: %s\n", file.c_str(), lost.c_str());
+      }
+    }
+    throw;
+  }
+}
+
 void verify_recordio(const std::string& file, RecordIOReaderOptions options, unsigned threads) {
   options.index = false;  // what it says is to be found anew
-  RecordIOReader reader(file, options);
+  RecordIOReader reader = open_recordio(file, options);
   const auto chunks = static_cast<std::int64_t>(reader.chunk_count());
   report(file, "chunks", chunks, reader.size(), verify_parts(file, chunks, threads, [&](std::int64_t chunk) {
            return reader.verify(static_cast<std::size_t>(chunk));
