@@ -14,7 +14,8 @@ struct RemoteOptions {
   // Where what was fetched is kept for later runs; "": TANDEM_CACHE_DIR, else $XDG_CACHE_HOME/tandem, else
   // ~/.cache/tandem. It may be shared by processes.
   std::string cache_folder;
-  // Of all that lies there, about; 0: nothing is kept. Unset: TANDEM_CACHE_BYTES, else 10 GiB.
+  // Of all that lies there, whichever files it is of; of more than 16 processes, about. 0: nothing is kept. Unset:
+  // TANDEM_CACHE_BYTES, else 10 GiB.
   std::optional<std::uint64_t> cache_bytes;
   // How often a request is made before its failure is an error; between them is a growing pause.
   int attempts = 6;

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "data/atomic_file.h"
 #include "data/mapped_file.h"
 #include "data/recordio/bytes.h"
+#include "data/temporary_name.h"
 #include "tandem/error.h"
 
 namespace tandem::remote {
@@ -23,6 +26,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEnding = ".block";
 constexpr std::size_t kChecksumBytes = 4;  // of what stands before
+// The folder is looked at once so much of its limit was written. Of 10 GiB that is after 40 blocks, and adds about a
+// tenth to the time of writing them.
+constexpr std::uint64_t kLooks = 64;
+// No block takes so long to write: whoever began it is gone.
+constexpr std::int64_t kOldestTemporary = 3600;  // seconds
 
 }  // namespace
 
@@ -71,16 +79,11 @@ std::optional<Record> BlockFolder::find(const std::string& name) {
 }
 
 void BlockFolder::put(const std::string& name, std::span<const std::uint8_t> bytes) {
-  if (limit_ == 0 || bytes.size() + kChecksumBytes > limit_) return;
+  const std::uint64_t size = bytes.size() + kChecksumBytes;
+  bool reserved = false;
   try {
-    {
-      const std::lock_guard lock(mutex_);
-      written_since_look_ += bytes.size() + kChecksumBytes;
-      if (written_since_look_ > limit_ / 8) {
-        make_room();
-        written_since_look_ = bytes.size() + kChecksumBytes;
-      }
-    }
+    reserved = reserve(size);
+    if (!reserved) return;
     std::uint8_t checksum[kChecksumBytes];
     recordio::store_u32(checksum, crc32c(bytes));
     AtomicFile file(folder_ + "/" + name + kEnding);
@@ -89,34 +92,60 @@ void BlockFolder::put(const std::string& name, std::span<const std::uint8_t> byt
     file.commit_unsynced();
   } catch (const std::exception&) {  // a full disk: what was fetched is used all the same
   }
+  if (!reserved) return;
+  const std::lock_guard lock(mutex_);
+  being_written_ -= size;
 }
 
-// Down to what leaves room for as much as is written until the next look.
-void BlockFolder::make_room() {
+// Whether a block of so many bytes may be written.
+bool BlockFolder::reserve(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > limit_ || being_written_ > limit_ - bytes) return false;
+  if (written_since_look_ + bytes > limit_ / kLooks) {
+    if (!make_room(being_written_ + bytes)) return false;
+    written_since_look_ = being_written_;
+  }
+  written_since_look_ += bytes;
+  being_written_ += bytes;
+  return true;
+}
+
+// Down to what leaves room for `needed`, and for as much as is written until the next look. Whether that could be done.
+bool BlockFolder::make_room(std::uint64_t needed) {
   struct Block {
-    fs::file_time_type used;
+    std::int64_t used;
     std::uint64_t bytes;
     fs::path path;
   };
   std::vector<Block> blocks;
   std::uint64_t total = 0;
+  const std::int64_t now = ::time(nullptr);
   for (const auto& entry : fs::directory_iterator(folder_)) {
-    std::error_code gone;  // others make room as well
-    const auto bytes = entry.file_size(gone);
-    const auto used = gone ? fs::file_time_type{} : entry.last_write_time(gone);
-    if (gone || entry.path().extension() != kEnding) continue;
-    blocks.push_back({used, bytes, entry.path()});
+    const std::string name = entry.path().filename().string();
+    const auto target = target_of_temporary(name);
+    struct stat status;
+    if (!(target ? *target : name).ends_with(kEnding) || ::stat(entry.path().c_str(), &status) != 0 ||
+        !S_ISREG(status.st_mode)) {  // nothing of this folder's, or gone: others make room as well
+      continue;
+    }
+    if (target && status.st_mtim.tv_sec < now - kOldestTemporary) {
+      if (::unlink(entry.path().c_str()) == 0) continue;
+    }
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
     total += bytes;
+    if (!target)
+      blocks.push_back({status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec, bytes, entry.path()});
   }
-  const std::uint64_t goal = limit_ - limit_ / 4;
-  if (total <= goal) return;
+  const std::uint64_t goal = limit_ - std::max(limit_ / 4, needed);
+  if (total <= goal) return true;
   std::ranges::sort(blocks, {}, &Block::used);
   for (const Block& block : blocks) {
     if (total <= goal) break;
-    std::error_code gone;
-    fs::remove(block.path, gone);
-    total -= block.bytes;
+    std::error_code error;
+    fs::remove(block.path, error);  // that it is gone is none
+    if (!error) total -= block.bytes;
   }
+  return total <= limit_ - needed;
 }
 
 }  // namespace tandem::remote

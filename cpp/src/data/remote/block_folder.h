@@ -13,7 +13,10 @@
 namespace tandem::remote {
 
 // Thread-safe, and safe for several processes at a time: a block appears whole. What was not used for longest goes
-// first. Trouble with the folder is no error: blocks are not kept then.
+// first. One BlockFolder keeps the folder within its limit, also while many threads put blocks. Several, of as many
+// processes, do not see each other's last blocks: together they reach three quarters of the limit and, for each, a 64th
+// of it, or the blocks that its threads write at a time where those are more. Trouble with the folder is no error:
+// blocks are not kept then.
 class BlockFolder {
  public:
   // Makes the folder if needed. With `limit_bytes` 0 nothing is kept.
@@ -24,12 +27,14 @@ class BlockFolder {
   void put(const std::string& name, std::span<const std::uint8_t> bytes);
 
  private:
-  void make_room();
+  bool reserve(std::uint64_t bytes);
+  bool make_room(std::uint64_t needed);
 
   const std::string folder_;
   const std::uint64_t limit_;
   std::mutex mutex_;
   std::uint64_t written_since_look_;  // others write as well, so that only looking tells what is there
+  std::uint64_t being_written_ = 0;
 };
 
 // What the environment says, where options do not; no folder is "".

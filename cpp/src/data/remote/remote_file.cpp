@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "data/fingerprint.h"
-#include "data/remote/block_folder.h"
 #include "data/remote/range_client.h"
+#include "data/remote/shared_block_folder.h"
 #include "tandem/error.h"
 
 namespace tandem::remote {
@@ -27,8 +27,8 @@ class RemoteFile : public DataFile {
       : DataFile(path),
         client_(resolve(path, options), options),
         options_(options),
-        folder_(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
-                options.cache_bytes ? *options.cache_bytes : default_cache_bytes()) {
+        folder_(shared_block_folder(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
+                                    options.cache_bytes ? *options.cache_bytes : default_cache_bytes())) {
     RangeReply first = client_.get(0, kBlock);
     size_ = first.file_size;
     version_ = first.version;
@@ -77,7 +77,7 @@ class RemoteFile : public DataFile {
 
   RangeClient client_;
   const RemoteOptions options_;
-  BlockFolder folder_;
+  const std::shared_ptr<BlockFolder> folder_;
   std::uint64_t size_ = 0;
   std::string version_, block_prefix_;
   std::array<std::mutex, 16> fetching_;  // a block's is that of its number
@@ -94,7 +94,7 @@ std::optional<Record> RemoteFile::find(std::uint64_t block) {
     }
   }
   if (block_prefix_.empty()) return {};
-  auto found = folder_.find(block_prefix_ + std::to_string(block));
+  auto found = folder_->find(block_prefix_ + std::to_string(block));
   if (!found || found->bytes.size() != bytes_of(block)) return {};
   remember(block, *found);
   return found;
@@ -124,7 +124,7 @@ Record RemoteFile::request(std::uint64_t first, std::uint64_t last) {
   const auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(reply.bytes));
   for (std::uint64_t block = first; block <= last; ++block) {
     const Bytes content = Bytes(*bytes).subspan((block - first) * kBlock, bytes_of(block));
-    if (!block_prefix_.empty()) folder_.put(block_prefix_ + std::to_string(block), content);
+    if (!block_prefix_.empty()) folder_->put(block_prefix_ + std::to_string(block), content);
     // A block of many would keep all of them.
     if (first == last) remember(block, {content, bytes});
   }
