@@ -49,6 +49,7 @@ struct OpenRecordsOptions {
 // A path may be a pattern of the shell (`*`, `?`, `[…]`; what it matches is sorted by bytes), have ranges of numbers
 // (`train-{000..127}.tar`), or be `@list.txt`: a text file of such paths, one a line, relative to that file; empty
 // lines and those that begin with # are skipped. A URL, http://, https:// or s3://, may have ranges, but is no pattern.
+// Of files of this host, the index FILE.idx that a reader wrote beside another of them is left out.
 //
 // Errors: Error(kNotFound) for what is not there, kInvalidArgument for no paths and for a file whose format is not
 // known, kDataLoss for a damaged one; each names the file and what to do.

@@ -6,9 +6,13 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 
 #include "data/data_file.h"
+#include "data/recordio/v1_index.h"
 #include "data/remote/remote_url.h"
+#include "data/temporary_name.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
 
@@ -130,6 +134,23 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
   if (out.size() == before) throw Error(ErrorCode::kInvalidArgument, "the list " + list + " names no file");
 }
 
+// Patterns match FILE.idx as well, which a reader wrote beside FILE, and what another process is making of it. Patterns
+// of a shell do so too, so that this looks at all files.
+void leave_out_indexes(std::vector<std::string>& files) {
+  constexpr std::string_view kEnding = ".idx";
+  std::unordered_set<std::string_view> names;
+  std::unordered_set<std::string> indexes;
+  for (const std::string& file : files) {
+    const auto target = target_of_temporary(file);
+    const std::string_view index = target ? *target : file;
+    if (!index.ends_with(kEnding) || remote::is_remote(file)) continue;
+    if (names.empty()) names.insert(files.begin(), files.end());
+    if (!names.contains(index.substr(0, index.size() - kEnding.size()))) continue;
+    if (target || recordio::is_index_file(file)) indexes.insert(file);
+  }
+  std::erase_if(files, [&](const std::string& file) { return indexes.contains(file); });
+}
+
 }  // namespace
 
 std::vector<std::string> expand_record_paths(const std::vector<std::string>& paths) {
@@ -142,6 +163,7 @@ std::vector<std::string> expand_record_paths(const std::vector<std::string>& pat
     }
   }
   if (files.empty()) throw Error(ErrorCode::kInvalidArgument, "no files of records are given");
+  leave_out_indexes(files);
   return files;
 }
 

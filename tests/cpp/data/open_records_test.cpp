@@ -15,6 +15,7 @@ namespace {
 
 using namespace test;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -59,6 +60,32 @@ TEST_F(OpenRecords, PatternsAreSortedByBytes) {
   std::filesystem::create_directory(dir_ / "a-folder");
   EXPECT_THAT(expand({"a-*"}), ElementsAre("a-10", "a-2"));
   EXPECT_ERROR(expand({"c*"}), ErrorCode::kNotFound, dir_ / "c*");
+}
+
+// Of shards without an ending, `*` matches what a reader wrote beside them.
+TEST_F(OpenRecords, AReadersOwnIndexIsNoFileOfRecords) {
+  const Records records = random_records(400, 20, 6);
+  const std::vector<std::string> shards = {"train-00000-of-00002", "train-00001-of-00002"};
+  for (const auto& shard : shards) write_records(dir_ / shard, records, {Compressor::kNone, 1});
+  EXPECT_EQ(open_records({dir_ / "train-*"})->size(), 800);
+  ASSERT_THAT(dir_.names(), ::testing::IsSupersetOf({shards[0] + ".idx", shards[1] + ".idx"}));
+  write_text(dir_ / (shards[1] + ".idx.tmp123-456789"), "");  // another rank's
+  EXPECT_THAT(expand({"train-*"}), ElementsAreArray(shards));
+  EXPECT_EQ(open_records({dir_ / "train-*"})->size(), 800);
+  // As a shell's pattern gives them.
+  EXPECT_THAT(expand({shards[0], shards[0] + ".idx"}), ElementsAre(shards[0]));
+  EXPECT_THAT(expand({shards[0] + ".idx"}), ElementsAre(shards[0] + ".idx"));
+}
+
+TEST_F(OpenRecords, OthersFilesWithAnIndexsNameStay) {
+  write_text(dir_ / "x", "one\n");
+  write_text(dir_ / "x.idx", "two\n");
+  write_text(dir_ / "x.idx.tmp", "three\n");
+  EXPECT_THAT(expand({"x*"}), ElementsAre("x", "x.idx", "x.idx.tmp"));
+  write_records(dir_ / "y", {"y"});
+  write_recordio_index(dir_ / "y");
+  std::filesystem::remove(dir_ / "y");
+  EXPECT_THAT(expand({"y*"}), ElementsAre("y.idx"));  // opening says what it is
 }
 
 TEST_F(OpenRecords, ANameThatIsThereIsNoPattern) {

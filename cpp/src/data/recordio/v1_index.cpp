@@ -151,6 +151,14 @@ std::optional<V1Index> load_index(DataFile& file, std::optional<RecordIODialect>
   return index;
 }
 
+bool is_index_file(const std::string& path) {
+  try {
+    return is_index(*open_data_file(path));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void save_index(DataFile& file, const V1Index& index) {
   const std::string path = index_path(file);
   if (const auto there = open_index(file); there && !is_index(*there)) {

@@ -36,6 +36,8 @@ V1Index walk_chunks(DataFile& file, RecordIODialect dialect);
 
 // What the sidecar says, once it fits the file; none where it is missing, stale, damaged, or for another dialect.
 std::optional<V1Index> load_index(DataFile& file, std::optional<RecordIODialect> dialect);
+// Whether a file of this host is an index, of whichever file.
+bool is_index_file(const std::string& path);
 // Throws Error(kIo), also where a file that is no index has its name.
 void save_index(DataFile& file, const V1Index& index);
 
