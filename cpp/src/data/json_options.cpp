@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::options {
@@ -14,6 +15,9 @@ namespace {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& what) {
+  if (json_depth(text) > kDeepestJson) {
+    invalid(what + " is nested more than " + std::to_string(kDeepestJson) + " deep");
+  }
   // The parser keeps the last of two equal keys, which would hide a mistake.
   std::vector<std::set<std::string>> keys;
   std::string repeated;

@@ -13,7 +13,8 @@ namespace tandem::options {
 
 using Json = nlohmann::ordered_json;
 
-// Throws Error(kInvalidArgument) for what is no JSON, or has a key twice in one object. `what` is its name in errors.
+// Throws Error(kInvalidArgument) for what is no JSON, has a key twice in one object, or is nested deeper than any of
+// what options are. `what` is its name in errors.
 Json parse_json(std::string_view text, const std::string& what);
 
 class Object {

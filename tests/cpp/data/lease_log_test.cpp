@@ -54,6 +54,8 @@ TEST(LeaseLog, RefusesWhatIsNone) {
   };
   EXPECT_TRUE(CommittedStep::parse(with_parts("[]")).parts.empty());
   EXPECT_ERROR(CommittedStep::parse(with_parts("3")), kInvalid, "parts is no array");
+  const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');  // too much to be shown
+  EXPECT_ERROR(CommittedStep::parse(R"({"generation":)" + nested + "}"), kInvalid, "record of a step", "256 deep");
   EXPECT_ERROR(CommittedStep::parse(with_parts("[[0,1]]")), kInvalid, "parts[0]");
   EXPECT_ERROR(CommittedStep::parse(with_parts("[[0,1,2],[0,1,-2]]")), kInvalid, "parts[1]", "negative");
   EXPECT_ERROR(CommittedStep::parse(with_parts("[[5000000000,1,2]]")), kInvalid, "parts[0]", "too much");

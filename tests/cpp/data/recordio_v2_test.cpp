@@ -7,6 +7,7 @@
 
 #include "cpp/data/expect_error.h"
 #include "cpp/data/temp_dir.h"
+#include "cpp/data/v2_without_records.h"
 #include "crc32c.h"
 #include "tandem/recordio.h"
 
@@ -92,6 +93,29 @@ TEST(RecordIOV2, KeepsSchemaAndMetadata) {
   const RecordIOReader reader(dir / "file");
   EXPECT_EQ(reader.metadata().schema, options.metadata.schema);
   EXPECT_EQ(reader.metadata().user, options.metadata.user);
+}
+
+// What writes JSON calls itself: a file of two megabytes would take all of the stack.
+TEST(RecordIOV2, DeeplyNestedMetadataAreRefused) {
+  const TempDir dir;
+  const auto metadata = [](std::size_t depth) {
+    return R"({"schema":)" + test::nested_json(depth - 1) + R"(,"user":{"k":"[[[\"[[["}})";
+  };
+  write_file(dir / "file", test::v2_without_records(metadata(256)));
+  EXPECT_EQ(RecordIOReader(dir / "file").metadata().schema, test::nested_json(255));
+  for (const std::size_t depth : {257, 1'000'000}) {
+    write_file(dir / "file", test::v2_without_records(metadata(depth)));
+    EXPECT_ERROR(RecordIOReader(dir / "file"), ErrorCode::kDataLoss, dir / "file", "nested more than 256 deep");
+    EXPECT_ERROR(repair_recordio(dir / "file", dir / "repaired"), ErrorCode::kDataLoss, "no whole chunk");
+  }
+  auto options = options_of();
+  options.metadata.schema = test::nested_json(255);
+  write_records(dir / "file", {"x"}, options);
+  EXPECT_EQ(RecordIOReader(dir / "file").metadata().schema, options.metadata.schema);
+  for (const std::size_t depth : {256, 1'000'000}) {
+    options.metadata.schema = test::nested_json(depth);
+    EXPECT_ERROR(RecordIOWriter(dir / "file", options), ErrorCode::kInvalidArgument, "schema", "255 deep");
+  }
 }
 
 TEST(RecordIOV2, TheSameRecordsGiveTheSameFile) {

@@ -5,6 +5,7 @@
 //
 // Mutations are blind, so checksums are made right again in half of the cases: else nothing would get past them.
 #include "cpp/data/temp_dir.h"
+#include "cpp/data/v2_without_records.h"
 #include "crc32c.h"
 #include "data/recordio/v1_format.h"
 #include "fuzz/fuzz.h"
@@ -56,6 +57,8 @@ class Fuzzer {
         corpus_.push_back(tandem::test::read_file(dir_ / "w"));
       }
     }
+    const std::string schema = tandem::test::nested_json(100);
+    corpus_.push_back(tandem::test::v2_without_records(R"({"schema":)" + schema + R"(,"user":{}})"));
     make_dialects();
     images_ = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     labels_ = {0, 0, 8, 1, 0, 0, 0, 3, 0, 1, 2};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "crc32c.h"
+#include "json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::recordio::v2 {
@@ -203,6 +204,10 @@ std::vector<std::uint8_t> zstd_compress(Bytes content, int level) {
 std::string encode_metadata(const RecordIOMetadata& metadata) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!metadata.schema.empty()) {
+    if (json_depth(metadata.schema) >= kDeepestJson) {  // it lies within an object
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the schema is nested more than " + std::to_string(kDeepestJson - 1) + " deep");
+    }
     json["schema"] = nlohmann::ordered_json::parse(metadata.schema, nullptr, /*allow_exceptions=*/false);
     if (json["schema"].is_discarded()) throw Error(ErrorCode::kInvalidArgument, "the schema is no JSON");
   }
@@ -216,6 +221,9 @@ std::string encode_metadata(const RecordIOMetadata& metadata) {
 }
 
 RecordIOMetadata decode_metadata(Bytes text) {
+  if (json_depth({reinterpret_cast<const char*>(text.data()), text.size()}) > kDeepestJson) {
+    throw Damaged{"its metadata are nested more than " + std::to_string(kDeepestJson) + " deep"};
+  }
   const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("user") || !json["user"].is_object()) {
     throw Damaged{"its metadata is no JSON object with an object \"user\""};

@@ -94,7 +94,9 @@ Bytes chunk_content(Bytes file, std::uint64_t offset, const ChunkHeader& header,
 
 std::vector<std::uint8_t> zstd_compress(Bytes content, int level);
 
+// Throws Error(kInvalidArgument) for a schema that is no JSON, or nested so deeply that it would not be read, and for
+// text that is not UTF-8.
 std::string encode_metadata(const RecordIOMetadata& metadata);
-RecordIOMetadata decode_metadata(Bytes text);
+RecordIOMetadata decode_metadata(Bytes text);  // throws Damaged
 
 }  // namespace tandem::recordio::v2
