@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::safetensors {
@@ -100,6 +101,9 @@ Header parse(const std::string& path, std::string_view start, std::uint64_t file
     reader.fail("its header claims " + std::to_string(length) + " bytes, the file has " + std::to_string(file_size));
   }
   const std::string_view text = start.substr(kLength, length);
+  if (json_depth(text) > kDeepestJson) {
+    reader.fail("its header is nested more than " + std::to_string(kDeepestJson) + " deep");
+  }
   // JSON's parser keeps the last of two equal keys; here that would hide a tensor.
   std::vector<std::string> names;
   const auto note_names = [&](int depth, Json::parse_event_t event, Json& value) {

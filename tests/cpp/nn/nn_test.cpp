@@ -219,6 +219,9 @@ TEST_F(Safetensors, RefusesFilesThatAreNotWhatTheyClaim) {
   refuses(one("F32", "[2]", "[4,12]"), 12, "begins at byte 4");
   refuses(one("F32", "[2]", "[0]"), 8, "no pair");
   refuses(one("F32", "2", "[0,8]"), 8, "no list");
+  const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  write(one("F32", "[" + nested + "]", "[0,8]"), 8);
+  expect_refused("256 deep");
   refuses(R"({"a":3})", 0, "no object");
   refuses(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", 8, "has no dtype");
   refuses(R"({"__metadata__":{"a":1}})", 0, "no string");
