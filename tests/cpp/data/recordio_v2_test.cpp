@@ -9,6 +9,7 @@
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
 #include "crc32c.h"
+#include "data/recordio/record_file.h"
 #include "tandem/recordio.h"
 
 namespace tandem {
@@ -227,6 +228,54 @@ TEST(RecordIOV2, EveryTruncationIsFound) {
     write_file(dir / "bad", FileBytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)));
     EXPECT_FALSE(is_good(dir / "bad")) << size;
   }
+}
+
+// A file on another host, as far as it counts what is fetched of it.
+class CountedFile : public DataFile {
+ public:
+  explicit CountedFile(FileBytes bytes) : DataFile("counted"), bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  std::optional<std::int64_t> modified() const override { return {}; }
+  Record read(std::uint64_t offset, std::uint64_t length) override {
+    fetched += length;
+    return {std::span<const std::uint8_t>(bytes_).subspan(offset, length), nullptr};
+  }
+  std::shared_ptr<DataFile> open_other(const std::string&) const override { return nullptr; }
+
+  std::uint64_t fetched = 0;
+
+ private:
+  const FileBytes bytes_;
+};
+
+TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
+  const TempDir dir;
+  write_records(dir / "file", Records(100, std::string(10'000, 'x')), options_of(Compressor::kNone, 20'000));
+  const FileBytes good = read_file(dir / "file");
+  const std::uint64_t end = good.size() - 64, first_chunk = RecordIOReader(dir / "file").chunk(0).offset;
+  const auto open_with = [&](std::uint64_t footer_offset, std::uint64_t chunks) {
+    FileBytes bytes = good;
+    recordio::store_u64(bytes.data() + end + 8, footer_offset);
+    recordio::store_u64(bytes.data() + end + 24, chunks);
+    recordio::store_u32(bytes.data() + end + 60, crc32c({bytes.data() + end, 60}));
+    const auto file = std::make_shared<CountedFile>(std::move(bytes));
+    EXPECT_ERROR(recordio::open_v2(file, nullptr), ErrorCode::kDataLoss, "counted", "trailer");
+    EXPECT_LT(file->fetched, 1000u) << footer_offset << " " << chunks;
+  };
+  const std::uint64_t footer = recordio::load_u64(good.data() + end + 8),
+                      count = recordio::load_u64(good.data() + end + 24);
+  const auto file = std::make_shared<CountedFile>(good);
+  EXPECT_EQ(recordio::open_v2(file, nullptr)->size(), 100);
+  EXPECT_LT(file->fetched, 4000u);  // the footer has 3200
+  open_with(first_chunk, count);
+  open_with(first_chunk, (end - first_chunk - 64) / 32);  // as many as would fill it
+  open_with(0, (end - 64) / 32);
+  open_with(footer, count + 2);
+  open_with(footer, count - 2);
+  open_with(footer, ~0ull / 32);
+  open_with(footer + 64, count);
+  open_with(end, 0);
+  open_with(~0ull - 63, count);
 }
 
 TEST(RecordIOV2, ThreadsShareAReaderAndAWriter) {

@@ -88,12 +88,17 @@ void V2File::open() {
 
 // Every byte between metadata and trailer belongs to a chunk, and so to a checksum.
 void V2File::read_footer(const Trailer& trailer, std::uint64_t first_chunk) {
-  const std::uint64_t size = file_->size();
-  if (trailer.footer_offset > size - kBlock) throw Damaged{"its trailer does not lead to its footer"};
+  const std::uint64_t size = file_->size(), end = size - kBlock;
+  // Before any of the footer is read: on another host, a trailer that lies would have all of the file fetched.
+  if (trailer.footer_offset < first_chunk || trailer.footer_offset > end ||
+      trailer.chunks > (trailer.footer_offset - first_chunk) / kBlock ||
+      end - trailer.footer_offset != kBlock + padded(trailer.chunks * kFooterEntryBytes)) {
+    throw Damaged{"its trailer does not lead to its footer"};
+  }
   const Record rest = file_->read(trailer.footer_offset, size - trailer.footer_offset);
   const ChunkHeader footer = check_chunk(rest.bytes, 0);
   if (footer.type != ChunkType::kFooter || footer.sync != header_.sync ||
-      trailer.footer_offset + footer.whole_bytes() != size - kBlock) {
+      trailer.footer_offset + footer.whole_bytes() != end) {
     throw Damaged{"its trailer does not lead to its footer"};
   }
   if (footer.records != trailer.chunks || footer.first_record != trailer.records ||
