@@ -1,6 +1,7 @@
 """Files on http:// and s3://, from a server of this test's own that fails in the ways servers do:
 record_remote_test.py TANDEM."""
 import datetime
+import email.utils
 import hashlib
 import hmac
 import http.server
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -18,13 +20,14 @@ KEY, SECRET, TOKEN, REGION = "AKIDEXAMPLE", "secret/with+signs", "session-token"
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves `files` by ranges. `trouble` is a list of what happens to the next requests, in order."""
+    """Serves `files` by ranges. `trouble` is a list of what happens to the next requests, in order; a number says until
+    when the server is busy, in seconds, and is sent as a date."""
     daemon_threads = True
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock = threading.Lock()
-        self.files, self.trouble, self.requests, self.signed = {}, [], [], False
+        self.files, self.trouble, self.requests, self.times, self.signed = {}, [], [], [], False
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
@@ -54,11 +57,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = urllib.parse.unquote(self.path)
         with server.lock:
             server.requests.append((path, self.headers.get("Range")))
+            server.times.append(time.monotonic())
             trouble = server.trouble.pop(0) if server.trouble else None
         if server.signed and not self.signature_is_right():
             return self.answer(403)
         if trouble == "503":
             return self.answer(503, b"busy", [("Retry-After", "0")])
+        if isinstance(trouble, int):
+            return self.answer(503, b"busy", [("Retry-After", email.utils.formatdate(time.time() + trouble, usegmt=True))])
         if trouble == "drop":
             self.close_connection = True
             return self.connection.close()
@@ -188,6 +194,15 @@ class Remote(unittest.TestCase):
                 empty = os.path.join(self.folder.name, f"{trouble}{position}")
                 self.check_records(self.server.url("/v2"), TANDEM_CACHE_DIR=empty)
                 self.assertEqual(self.server.trouble, [])
+
+    def test_a_server_that_says_when_is_not_asked_before(self):
+        # A date has whole seconds. Nobody waits for a day.
+        for seconds, least, most in ((4, 3, 8), (86400, 10, 18), (-60, 0, 2)):
+            self.server.trouble, self.server.times = [seconds], []
+            self.check_records(self.server.url("/v2"), TANDEM_CACHE_DIR=os.path.join(self.folder.name, str(seconds)))
+            waited = self.server.times[1] - self.server.times[0]
+            self.assertGreaterEqual(waited, least - 0.1)
+            self.assertLessEqual(waited, most)
 
     def test_redirects_are_followed(self):
         self.server.trouble = ["redirect"]

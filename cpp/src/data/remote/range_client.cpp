@@ -14,13 +14,14 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-constexpr Milliseconds kFirstPause{200}, kLongestPause{10'000};
+constexpr Milliseconds kFirstPause{200};
+constexpr std::chrono::seconds kLongestPause{10};  // nothing ends one early
 constexpr Milliseconds kLongestTimeout{std::chrono::hours(24)};
 constexpr long kMostRedirects = 5;
 
 // What a reply's header lines say.
 struct Headers {
-  std::string content_range, etag, last_modified, retry_after;
+  std::string content_range, etag, last_modified;
 
   void take(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
@@ -37,7 +38,6 @@ struct Headers {
     if (name == "content-range") content_range = value;
     if (name == "etag") etag = value;
     if (name == "last-modified") last_modified = value;
-    if (name == "retry-after") retry_after = value;
   }
 };
 
@@ -184,9 +184,9 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   };
   if (may_pass(status)) {
     attempt.again = true;
-    int seconds = 0;
-    std::from_chars(headers.retry_after.data(), headers.retry_after.data() + headers.retry_after.size(), seconds);
-    attempt.pause = std::min<Milliseconds>(std::chrono::seconds(std::max(0, seconds)), kLongestPause);
+    curl_off_t seconds = 0;  // until then, also where the server says a date, which may be over
+    curl.easy_getinfo(handle.get(), CURLINFO_RETRY_AFTER, &seconds);
+    attempt.pause = std::chrono::seconds(std::clamp<curl_off_t>(seconds, 0, kLongestPause.count()));
     return refused(ErrorCode::kIo, "the server answers " + std::to_string(status));
   }
   if (status == 404 || status == 410) return refused(ErrorCode::kNotFound, "the server has no such file");
@@ -245,7 +245,7 @@ RangeReply RangeClient::get(std::uint64_t begin, std::uint64_t length) {
     // Not all ranks at the same moment.
     const Milliseconds jitter{std::uniform_int_distribution<Milliseconds::rep>(0, pause.count() / 2)(random)};
     std::this_thread::sleep_for(std::max(attempt.pause, pause / 2 + jitter));
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min<Milliseconds>(2 * pause, kLongestPause);
   }
 }
 

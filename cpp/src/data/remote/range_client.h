@@ -20,8 +20,9 @@ struct RangeReply {
 };
 
 // Thread-safe. A request that fails for a reason that may pass (no connection, a reply cut off, 408, 429, 5xx) is made
-// again, after a pause. Errors: Error(kNotFound) for 404 and 410, kUnsupported where a server sends files whole only,
-// kIo for others; all name the URL, and what the server said.
+// again, after a pause of ten seconds at most, also where the server asks for more. Errors: Error(kNotFound) for 404
+// and 410, kUnsupported where a server sends files whole only, kIo for others; all name the URL, and what the server
+// said.
 class RangeClient {
  public:
   // Throws Error(kInvalidArgument) for options that cannot be.
