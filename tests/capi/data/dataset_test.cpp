@@ -203,8 +203,8 @@ TEST_F(CapiDataset, MadeOfOthers) {
   tdm_tensor* const tensors[] = {ids.get()};
   ASSERT_OK(tdm_dataset_from_tensors(tensors, 1, &name, &made));
   const Dataset fifties(made);
-  const Ids other(3, -1);  // the data set has what the tensor was
-  ASSERT_OK(tdm_tensor_copy_from(ids.get(), other.data(), other.size() * sizeof other[0]));
+  const Ids changed(3, -1);  // the data set has what the tensor was
+  ASSERT_OK(tdm_tensor_copy_from(ids.get(), changed.data(), changed.size() * sizeof changed[0]));
   const tdm_dataset* const parts[] = {twice.get(), fifties.get()};
   ASSERT_OK(tdm_dataset_concat(parts, 2, &made));
   const Dataset both(made);
