@@ -462,6 +462,9 @@ class RecordTool(unittest.TestCase):
             one, two = self.records(output)
             self.assertTrue(one.endswith(b"\xa5label\x00\xa4name\xa9cat/1.jpg"), one)
             self.assertTrue(two.endswith(b"\xa5label\x01\xa4name\xa9dog/1.jpg"), two)
+        os.symlink(self.path("nowhere"), self.path("files/dog/2.jpg"))
+        self.check_refused(tandem("record", "import", self.path("files"), "-o", output), "files/dog/2.jpg", "No such file")
+        self.assertEqual(len(self.records(output)), 2)
 
     def test_lists_of_mxnet_name_images_and_labels(self):
         self.write("root/a.jpg", b"A")

@@ -77,7 +77,8 @@ std::function<Record()> content_of_file(std::string path) {
 Images images_of_folder(const std::string& folder) {
   std::vector<Image> images;
   for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink)) {
-    if (!entry.is_regular_file() || !is_image(entry.path())) continue;
+    // What else is no file, such as a link to nothing, is not left out: reading it fails.
+    if (entry.is_directory() || !is_image(entry.path())) continue;
     // By name: a class may be a link, and so may its files be, to where others keep them.
     images.push_back({entry.path().lexically_relative(folder).generic_string(), {}, content_of_file(entry.path())});
   }
