@@ -18,6 +18,7 @@
 #include "launch/failure.h"
 #include "launch/port.h"
 #include "launch/process_tree.h"
+#include "launch/relay.h"
 #include "launch/signals.h"
 #include "launch/supervisor.h"
 
@@ -88,20 +89,22 @@ int exit_code_of(int status) {
   return 128 + WTERMSIG(status);
 }
 
-void pass_on(int signal, pid_t supervisor) {
-  if (signal == SIGCHLD) return;
-  kill(supervisor, signal);
-  if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
-}
-
 }  // namespace
 
 int launch(const LaunchOptions& options) {
+  const Signals signals;
+  if (has_children()) {
+    if (const std::optional<int> code = leave_children_behind(signals)) return *code;
+  }
+  if (!has_pidfds()) {
+    print_error(
+        "this system has no pidfds (Linux has them since 5.3, unless a sandbox forbids them): signals go to process "
+        "numbers, which may be given to other processes meanwhile");
+  }
   std::optional<PortReservation> port;
   // Rank 0 of the first node listens; other nodes only connect.
   if (options.node_rank == 0) port.emplace(options.master_port);
   const RunFolder folder(options);
-  const Signals signals;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const UniqueFd signal_fd = signals.open();
   int lifeline[2];

@@ -11,7 +11,8 @@ namespace tandem::launch {
 // passes signals on to the supervisor and hands back its exit code. The supervisor starts the workers. When this
 // process dies, the supervisor sees the end of a pipe and kills everything below it. When the supervisor dies, its
 // workers do (PR_SET_PDEATHSIG), and what they started comes to this process, which kills it. Both are subreapers:
-// no process below them escapes by leaving its group or session.
+// no process below them escapes by leaving its group or session. Children that this process has already are left alone:
+// it then launches from a new process (launch/relay.h).
 int launch(const LaunchOptions& options);
 
 }  // namespace tandem::launch

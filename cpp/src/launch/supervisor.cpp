@@ -228,9 +228,7 @@ class Supervisor {
       if (worker.running) groups.insert(worker.pid);
     }
     signal_groups(signal);
-    for (const pid_t pid : descendants(getpid())) {
-      if (!groups.count(getpgid(pid))) kill(pid, signal);
-    }
+    signal_descendants(signal, [&](const Process& process) { return groups.count(getpgid(process.pid)) != 0; });
   }
 
   void stop(int signal, int exit_code) {

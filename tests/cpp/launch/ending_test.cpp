@@ -25,6 +25,12 @@ setsid sh -c 'echo $$ > $0.child.part && mv $0.child.part $0.child
 sleep 1000
 )";
 
+std::vector<pid_t> pids_below(pid_t root) {
+  std::vector<pid_t> pids;
+  for (const Process& process : descendants(root)) pids.push_back(process.pid);
+  return pids;
+}
+
 class Family {
  public:
   explicit Family(std::vector<std::string> flags = {}) {
@@ -32,7 +38,7 @@ class Family {
     flags.insert(flags.end(), {"sh", "-c", kFamily, folder_.path()});
     tool_ = std::make_unique<Tool>(flags);
     EXPECT_TRUE(eventually([&] { return complete(); }));
-    members_ = descendants(tool_->pid());
+    members_ = pids_below(tool_->pid());
     EXPECT_GE(members_.size(), 1u + 2 * 3);
   }
 
@@ -187,7 +193,7 @@ TEST(Ending, StopAndContinueReachTheWorkers) {
 TEST(Ending, AClosedOutputEndsTheWorkers) {
   Tool tool({"run", "-n", "2", "sh", "-c", "while :; do echo line; done"});
   ASSERT_TRUE(tool.wait_for_output("[1] line"));
-  const std::vector<pid_t> members = descendants(tool.pid());
+  const std::vector<pid_t> members = pids_below(tool.pid());
   tool.close_output();
   EXPECT_EQ(tool.wait(), 128 + SIGPIPE);
   for (const pid_t pid : members) EXPECT_TRUE(is_gone(pid));

@@ -26,9 +26,15 @@ bool eventually(const std::function<bool()>& done, std::chrono::milliseconds pat
 }
 
 bool is_gone(pid_t pid) {
-  const std::string stat = read_text("/proc/" + std::to_string(pid) + "/stat");
-  const std::size_t name_end = stat.rfind(')');
-  return name_end == std::string::npos || stat[name_end + 2] == 'Z' || stat[name_end + 2] == 'X';
+  const std::string folder = "/proc/" + std::to_string(pid) + "/task";
+  std::error_code ended;  // threads may go while this looks
+  for (std::filesystem::directory_iterator thread(folder, ended), end; !ended && thread != end;
+       thread.increment(ended)) {
+    const std::string stat = read_text(thread->path() / "stat");
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X') return false;
+  }
+  return true;
 }
 
 TemporaryFolder::TemporaryFolder() {
@@ -50,7 +56,8 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-Tool::Tool(const std::vector<std::string>& arguments, Screen screen, const std::vector<std::string>& environment) {
+Tool::Tool(const std::vector<std::string>& arguments, Screen screen, const std::vector<std::string>& environment,
+           const std::vector<std::string>& through) {
   int out[2];
   int err[2] = {-1, -1};
   if (screen == Screen::kTerminal) {
@@ -63,7 +70,9 @@ Tool::Tool(const std::vector<std::string>& arguments, Screen screen, const std::
   } else if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     std::abort();
   }
-  std::vector<char*> argv = {const_cast<char*>("tandem")};
+  std::vector<char*> argv;
+  for (const std::string& argument : through) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(const_cast<char*>(TANDEM_TOOL));
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_ = fork();
@@ -72,7 +81,7 @@ Tool::Tool(const std::vector<std::string>& arguments, Screen screen, const std::
     dup2(out[1], STDOUT_FILENO);
     dup2(screen == Screen::kTerminal ? out[1] : err[1], STDERR_FILENO);
     for (const std::string& setting : environment) putenv(const_cast<char*>(setting.c_str()));
-    execv(TANDEM_TOOL, argv.data());
+    execvp(argv.front(), argv.data());
     _exit(99);
   }
   close(out[1]);

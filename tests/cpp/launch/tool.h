@@ -15,7 +15,7 @@ inline constexpr std::chrono::seconds kPatience{30};
 // Asks `done` every few milliseconds; false when it never was true.
 bool eventually(const std::function<bool()>& done, std::chrono::milliseconds patience = kPatience);
 
-// Neither there nor a zombie that waits for its parent.
+// Neither there nor a zombie that waits for its parent; a process whose main thread alone has ended is there.
 bool is_gone(pid_t pid);
 
 class TemporaryFolder {
@@ -35,9 +35,10 @@ void write_text(const std::string& path, const std::string& text);
 class Tool {
  public:
   enum class Screen { kPipes, kTerminal };
-  // Starts `tandem ARGUMENTS…`. With kTerminal its output goes to a pseudo-terminal of 40 columns, and out() has all.
+  // Starts `THROUGH… tandem ARGUMENTS…`. With kTerminal its output goes to a pseudo-terminal of 40 columns, and out() has
+  // all. What it is started through has to become it (`sh -c 'exec "$@"' sh`).
   explicit Tool(const std::vector<std::string>& arguments, Screen screen = Screen::kPipes,
-                const std::vector<std::string>& environment = {});
+                const std::vector<std::string>& environment = {}, const std::vector<std::string>& through = {});
   ~Tool();
   Tool(const Tool&) = delete;
   Tool& operator=(const Tool&) = delete;
