@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 type DDPOptions struct {
 	BucketCapMB          gotorch.Opt[float64] // MiB of gradients that travel together; unset: 25
 	FirstBucketMB        gotorch.Opt[float64] // of those that are ready first; unset: 1, or BucketCapMB where that is set
-	BroadcastBuffers     gotorch.Opt[bool]    // from rank 0, before each forward that trains; unset: true
+	BroadcastBuffers     gotorch.Opt[bool]    // from rank 0, at the start and while the module trains; unset: true
 	FindUnusedParameters bool                 // look for those that a forward did not use
 	GradientAsBucketView bool                 // gradients lie in the buckets: saves memory and a copy
 	StaticGraph          bool                 // every step uses the same parameters in the same way
@@ -50,6 +51,7 @@ type DDP struct {
 	handle  c.DDP
 	watch   *leak.Watch
 	options DDPOptions
+	buffers []nn.Named // that are broadcast
 }
 
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
@@ -63,7 +65,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 	err := gotorch.Try(func() {
 		ignored := func(one nn.Named) bool { return slices.Contains(o.Ignore, one.Name) }
 		parameters := slices.DeleteFunc(nn.NamedParameters(module), ignored)
-		buffers := slices.DeleteFunc(nn.NamedBuffers(module), ignored)
+		buffers := d.moduleBuffers()
 		sparse := nn.SparseParameters(module)
 		handles := make([]c.Tensor, len(parameters))
 		names := make([]string, len(parameters))
@@ -90,7 +92,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 			return failure
 		})
 		runtime.KeepAlive(parameters)
-		runtime.KeepAlive(buffers)
+		d.buffers = buffers
 		if problem != nil {
 			panic(problem)
 		}
@@ -141,7 +143,31 @@ func (d *DDP) prepareForward() {
 	if d.watch.Closed() {
 		panic(closed("ddp.Forward", "DDP wrapper"))
 	}
-	d.check(c.PrepareForward(d.handle, d.IsTraining()))
+	d.refreshBuffers()
+	d.check(c.PrepareForward(d.handle, d.Module.IsTraining()))
+}
+
+func (d *DDP) moduleBuffers() []nn.Named {
+	return slices.DeleteFunc(nn.NamedBuffers(d.Module), func(one nn.Named) bool {
+		return slices.Contains(d.options.Ignore, one.Name)
+	})
+}
+
+// refreshBuffers tells the core of buffers that the module has replaced.
+func (d *DDP) refreshBuffers() {
+	if !d.options.BroadcastBuffers.Or(true) || !d.Module.IsTraining() {
+		return
+	}
+	buffers := d.moduleBuffers()
+	if slices.Equal(buffers, d.buffers) {
+		return
+	}
+	handles := make([]c.Tensor, len(buffers))
+	for i, one := range buffers {
+		handles[i] = bridge.Handle(one.Tensor, "ddp.Forward")
+	}
+	d.check(c.SetDDPBuffers(d.handle, handles))
+	d.buffers = buffers
 }
 
 func (d *DDP) check(failure *c.Failure) {
@@ -161,6 +187,36 @@ func (d *DDP) NoSync(body func() error) error {
 	}
 	defer c.SetGradSync(d.handle, true)
 	return body()
+}
+
+// State is what the next exchange begins with, for a checkpoint of this rank: which gradients travel together, and what
+// [PowerSGD] keeps. Each rank saves its own, for what compression lost differs between ranks. It shares the tensors.
+func (d *DDP) State() (map[string]*gotorch.Tensor, error) {
+	state := map[string]*gotorch.Tensor{}
+	err := d.call("state", func() *c.Failure {
+		list, failure := c.DDPState(d.handle)
+		for _, one := range list {
+			state[one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
+		}
+		return failure
+	})
+	return state, err
+}
+
+// LoadState takes copies of what [DDP.State] gave on this rank. Set the same hook before; call it before the first
+// Forward. Errors: gotorch.ErrInvalidArgument for a state that does not fit, which changes nothing.
+func (d *DDP) LoadState(state map[string]*gotorch.Tensor) error {
+	names := slices.Sorted(maps.Keys(state))
+	handles := make([]c.Tensor, len(names))
+	if err := gotorch.Try(func() {
+		for i, name := range names {
+			handles[i] = bridge.Handle(state[name], "ddp.LoadState")
+		}
+	}); err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(state)
+	return d.call("load_state", func() *c.Failure { return c.LoadDDPState(d.handle, names, handles) })
 }
 
 // SetBatchSamples tells how many samples the next batches given to [DDP.Run] have, for AverageBySamples. [DDP.Forward]

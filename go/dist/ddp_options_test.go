@@ -181,6 +181,116 @@ func TestAverageBySamples(t *testing.T) {
 	})
 }
 
+// scaled multiplies by a buffer, which it replaces in each forward.
+type scaled struct {
+	nn.Base
+	Weight *gotorch.Tensor
+	Seen   *gotorch.Tensor `nn:"buffer"`
+	used   float64
+}
+
+func (s *scaled) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	s.used = s.Seen.Item()
+	return x.Mul(s.Weight)
+}
+
+func TestBuffersThatTheModuleReplaces(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		rank := float64(group.Rank())
+		module := &scaled{Weight: gotorch.Ones([]int{1}).SetRequiresGrad(true), Seen: gotorch.Full([]int{1}, rank)}
+		ddp, err := dist.NewDDP(group, module)
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		for step := range 3 {
+			value := 10 * float64(step+1)
+			module.Seen = gotorch.Full([]int{1}, value+rank)
+			if err := ddp.Forward(gotorch.Ones([]int{1})).Sum().Backward(); err != nil {
+				return err
+			}
+			if err := check(module.used == value, "step %d used %v, not rank 0's %v", step, module.used, value); err != nil {
+				return err
+			}
+		}
+		// The module's own mode counts: evaluated, it keeps what each rank has.
+		nn.Eval(module)
+		module.Seen = gotorch.Full([]int{1}, 5+rank)
+		gotorch.NoGrad(func() { ddp.Forward(gotorch.Ones([]int{1})) })
+		return check(module.used == 5+rank, "evaluated with %v", module.used)
+	})
+}
+
+func TestStateOfAnExchange(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		hook := func(seed uint64) dist.CommHook {
+			return dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), RandomSeed: seed,
+				MinCompressionRate: gotorch.Some(0.5)})
+		}
+		first := gotorch.From([]float32{1, 2, 3, 4}).AddScalar(float64(group.Rank())).Sin()
+		step := func(layer *nn.Linear, ddp *dist.DDP, i int) (*gotorch.Tensor, error) {
+			layer.Weight.SetGrad(nil)
+			x := gotorch.Stack([]*gotorch.Tensor{first, first.MulScalar(float64(i)).Cos()}, 0)
+			y := ddp.Forward(x).Mul(gotorch.From([]float32{1, 2, 3, -3, 1, float32(i)}, 2, 3))
+			return layer.Weight.Grad(), y.Sum().Backward()
+		}
+		train := func(layer *nn.Linear, ddp *dist.DDP, from, to int) (*gotorch.Tensor, error) {
+			for i := from; i < to; i++ {
+				if _, err := step(layer, ddp, i); err != nil {
+					return nil, err
+				}
+			}
+			return layer.Weight.Grad().Clone(), nil
+		}
+		layer, ddp, err := wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := ddp.SetCommHook(hook(1)); err != nil {
+			return err
+		}
+		if _, err := train(layer, ddp, 0, 4); err != nil {
+			return err
+		}
+		shared, err := ddp.State()
+		if err != nil {
+			return err
+		}
+		state := map[string]*gotorch.Tensor{}
+		for name, one := range shared {
+			state[name] = one.Clone()
+		}
+		want, err := train(layer, ddp, 4, 7)
+		if err != nil {
+			return err
+		}
+		layer, ddp, err = wrapped(group, dist.DDPOptions{})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		err = ddp.LoadState(state)
+		if !strings.Contains(fmt.Sprint(err), "power_sgd") {
+			return fmt.Errorf("a state without its hook gave %v", err)
+		}
+		if err := ddp.SetCommHook(hook(2)); err != nil {
+			return err
+		}
+		if err := ddp.LoadState(map[string]*gotorch.Tensor{"buckets": state["buckets"]}); err == nil {
+			return errors.New("a state without PowerSGD's was taken")
+		}
+		if err := ddp.LoadState(state); err != nil {
+			return err
+		}
+		got, err := train(layer, ddp, 4, 7)
+		if err != nil {
+			return err
+		}
+		return check(got.Equal(want), "went on with %v, not %v", got, want)
+	})
+}
+
 func TestMixedPrecision(t *testing.T) {
 	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
 		layer, ddp, err := wrapped(group, dist.DDPOptions{

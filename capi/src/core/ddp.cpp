@@ -103,6 +103,11 @@ tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
   });
 }
 
+tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
+  return guard("tdm_ddp_set_buffers",
+               [&] { reducer_of(ddp).set_buffers(unwrap_list(buffers, buffer_count, "buffers")); });
+}
+
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
   return guard("tdm_ddp_set_optimizer_in_backward", [&] {
     auto& reducer = reducer_of(ddp);

@@ -7,6 +7,7 @@
 
 #include "core/guard.h"
 #include "core/handles.h"
+#include "tandem/comm_hook.h"
 #include "tandem/ddp.h"
 #include "tandem/process_group.h"
 #include "tandem/store.h"
@@ -52,4 +53,5 @@ struct tdm_ddp : tandem::capi::Handle<tandem::Kind::kDdp> {
   std::shared_ptr<tandem::ProcessGroup> group;
   std::unique_ptr<tandem::DataParallelReducer> reducer;
   std::int64_t samples = 1;
+  std::shared_ptr<tandem::PowerSgdState> power_sgd;  // of its hook
 };

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tandem/export.h"
 #include "tandem/process_group.h"
@@ -29,6 +32,12 @@ struct Exchange {
 // beginnings of later buckets, one stage at each, and what is left after the last one has begun. Hooks divide, for a
 // mean.
 using CommHook = std::function<Exchange(c10d::GradBucket&)>;
+
+// The gradients in a bucket's buffer, or in another tensor in its place (an exchange's result), as views with the sizes of
+// bucket.getParameters() and their strides (c10d::GradBucket::getGradients() has those of a contiguous tensor, which
+// permutes a channels_last parameter's). Of sparse gradients the buffer itself.
+TANDEM_API std::vector<at::Tensor> gradients_of(const c10d::GradBucket& bucket);
+TANDEM_API std::vector<at::Tensor> gradients_of(const c10d::GradBucket& bucket, const at::Tensor& buffer);
 
 // `exchange`, whose result then goes through `convert`.
 TANDEM_API Exchange then_convert(Exchange exchange, std::function<at::Tensor(const at::Tensor&)> convert);
@@ -88,6 +97,13 @@ class TANDEM_API PowerSgdState {
   std::int64_t numel_after_compression() const;
   // What compression lost of the last gradients of a bucket; undefined before the first.
   at::Tensor error_of(std::int64_t bucket) const;
+
+  // What the next exchange begins with, for a checkpoint of this rank: "iteration", "random", "numel" and, by bucket,
+  // "error.B", "p.B" and "q.B". Errors are each rank's own; all else is the same on all. Tensors share storage. Buckets
+  // must be what they were, too: DataParallelReducer::bucket_layout().
+  std::vector<std::pair<std::string, at::Tensor>> state() const;
+  // Takes copies. All or nothing. Errors: kInvalidArgument for a name, dtype or size that no state has.
+  void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state);
 
  private:
   friend CommHook power_sgd_hook(std::shared_ptr<PowerSgdState> state);

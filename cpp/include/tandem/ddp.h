@@ -37,7 +37,7 @@ struct DataParallelOptions {
   double bucket_cap_mb = 25;  // MiB of gradients that travel together; 0: each gradient alone
   // Of the gradients that are ready first; unset: 1, or bucket_cap_mb where that is not 25.
   std::optional<double> first_bucket_mb;
-  bool broadcast_buffers = true;         // from rank 0, before each forward that trains
+  bool broadcast_buffers = true;         // from rank 0, at the start and before each forward that trains
   bool find_unused_parameters = false;   // parameters may be without gradient in a step
   bool gradient_as_bucket_view = false;  // gradients are views of the buckets: less memory and no copy
   bool static_graph = false;             // every step uses the same parameters, in the same order
@@ -47,7 +47,7 @@ struct DataParallelOptions {
 
   // A rank's gradient counts as much as its batch has samples, so that ranks with batches of different sizes train as
   // one process does on all of them, where the loss is a mean over the batch. Else every rank counts the same. Costs an
-  // exchange of a few bytes each forward.
+  // exchange of a few bytes each forward. Forwards before one backward have batches of which ranks have the same shares.
   bool average_by_samples = false;
 
   // Names of parameters, and for a module of buffers, that DDP leaves alone.
@@ -148,10 +148,15 @@ class TANDEM_API DataParallelReducer {
   DataParallelReducer(const DataParallelReducer&) = delete;
   DataParallelReducer& operator=(const DataParallelReducer&) = delete;
 
+  // The buffers that are broadcast from now on, where the module has replaced some. All ranks give as many of the same
+  // sizes. Errors: kInvalidArgument for one that is undefined or was made in inference mode.
+  void set_buffers(std::vector<at::Tensor> buffers);
+
   // Before the module's forward. `training`: whether the module is in training mode. `samples` in this rank's batch
   // count with average_by_samples. Several forwards may come before one backward; buffers are then broadcast before the
   // first.
-  // Errors: kInvalidArgument naming parameters that got no gradient in the step before; those of collectives.
+  // Errors: kInvalidArgument naming parameters that got no gradient in the step before, with which ranks would drift
+  // apart, or one that requires a gradient only since this was made; those of collectives.
   void prepare_forward(bool training, std::int64_t samples = 1);
 
   // With the forward's outputs, before backward. May replace elements of `outputs` by equal tensors, which are to be
@@ -171,9 +176,17 @@ class TANDEM_API DataParallelReducer {
   // on all ranks; here that is the hook's concern.
   void register_comm_hook(std::unique_ptr<c10d::CommHookInterface> hook);
 
+  // Which parameters travel together: their numbers among those that require a gradient, a list a bucket, in the order of
+  // exchange. Buckets change after the first iteration. use_bucket_layout() has them as they were, for hooks that keep
+  // something for each (PowerSgdState::load_state()); before the first forward, the same on all ranks.
+  // Errors: kInvalidArgument when not each parameter is in it once, or after the first forward.
+  std::vector<std::vector<std::int64_t>> bucket_layout() const;
+  void use_bucket_layout(const std::vector<std::vector<std::int64_t>>& layout);
+
   // Has `optimizer` step each bucket's parameters as soon as they are averaged, within backward, which frees their
-  // gradients. It must hold the parameters; step() is not called by the program any more. Call before the first
-  // backward, after register_comm_hook(). Source: torch.distributed.optim._apply_optimizer_in_backward.
+  // gradients; at its end what else the optimizer holds is stepped once, and what another rank alone used. It must hold
+  // the parameters; step() is not called by the program any more. Call before the first backward, after
+  // register_comm_hook(). Source: torch.distributed.optim._apply_optimizer_in_backward.
   void set_optimizer_in_backward(std::shared_ptr<optim::Optimizer> optimizer);
 
   // For ranks that have different numbers of batches. Every rank calls begin_join(), makes its steps and calls
@@ -247,6 +260,8 @@ TANDEM_API std::vector<bool> sparse_gradients_of(const torch::nn::Module& module
 TANDEM_API std::unique_ptr<DataParallelReducer> make_reducer(std::shared_ptr<ProcessGroup> group,
                                                              const torch::nn::Module& module,
                                                              const DataParallelOptions& options);
+// Buffers that a module that trains has now are those that are broadcast.
+TANDEM_API void refresh_buffers(DataParallelReducer& reducer, const torch::nn::Module& module);
 
 }  // namespace internal
 
@@ -263,6 +278,7 @@ class DistributedDataParallel {
 
   template <typename... Arguments>
   auto forward(Arguments&&... arguments) {
+    internal::refresh_buffers(*reducer_, *module_);
     reducer_->prepare_forward(module_->is_training(), internal::samples_in(arguments...));
     const MixedPrecision& precision = reducer_->options().mixed_precision;
     const auto dtype = precision.cast_forward_inputs ? precision.param_dtype : std::nullopt;

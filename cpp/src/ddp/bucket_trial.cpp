@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <unordered_map>
 
 #include "ddp/bucket_advisor.h"
 #include "ddp/parts.h"
@@ -24,14 +23,10 @@ std::vector<double> mean_over_ranks(ProcessGroup& group, const std::vector<doubl
 
 // The order of exchange, which is that of gradients once buckets were rebuilt.
 std::vector<std::int64_t> DataParallelReducer::Parts::order_of_exchange() const {
-  std::unordered_map<const at::TensorImpl*, std::int64_t> numbers;
-  for (std::size_t i = 0; i < trained.size(); ++i) {
-    numbers.emplace(trained[i].unsafeGetTensorImpl(), static_cast<std::int64_t>(i));
-  }
   std::vector<std::int64_t> order;
   for (const c10d::GradBucket& bucket : buckets()) {
     for (const at::Tensor& parameter : bucket.getParameters()) {
-      order.push_back(numbers.at(parameter.unsafeGetTensorImpl()));
+      order.push_back(static_cast<std::int64_t>(number_of(parameter)));
     }
   }
   return order;
@@ -75,7 +70,6 @@ void DataParallelReducer::Parts::use_layout(const BucketAdvisor::Layout& layout)
   rebuilt = false;
   first_of_static = options.static_graph;
   accumulated_first = false;
-  delay_once.reset();
 }
 
 void DataParallelReducer::Parts::advance_trial() {

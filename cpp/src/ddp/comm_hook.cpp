@@ -6,6 +6,25 @@
 
 namespace tandem {
 
+std::vector<at::Tensor> gradients_of(const c10d::GradBucket& bucket) {
+  return gradients_of(bucket, bucket.getBuffer());
+}
+
+// As c10d::Reducer lays buckets out ("Gradient Layout Contract" in its source).
+std::vector<at::Tensor> gradients_of(const c10d::GradBucket& bucket, const at::Tensor& buffer) {
+  if (buffer.is_sparse()) return {buffer};
+  std::vector<at::Tensor> gradients;
+  std::int64_t at = 0;
+  for (const at::Tensor& parameter : bucket.getParameters()) {
+    const at::Tensor part = buffer.narrow(0, at, parameter.numel());
+    gradients.push_back(parameter.is_non_overlapping_and_dense()
+                            ? part.as_strided(parameter.sizes(), parameter.strides())
+                            : part.view(parameter.sizes()));
+    at += parameter.numel();
+  }
+  return gradients;
+}
+
 Exchange then_convert(Exchange exchange, std::function<at::Tensor(const at::Tensor&)> convert) {
   Exchange converted;
   converted.work = std::move(exchange.work);

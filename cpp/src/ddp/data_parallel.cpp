@@ -1,11 +1,6 @@
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/csrc/autograd/engine.h>
-#include <torch/csrc/autograd/variable.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "comm/shared_tensors.h"
 #include "ddp/hook_runner.h"
@@ -22,17 +17,15 @@ namespace {
 constexpr std::size_t kBroadcastBytes = 250u << 20;  // at once, as in PyTorch
 constexpr double kMiB = 1024.0 * 1024.0;
 
-// All outputs through one node: a gradient for one of them is a gradient (undefined) for all, so that parameters that
-// only lead to the others are reported to the reducer as unused.
-struct Sink : torch::autograd::Function<Sink> {
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs) {
-    context->set_materialize_grads(false);
-    return inputs.vec();
-  }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
-                                                 torch::autograd::variable_list gradients) {
-    return gradients;
-  }
+// LibTorch's reducer owns its hook, and may be made anew.
+class SharedHook final : public c10d::CommHookInterface {
+ public:
+  explicit SharedHook(std::shared_ptr<c10d::CommHookInterface> hook) : hook_(std::move(hook)) {}
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override { return hook_->runHook(bucket); }
+  at::Tensor parseHookResult(const c10::IValue& result) override { return hook_->parseHookResult(result); }
+
+ private:
+  const std::shared_ptr<c10d::CommHookInterface> hook_;
 };
 
 std::int64_t bytes_of(double megabytes, const char* name) {
@@ -82,13 +75,18 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   parts.group = std::move(group);
   parts.options = options;
   parts.parameters = list.tensors;
-  parts.buffers = check_buffers(std::move(buffers));
+  parts.buffers = check_buffers(buffers);
+  parts.given_buffers = std::move(buffers);
 
   ReducerArguments arguments;
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < list.tensors.size(); ++i) {
     labels.push_back(called(list.names[i]));
-    if (!list.tensors[i].requires_grad()) continue;
+    if (!list.tensors[i].requires_grad()) {
+      parts.frozen.emplace_back(list.tensors[i], list.names[i]);
+      continue;
+    }
+    parts.numbers.emplace(list.tensors[i].unsafeGetTensorImpl(), parts.trained.size());
     arguments.names.emplace(parts.trained.size(), list.names[i]);
     parts.trained_names.push_back(list.names[i]);
     parts.trained.push_back(list.tensors[i]);
@@ -100,10 +98,12 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
                     " parameters, none of which requires a gradient: there is nothing to train; a module without " +
                     "trainable parameters needs no DistributedDataParallel");
   }
-  for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
   if (options.init_sync) {
     std::vector<at::Tensor> all = parts.parameters;
-    all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
+    if (options.broadcast_buffers) {
+      all.insert(all.end(), parts.buffers.begin(), parts.buffers.end());
+      for (std::size_t i = 0; i < parts.buffers.size(); ++i) labels.push_back("buffer " + std::to_string(i));
+    }
     verify_same_on_all_ranks(*parts.group, all, labels);
     parts.broadcast(all, 0);
   }
@@ -134,8 +134,10 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
 
   // Before the reducer, whose own hooks then come after.
   for (std::size_t i = 0; i < parts.trained.size(); ++i) {
-    parts.watches.add(parts.trained[i], [&parts, i] { parts.refuse_double_backward(i); });
+    parts.watches.add(parts.trained[i], [&parts, i] { parts.gradient_came(i); });
   }
+  parts.used.assign(parts.trained.size(), 0);
+  if (options.average_by_samples) parts.weigh_gradients();
   parts.arguments = std::make_unique<ReducerArguments>(std::move(arguments));
   parts.first_of_static = options.static_graph;
   parts.make_reducer();
@@ -144,7 +146,7 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
   if (precision.param_dtype) {
     parts.lowered = std::make_unique<LoweredParameters>(*precision.param_dtype, parts.parameters, parts.trained,
                                                         [&parts](std::size_t i) {
-                                                          parts.refuse_double_backward(i);
+                                                          parts.gradient_came(i);
                                                           parts.reducer->autograd_hook(i);
                                                         });
   }
@@ -155,6 +157,7 @@ DataParallelReducer::DataParallelReducer(std::shared_ptr<ProcessGroup> group, st
 DataParallelReducer::~DataParallelReducer() {
   // Parameters may outlive this; their hooks must not.
   if (parts_->reducer) parts_->reducer->remove_autograd_hooks();
+  for (const auto& [parameter, hook] : parts_->weight_hooks) parameter.remove_hook(hook);
 }
 
 void DataParallelReducer::Parts::make_reducer() {
@@ -165,7 +168,37 @@ void DataParallelReducer::Parts::make_reducer() {
   reducer->set_logger(logger);
   if (options.static_graph) reducer->set_static_graph();
   logger->set_construction_data_and_log("module", {}, -1, options.broadcast_buffers, false, options.static_graph);
-  if (hook_is_set && hook) install_hook();
+  static_prepared = false;
+  static_begun.reset();
+  if (native_hook) {
+    reducer->register_comm_hook(std::make_unique<SharedHook>(native_hook));
+  } else if (hook_is_set && hook) {
+    install_hook();
+  }
+}
+
+void DataParallelReducer::Parts::weigh_gradients() {
+  weights = std::make_shared<SampleWeights>(group->rank(), group->size());
+  for (const at::Tensor& parameter : trained) {
+    const unsigned hook =
+        parameter.register_hook([weights = weights](const at::Tensor& gradient) { return weights->weigh(gradient); });
+    weight_hooks.emplace_back(parameter, hook);
+  }
+}
+
+// Autograd has added to a parameter's gradient.
+void DataParallelReducer::Parts::gradient_came(std::size_t parameter) {
+  if (trained[parameter].grad().defined()) used[parameter] = 1;
+  if (!armed) return;
+  if (first_of_static && !(static_begun && *static_begun)) bypassed = true;
+  if (!at::GradMode::is_enabled()) return;
+  refused = true;
+  throw Error(ErrorCode::kUnsupported,
+              "DistributedDataParallel cannot average gradients that are to be differentiated again (create_graph): "
+              "backward came to parameter '" +
+                  trained_names[parameter] +
+                  "'; compute derivatives of the gradients with respect to inputs by grad(), or take such steps in "
+                  "no_sync");
 }
 
 void DataParallelReducer::Parts::broadcast(const std::vector<at::Tensor>& tensors, int root) {
@@ -176,219 +209,21 @@ void DataParallelReducer::Parts::broadcast(const std::vector<at::Tensor>& tensor
   c10d::broadcast_coalesced(group->native(), detached, kBroadcastBytes, root);
 }
 
-void DataParallelReducer::Parts::rebuild_buckets() {
-  if (rebuilt || !reducer->should_rebuild_buckets()) return;
-  const SharedTensors buckets(*group);
-  try {
-    rebuilt = reducer->rebuild_buckets();
-  } catch (...) {
-    rethrow_unfinished();
-  }
-}
-
 void DataParallelReducer::Parts::set_hook() {
   if (hook_is_set) return;
   hook_is_set = true;
   const auto& reduce_dtype =
       options.mixed_precision.reduce_dtype ? options.mixed_precision.reduce_dtype : options.mixed_precision.param_dtype;
   if (!hook && reduce_dtype && !has_hook) hook = compress_wrapper(*reduce_dtype, allreduce_hook(group));
-  if (optimizer) {
-    hook = step_after(hook ? hook : allreduce_hook(group), optimizer, trained);
-  }
+  if (in_backward) hook = in_backward->after(hook ? hook : allreduce_hook(group));
   if (hook) install_hook();
 }
 
 void DataParallelReducer::Parts::install_hook() {
-  if (optimizer) reducer->set_optimizer_in_backward();
+  if (in_backward) reducer->set_optimizer_in_backward();
   // LibTorch does not tell the last bucket in a static graph's first iteration, and leaves out unused ones.
   const bool overlaps = !options.static_graph && !options.skip_all_reduce_unused_params;
   reducer->register_comm_hook(std::make_unique<HookRunner>(hook, overlaps, timer));
-}
-
-bool DataParallelReducer::Parts::sends_buffers(bool training) const {
-  return training && require_forward_sync && options.broadcast_buffers && !buffers.empty() && !pass->pending;
-}
-
-void DataParallelReducer::Parts::call_roll(bool training) {
-  roll.reset();
-  if (!joins && !options.average_by_samples) return;
-  Announcement mine;
-  mine.present = true;
-  mine.records = at::GradMode::is_enabled();
-  mine.sends_buffers = sends_buffers(training);
-  mine.synchronizes = mine.records && require_backward_sync && !pass->pending;
-  mine.first_of_static = first_of_static;
-  mine.samples = samples;
-  const bool counts = options.average_by_samples && mine.records;
-  if (!mine.sends_buffers && !mine.synchronizes && !counts) return;
-  roll = std::make_shared<RollCall>(*group, mine, device());
-  if (!joins) return;
-  const int present = roll->present();
-  if (join.throw_on_early_termination && present < group->size()) {
-    throw Error(ErrorCode::kAborted, "a rank is out of inputs, and join was told to end all ranks then");
-  }
-  if (mine.synchronizes && !join.divide_by_initial_world_size && !options.average_by_samples) {
-    auto count = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
-    count->markCompleted(c10::IValue(std::vector<at::Tensor>{at::tensor(present)}));
-    reducer->set_forward_pass_work_handle(c10d::Work::create_from_future(count), /*useStaticWorldSize=*/false);
-  }
-}
-
-void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
-  Parts& parts = *parts_;
-  if (samples < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a batch has " + std::to_string(samples) + " samples; give 0 or more");
-  }
-  parts.samples = samples;
-  const bool grad = at::GradMode::is_enabled();
-  // Gradients that were summed up without an exchange wait in the reducer, which is not to be changed then.
-  const bool is_between = parts.require_forward_sync && !parts.pass->pending && !parts.refused;
-  if (parts.trial_options && grad && is_between) parts.advance_trial();
-  const bool times = parts.timer && grad && parts.require_backward_sync;
-  if (times) parts.timer->begin_forward(/*continues=*/parts.pass->pending && !parts.refused);
-  if (std::exchange(parts.refused, false)) {
-    // The reducer expects gradients still, also those of a backward in no_sync.
-    parts.reducer->reset_state();
-    parts.rebuilt = false;
-    parts.pass->pending = false;
-  }
-  if (grad && parts.first_of_static) {
-    if (parts.require_backward_sync && parts.accumulated_first) parts.make_reducer();
-    parts.accumulated_first = !parts.require_backward_sync;
-  }
-  if (grad) parts.set_hook();
-  if (grad && parts.require_backward_sync) {
-    parts.logger->set_runtime_stats_and_log();
-    parts.reducer->prepare_for_forward();
-  }
-  parts.call_roll(training);
-  if (grad) parts.rebuild_buckets();
-  if (parts.sends_buffers(training)) {
-    parts.broadcast(parts.buffers, parts.joins ? parts.roll->lowest_present() : 0);
-  }
-  if (times) parts.timer->forward_exchanged();
-  if (!parts.lowered) return;
-  if (parts.lowered->lowered() && !parts.pass->pending) parts.lowered->restore();  // the last forward had no backward
-  parts.lowered->lower();
-}
-
-// LibTorch's long message about parameters without gradient, as an error with their names.
-void DataParallelReducer::Parts::rethrow_unfinished() {
-  try {
-    throw;
-  } catch (const Error&) {
-    throw;
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    if (text.find("finished reduction in the prior iteration") == std::string::npos) throw;
-    std::string missing;
-    const std::string mark = "did not receive grad for rank " + std::to_string(group->rank()) + ":";
-    const auto at = text.find(mark);
-    std::istringstream numbers(at == std::string::npos ? "" : text.substr(at + mark.size()));
-    for (std::size_t index; numbers >> index;) {
-      if (index < trained_names.size()) missing += (missing.empty() ? "" : ", ") + trained_names[index];
-    }
-    throw Error(ErrorCode::kInvalidArgument,
-                "the backward before this forward gave no gradient to " +
-                    (missing.empty() ? std::string("some parameters") : missing) +
-                    "; set find_unused_parameters when a step may leave parameters out, make sure that the loss "
-                    "comes from this module's outputs, and call backward between two forwards");
-  }
-}
-
-void DataParallelReducer::Parts::refuse_double_backward(std::size_t parameter) {
-  if (!armed || !at::GradMode::is_enabled()) return;
-  refused = true;
-  throw Error(ErrorCode::kUnsupported,
-              "DistributedDataParallel cannot average gradients that are to be differentiated again (create_graph): "
-              "backward came to parameter '" +
-                  trained_names[parameter] +
-                  "'; compute derivatives of the gradients with respect to inputs by grad(), or take such steps in "
-                  "no_sync");
-}
-
-// Has the backward that comes to `output` begin as it must; gives what to use instead of it.
-at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
-  // A hook on a leaf would stay for ever.
-  const at::Tensor watched = output.is_leaf() ? output.view_as(output) : output;
-  std::shared_ptr<RollCall> weights = options.average_by_samples ? roll : nullptr;
-  const double mine = static_cast<double>(samples) * group->size();
-  std::shared_ptr<std::once_flag> once;
-  if (first_of_static) once = delay_once ? delay_once : (delay_once = std::make_shared<std::once_flag>());
-  watched.register_hook(
-      [pass = pass, times = require_backward_sync ? timer : nullptr, once, weak = std::weak_ptr<c10d::Reducer>(reducer),
-       weights, mine](const at::Tensor& gradient) {
-        if (pass->pending.exchange(false)) {
-          if (times) times->begin_backward();
-          const std::lock_guard<std::mutex> lock(pass->mutex);
-          pass->outputs.clear();
-        }
-        if (once) {
-          std::call_once(*once, [&] {
-            torch::autograd::Engine::get_default_engine().queue_callback([weak] {
-              if (const auto alive = weak.lock()) alive->delay_all_reduce();
-            });
-          });
-        }
-        if (!weights || !gradient.defined()) return gradient;
-        // The reducer divides by the number of ranks.
-        return gradient * (mine / static_cast<double>(std::max<std::int64_t>(weights->samples(), 1)));
-      });
-  return watched;
-}
-
-void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
-  Parts& parts = *parts_;
-  const bool grad = at::GradMode::is_enabled();
-  if (parts.timer && grad && parts.require_backward_sync) parts.timer->end_forward();
-  if (!grad && parts.lowered && !parts.pass->pending) parts.lowered->restore();
-  if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
-    parts.require_forward_sync = parts.require_backward_sync;
-    parts.armed = parts.require_backward_sync;
-  }
-  if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
-
-  for (at::Tensor& output : outputs) {
-    if (output.defined() && output.requires_grad()) output = parts.watch_output(output);
-  }
-  if (!parts.require_backward_sync) return;
-  const bool search = parts.options.find_unused_parameters && !parts.options.static_graph;
-  parts.first_of_static = false;
-  std::vector<at::Tensor> searched;
-  {
-    const std::lock_guard<std::mutex> lock(parts.pass->mutex);
-    for (const at::Tensor& output : outputs) {
-      if (!output.defined() || !output.grad_fn()) continue;
-      parts.pass->pending = true;
-      if (!search) continue;
-      parts.pass->outputs.emplace_back(WeakNodePointer(output.grad_fn()), output.output_nr());
-    }
-    // Of the forwards before this one that wait for the same backward, too.
-    for (const auto& [weak, number] : parts.pass->outputs) {
-      const NodePointer node = weak.lock();
-      if (!node) continue;
-      searched.push_back(at::empty({0}));
-      torch::autograd::impl::set_gradient_edge(searched.back(), torch::autograd::Edge(node, number));
-    }
-  }
-  ++parts.iterations;
-  try {
-    parts.reducer->prepare_for_backward(searched);
-  } catch (...) {
-    parts.rethrow_unfinished();
-  }
-  if (!search) return;
-
-  std::vector<std::size_t> places;
-  torch::autograd::variable_list through;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].defined() || !outputs[i].grad_fn()) continue;
-    places.push_back(i);
-    through.push_back(outputs[i]);
-  }
-  if (through.size() < 2) return;  // a single output is what the loss comes from
-  through = Sink::apply(at::TensorList(through));
-  for (std::size_t i = 0; i < places.size(); ++i) outputs[places[i]] = through[i];
 }
 
 void DataParallelReducer::set_require_backward_grad_sync(bool on) {
@@ -418,7 +253,8 @@ void DataParallelReducer::register_comm_hook(std::unique_ptr<c10d::CommHookInter
   // To be told what is wrong, before the reducer has it.
   register_comm_hook([](c10d::GradBucket& bucket) { return Exchange{{}, {}, bucket.getBuffer()}; });
   parts_->hook = nullptr;
-  parts_->reducer->register_comm_hook(std::move(hook));
+  parts_->native_hook = std::move(hook);
+  parts_->reducer->register_comm_hook(std::make_unique<SharedHook>(parts_->native_hook));
 }
 
 void DataParallelReducer::set_optimizer_in_backward(std::shared_ptr<optim::Optimizer> optimizer) {
@@ -427,7 +263,7 @@ void DataParallelReducer::set_optimizer_in_backward(std::shared_ptr<optim::Optim
     throw Error(ErrorCode::kInvalidArgument, "set_optimizer_in_backward: " + why);
   };
   if (!optimizer) refuse("the optimizer is empty");
-  if (parts.hook_is_set || parts.optimizer) refuse("call it once, before the first forward");
+  if (parts.hook_is_set || parts.in_backward) refuse("call it once, before the first forward");
   if (parts.has_hook && !parts.hook) refuse("a hook of LibTorch's interface cannot be followed by an optimizer");
   for (std::size_t i = 0; i < parts.trained.size(); ++i) {
     const auto& held = optimizer->parameters();
@@ -435,7 +271,32 @@ void DataParallelReducer::set_optimizer_in_backward(std::shared_ptr<optim::Optim
       refuse("the optimizer does not hold " + called(parts.trained_names[i]));
     }
   }
-  parts.optimizer = std::move(optimizer);
+  std::optional<OptimizerInBackward::Usage> usage;
+  if (parts.options.find_unused_parameters || parts.options.static_graph) {
+    usage.emplace();
+    usage->here = [&parts](const at::Tensor& parameter) { return parts.used[parts.number_of(parameter)] != 0; };
+    usage->anywhere = [&parts] {
+      const at::Tensor map = parts.usage_of_all();
+      return [&parts, map](const at::Tensor& parameter) {
+        return map[static_cast<std::int64_t>(parts.number_of(parameter))].item<int>() != 0;
+      };
+    };
+    usage->forget = [&parts] { parts.used.assign(parts.trained.size(), 0); };
+  }
+  parts.in_backward = std::make_shared<OptimizerInBackward>(
+      std::move(optimizer), parts.trained, std::move(usage), [&parts](const std::vector<at::Tensor>& stepped) {
+        if (parts.lowered) parts.lowered->restore(stepped);
+      });
+}
+
+void DataParallelReducer::set_buffers(std::vector<at::Tensor> buffers) {
+  Parts& parts = *parts_;
+  const auto same = [](const at::Tensor& a, const at::Tensor& b) { return a.is_same(b); };
+  if (std::equal(buffers.begin(), buffers.end(), parts.given_buffers.begin(), parts.given_buffers.end(), same)) return;
+  std::vector<at::Tensor> checked = check_buffers(buffers);
+  if (parts.options.mixed_precision.buffer_dtype) cast_buffers(checked, *parts.options.mixed_precision.buffer_dtype);
+  parts.buffers = std::move(checked);
+  parts.given_buffers = std::move(buffers);
 }
 
 const DataParallelOptions& DataParallelReducer::options() const {

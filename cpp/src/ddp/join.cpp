@@ -18,6 +18,11 @@ std::vector<c10d::GradBucket> DataParallelReducer::Parts::buckets() const {
   }
 }
 
+at::Tensor DataParallelReducer::Parts::usage_of_all() const {
+  if (shadowed_usage.defined()) return shadowed_usage;
+  return reducer->get_local_used_map_on_device().cpu();
+}
+
 void DataParallelReducer::Parts::shadow_backward(bool static_first) {
   std::vector<c10d::GradBucket> buckets = this->buckets();
   if (buckets.empty()) {
@@ -27,10 +32,13 @@ void DataParallelReducer::Parts::shadow_backward(bool static_first) {
         " does not say what to exchange then; give every rank a batch, or make the embeddings' gradients dense");
   }
   const auto match_used_map = [&] {
-    std::vector<at::Tensor> unused = {at::zeros_like(reducer->get_local_used_map_on_device())};
-    group->native()->allreduce(unused)->wait();
+    std::vector<at::Tensor> map = {at::zeros_like(reducer->get_local_used_map_on_device())};
+    group->native()->allreduce(map)->wait();
+    shadowed_usage = map[0].cpu();
   };
+  const bool searches = options.find_unused_parameters && !options.static_graph;
   if (static_first) match_used_map();
+  if (in_backward) in_backward->begin_shadow();
   std::vector<c10::intrusive_ptr<c10::ivalue::Future>> futures;
   for (c10d::GradBucket& bucket : buckets) {
     at::Tensor zeros;
@@ -44,23 +52,23 @@ void DataParallelReducer::Parts::shadow_backward(bool static_first) {
     bucket.setBuffer(zeros);
     futures.push_back(reducer->run_comm_hook(bucket));
   }
-  for (std::size_t i = 0; i < futures.size(); ++i) {
-    futures[i]->waitAndThrow();
-    if (!join.shadow_step || optimizer) continue;
-    const auto value = futures[i]->value();
-    at::Tensor result = value.isTensor() ? value.toTensor() : c10d::detail::parseCppCommHookResult(value);
-    const std::vector<at::Tensor> parameters = buckets[i].getParameters();
-    if (result.is_sparse()) {
-      parameters[0].mutable_grad() = result;
-      continue;
-    }
-    buckets[i].setBuffer(result);
-    const std::vector<at::Tensor> gradients = buckets[i].getGradients();
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      parameters[p].mutable_grad() = gradients[p].clone();
+  for (const auto& future : futures) future->waitAndThrow();
+  if (!static_first && searches) match_used_map();
+  if (join.shadow_step && !in_backward) {
+    const at::Tensor usage = searches || options.static_graph ? usage_of_all() : at::Tensor();
+    for (std::size_t i = 0; i < futures.size(); ++i) {
+      const auto value = futures[i]->value();
+      const at::Tensor result = value.isTensor() ? value.toTensor() : c10d::detail::parseCppCommHookResult(value);
+      const std::vector<at::Tensor> parameters = buckets[i].getParameters();
+      const std::vector<at::Tensor> gradients = gradients_of(buckets[i], result);
+      for (std::size_t p = 0; p < parameters.size(); ++p) {
+        // What no rank used has no gradient on the others either: an optimizer would decay it.
+        const bool used = !usage.defined() || usage[static_cast<std::int64_t>(number_of(parameters[p]))].item<int>() != 0;
+        parameters[p].mutable_grad() = used ? gradients[p].clone() : at::Tensor();
+      }
     }
   }
-  if (!static_first && options.find_unused_parameters && !options.static_graph) match_used_map();
+  if (in_backward) in_backward->end();
   if (!static_first) reducer->push_rebuilt_params_for_all_indices();
   if (join.shadow_step) join.shadow_step();
 }
@@ -69,7 +77,7 @@ void DataParallelReducer::Parts::shadow(RollCall& others) {
   at::NoGradGuard no_grad;
   const Announcement announced = others.together();
   set_hook();
-  if (announced.records) rebuild_buckets();
+  if (announced.synchronizes) rebuild_buckets();
   if (announced.sends_buffers) broadcast(buffers, others.lowest_present());
   if (!announced.synchronizes) return;
   shadow_backward(announced.first_of_static);

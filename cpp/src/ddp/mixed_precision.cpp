@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/engine.h>
 
+#include <algorithm>
+
 #include "ddp/accumulation_hooks.h"
 
 namespace tandem {
@@ -81,6 +83,17 @@ void LoweredParameters::lower() {
 
 void LoweredParameters::restore() {
   parts_->restore();
+}
+
+void LoweredParameters::restore(const std::vector<at::Tensor>& some) {
+  if (!lowered()) return;
+  for (const at::Tensor& tensor : some) {
+    const auto place = std::find_if(parts_->all.begin(), parts_->all.end(),
+                                    [&](const at::Tensor& one) { return one.is_same(tensor); });
+    if (place == parts_->all.end()) continue;
+    const auto index = static_cast<std::size_t>(place - parts_->all.begin());
+    set_data(tensor, parts_->full[index]);
+  }
 }
 
 void cast_buffers(const std::vector<at::Tensor>& buffers, at::ScalarType dtype) {

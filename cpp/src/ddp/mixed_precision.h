@@ -25,6 +25,8 @@ class LoweredParameters {
   // Does nothing while lowered.
   void lower();
   void restore();
+  // Some of them already, within backward, once it has passed them: their data of full size, until the next lower().
+  void restore(const std::vector<at::Tensor>& some);
 
  private:
   struct Parts;

@@ -1,50 +1,113 @@
-#include <ATen/ATen.h>
+#include "ddp/optimizer_in_backward.h"
 
-#include "ddp/parts.h"
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/engine.h>
+
+#include <unordered_set>
 
 namespace tandem {
 namespace {
 
-// While it lives, only `kept` have their gradients, so that an optimizer steps them alone.
+// While it lives, only some parameters have a gradient, so that an optimizer steps them alone.
 class OnlyTheseGradients {
  public:
-  OnlyTheseGradients(const std::vector<at::Tensor>& all, const std::vector<at::Tensor>& kept,
-                     const std::vector<at::Tensor>& gradients)
+  OnlyTheseGradients(const std::vector<at::Tensor>& all, const std::vector<std::pair<at::Tensor, at::Tensor>>& kept)
       : all_(all), kept_(kept) {
     for (const at::Tensor& parameter : all_) hidden_.push_back(std::exchange(parameter.mutable_grad(), at::Tensor()));
-    for (std::size_t i = 0; i < kept_.size(); ++i) kept_[i].mutable_grad() = gradients[i];
+    for (const auto& [parameter, gradient] : kept_) parameter.mutable_grad() = gradient;
   }
   ~OnlyTheseGradients() {
     for (std::size_t i = 0; i < all_.size(); ++i) all_[i].mutable_grad() = std::move(hidden_[i]);
-    for (const at::Tensor& parameter : kept_) parameter.mutable_grad() = at::Tensor();  // used up
+    for (const auto& [parameter, gradient] : kept_) parameter.mutable_grad() = at::Tensor();  // used up
   }
   OnlyTheseGradients(const OnlyTheseGradients&) = delete;
   OnlyTheseGradients& operator=(const OnlyTheseGradients&) = delete;
 
  private:
   const std::vector<at::Tensor>& all_;
-  const std::vector<at::Tensor>& kept_;
+  const std::vector<std::pair<at::Tensor, at::Tensor>>& kept_;
   std::vector<at::Tensor> hidden_;
 };
 
 }  // namespace
 
-CommHook step_after(CommHook hook, std::shared_ptr<optim::Optimizer> optimizer, std::vector<at::Tensor> parameters) {
-  return [hook = std::move(hook), optimizer = std::move(optimizer),
-          parameters = std::move(parameters)](c10d::GradBucket& bucket) {
-    return then_convert(hook(bucket), [given = bucket, optimizer, parameters](const at::Tensor& result) {
-      const std::vector<at::Tensor> stepped = given.getParameters();
-      std::vector<at::Tensor> gradients = {result};
-      if (!result.is_sparse()) {
-        c10d::GradBucket averaged = given;
-        averaged.setBuffer(const_cast<at::Tensor&>(result));
-        gradients = averaged.getGradients();
-      }
-      const OnlyTheseGradients only(parameters, stepped, gradients);
-      optimizer->step();
+OptimizerInBackward::OptimizerInBackward(std::shared_ptr<optim::Optimizer> optimizer,
+                                         const std::vector<at::Tensor>& exchanged, std::optional<Usage> usage,
+                                         std::function<void(const std::vector<at::Tensor>&)> before_step)
+    : optimizer_(std::move(optimizer)), usage_(std::move(usage)), before_step_(std::move(before_step)) {
+  std::unordered_set<const at::TensorImpl*> known;
+  for (const at::Tensor& parameter : exchanged) known.insert(parameter.unsafeGetTensorImpl());
+  for (const at::Tensor& parameter : optimizer_->parameters()) {
+    if (known.count(parameter.unsafeGetTensorImpl()) == 0) others_.push_back(parameter);
+  }
+}
+
+CommHook OptimizerInBackward::after(CommHook hook) {
+  // Weak: the hook belongs to what owns this.
+  return [weak = weak_from_this(), hook = std::move(hook)](c10d::GradBucket& bucket) {
+    if (const auto self = weak.lock()) self->queue_end();
+    return then_convert(hook(bucket), [weak, given = bucket](const at::Tensor& result) {
+      if (const auto self = weak.lock()) self->step_bucket(given, result);
       return result;
     });
   };
+}
+
+void OptimizerInBackward::queue_end() {
+  if ((!usage_ && others_.empty()) || std::exchange(queued_, true)) return;
+  auto& engine = torch::autograd::Engine::get_default_engine();
+  // Twice, to come after the reducer's own end, which is queued later in backward.
+  engine.queue_callback([weak = weak_from_this(), &engine] {
+    engine.queue_callback([weak] {
+      if (const auto self = weak.lock()) self->end();
+    });
+  });
+}
+
+void OptimizerInBackward::begin_shadow() {
+  queued_ = true;
+}
+
+void OptimizerInBackward::step_bucket(const c10d::GradBucket& bucket, const at::Tensor& averaged) {
+  const std::vector<at::Tensor> parameters = bucket.getParameters();
+  before_step_(parameters);
+  const std::vector<at::Tensor> gradients = gradients_of(bucket, averaged);
+  std::vector<std::pair<at::Tensor, at::Tensor>> now;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool waits = usage_ && !usage_->here(parameters[i]);
+    (waits ? waiting_ : now).emplace_back(parameters[i], gradients[i]);
+  }
+  step(now);
+}
+
+void OptimizerInBackward::end() {
+  queued_ = false;
+  const auto waiting = std::exchange(waiting_, {});
+  if (!usage_ && others_.empty()) return;
+  std::vector<std::pair<at::Tensor, at::Tensor>> now;
+  if (usage_) {
+    const auto is_used = usage_->anywhere();
+    for (const auto& [parameter, gradient] : waiting) {
+      if (is_used(parameter)) now.emplace_back(parameter, gradient);
+    }
+    usage_->forget();
+  }
+  for (const at::Tensor& parameter : others_) {
+    if (parameter.grad().defined()) now.emplace_back(parameter, parameter.grad());
+  }
+  step(now);
+}
+
+void OptimizerInBackward::step(const std::vector<std::pair<at::Tensor, at::Tensor>>& stepped) {
+  const at::NoGradGuard no_grad;
+  const OnlyTheseGradients only(optimizer_->parameters(), stepped);
+  optimizer_->step();
+}
+
+void OptimizerInBackward::forget() {
+  queued_ = false;
+  waiting_.clear();
+  if (usage_) usage_->forget();
 }
 
 }  // namespace tandem

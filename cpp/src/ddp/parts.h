@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #include "ddp/accumulation_hooks.h"
 #include "ddp/bucket_advisor.h"
 #include "ddp/mixed_precision.h"
+#include "ddp/optimizer_in_backward.h"
 #include "ddp/reducer_factory.h"
 #include "ddp/roll_call.h"
+#include "ddp/sample_weights.h"
 #include "ddp/step_timer.h"
 #include "tandem/ddp.h"
 
@@ -31,8 +34,11 @@ struct DataParallelReducer::Parts {
   DataParallelOptions options;
   std::vector<at::Tensor> parameters;  // frozen ones too
   std::vector<at::Tensor> buffers;
+  std::vector<at::Tensor> given_buffers;  // that they were taken from
+  std::vector<std::pair<at::Tensor, std::string>> frozen;
   std::vector<at::Tensor> trained;
   std::vector<std::string> trained_names;
+  std::unordered_map<const at::TensorImpl*, std::size_t> numbers;  // of the trained ones
   std::vector<bool> sparse_gradients;  // of the trained ones
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;
@@ -52,12 +58,17 @@ struct DataParallelReducer::Parts {
   bool first_of_static = false;
   bool accumulated_first = false;
   std::unique_ptr<ReducerArguments> arguments;
-  // The first backward of a static graph reduces at its end, where all gradients are known to be there.
-  std::shared_ptr<std::once_flag> delay_once;
+  // The first backward of a static graph reduces at its end, where all gradients are known to be there. Set by the
+  // outputs that it begins at; until then, forwards are of the first iteration.
+  std::shared_ptr<std::atomic<bool>> static_begun;
+  bool static_prepared = false;       // the reducer counts that iteration
+  std::atomic<bool> bypassed{false};  // it came to parameters, but not to outputs
 
   CommHook hook;  // empty: the reducer's own all-reduce, or one of LibTorch's interface
   bool has_hook = false;
-  std::shared_ptr<optim::Optimizer> optimizer;
+  std::shared_ptr<c10d::CommHookInterface> native_hook;
+  std::shared_ptr<OptimizerInBackward> in_backward;
+  std::vector<char> used;  // which parameters have got a gradient since the last exchange; for in_backward
   bool hook_is_set = false;  // in the reducer, for good
 
   std::optional<BucketTrialOptions> trial_options;  // while bucket sizes are tried
@@ -68,6 +79,9 @@ struct DataParallelReducer::Parts {
   JoinOptions join;
   std::shared_ptr<RollCall> roll;  // of the last forward that exchanged something
   std::int64_t samples = 1;        // in its batch
+  at::Tensor shadowed_usage;       // which parameters any rank used, in the last iteration that this one shadowed
+  std::shared_ptr<SampleWeights> weights;
+  std::vector<std::pair<at::Tensor, unsigned>> weight_hooks;
 
   at::Device device() const { return trained.front().device(); }
   void broadcast(const std::vector<at::Tensor>& tensors, int root);
@@ -88,8 +102,14 @@ struct DataParallelReducer::Parts {
   void call_roll(bool training);
   bool sends_buffers(bool training) const;
   at::Tensor watch_output(const at::Tensor& output);
-  void refuse_double_backward(std::size_t parameter);
-  [[noreturn]] void rethrow_unfinished();
+  void weigh_gradients();
+  void gradient_came(std::size_t parameter);
+  void check_before_forward();
+  // Errors: kInvalidArgument naming the parameters that the last backward gave no gradient.
+  void check_finished();
+  std::size_t number_of(const at::Tensor& parameter) const { return numbers.at(parameter.unsafeGetTensorImpl()); }
+  // int32 on the CPU, one a trained parameter: not 0 where any rank used it. After an iteration that told.
+  at::Tensor usage_of_all() const;
 
   // As the others do it, on a rank that is out of inputs.
   void shadow(RollCall& others);
@@ -99,8 +119,5 @@ struct DataParallelReducer::Parts {
 // What a bucket_cap_mb means in bytes, for the first bucket and for others. Errors: kInvalidArgument.
 void set_bucket_bytes(const DataParallelOptions& options, double bucket_cap_mb, std::int64_t* bytes,
                       std::int64_t* first_bytes);
-
-// A hook after which `optimizer` steps what the bucket holds. `parameters` are all that it might step.
-CommHook step_after(CommHook hook, std::shared_ptr<optim::Optimizer> optimizer, std::vector<at::Tensor> parameters);
 
 }  // namespace tandem

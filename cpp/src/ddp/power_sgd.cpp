@@ -2,9 +2,12 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <random>
+#include <sstream>
 #include <vector>
 
 #include "ddp/reduce.h"
@@ -34,6 +37,10 @@ void orthogonalize(const at::Tensor& matrix, double epsilon) {
     at::Tensor rest = matrix.narrow(1, i + 1, columns - i - 1);
     rest.sub_(column.matmul(column.t().matmul(rest)));
   }
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument, "PowerSGD: " + what);
 }
 
 // A gradient, or a whole bucket, as a matrix M ≈ P·Qᵀ.
@@ -171,7 +178,6 @@ Exchange PowerSgdState::Parts::exchange(c10d::GradBucket& bucket, bool pads, Mat
 
 PowerSgdState::PowerSgdState(std::shared_ptr<ProcessGroup> group, const PowerSgdOptions& options)
     : parts_(std::make_unique<Parts>(std::move(group), options)) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::kInvalidArgument, "PowerSGD: " + what); };
   if (!parts_->group) refuse("it needs a process group");
   if (options.matrix_approximation_rank < 1) {
     refuse("matrix_approximation_rank is " + std::to_string(options.matrix_approximation_rank) +
@@ -198,6 +204,84 @@ std::int64_t PowerSgdState::numel_after_compression() const {
 at::Tensor PowerSgdState::error_of(std::int64_t bucket) const {
   const auto found = parts_->errors.find(static_cast<std::size_t>(bucket));
   return found == parts_->errors.end() ? at::Tensor() : found->second;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> PowerSgdState::state() const {
+  const Parts& parts = *parts_;
+  std::ostringstream random;
+  random << parts.random;
+  const std::string text = random.str();
+  at::Tensor bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::TensorOptions(at::kByte));
+  std::copy(text.begin(), text.end(), bytes.data_ptr<std::uint8_t>());
+  std::vector<std::pair<std::string, at::Tensor>> state = {
+      {"iteration", at::scalar_tensor(parts.iteration, at::TensorOptions(at::kLong))},
+      {"random", bytes},
+      {"numel", at::tensor({parts.before, parts.after}, at::TensorOptions(at::kLong))}};
+  for (const auto& [bucket, error] : parts.errors) state.emplace_back("error." + std::to_string(bucket), error);
+  for (const auto& [bucket, memory] : parts.memories) {
+    if (!memory.qs.defined()) continue;
+    state.emplace_back("p." + std::to_string(bucket), memory.ps);
+    state.emplace_back("q." + std::to_string(bucket), memory.qs);
+  }
+  return state;
+}
+
+void PowerSgdState::load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) {
+  std::map<std::size_t, at::Tensor> errors;
+  std::map<std::size_t, Memory> memories;
+  std::optional<std::mt19937_64> random;
+  std::optional<std::int64_t> iteration;
+  std::int64_t before = 0, after = 0;
+  const auto integers = [](const std::string& name, const at::Tensor& tensor, std::int64_t count) {
+    if (tensor.scalar_type() != at::kLong || tensor.numel() != count) {
+      refuse("state '" + name + "' is to be " + std::to_string(count) + " numbers of int64");
+    }
+    return tensor.cpu().contiguous();
+  };
+  for (const auto& [name, tensor] : state) {
+    if (!tensor.defined()) refuse("state '" + name + "' is undefined");
+    const auto dot = name.find('.');
+    const std::string kind = name.substr(0, dot);
+    std::size_t bucket = 0;
+    if (dot != std::string::npos) {
+      const char* end = name.data() + name.size();
+      const auto read = std::from_chars(name.data() + dot + 1, end, bucket);
+      if (read.ec != std::errc() || read.ptr != end) refuse("state '" + name + "' names no bucket");
+    }
+    const bool of_bucket = dot != std::string::npos && tensor.dim() == 1 && at::isFloatingType(tensor.scalar_type());
+    if (name == "iteration") {
+      iteration = integers(name, tensor, 1).item<std::int64_t>();
+    } else if (name == "numel") {
+      const at::Tensor numbers = integers(name, tensor, 2);
+      before = numbers[0].item<std::int64_t>();
+      after = numbers[1].item<std::int64_t>();
+    } else if (name == "random" && tensor.scalar_type() == at::kByte) {
+      const at::Tensor bytes = tensor.cpu().contiguous();
+      const auto* data = reinterpret_cast<const char*>(bytes.const_data_ptr<std::uint8_t>());
+      std::istringstream text(std::string(data, static_cast<std::size_t>(bytes.numel())));
+      if (!(text >> random.emplace())) refuse("state 'random' is none of a generator");
+    } else if (kind == "error" && of_bucket) {
+      errors[bucket] = tensor.detach().clone();
+    } else if (kind == "p" && of_bucket) {
+      memories[bucket].ps = tensor.detach().clone();
+    } else if (kind == "q" && of_bucket) {
+      memories[bucket].qs = tensor.detach().clone();
+    } else {
+      refuse("'" + name + "' is no state of it, or not of the dtype and shape that it has");
+    }
+  }
+  if (!iteration || !random) refuse("the state has no 'iteration' or no 'random'");
+  for (const auto& [bucket, memory] : memories) {
+    if (memory.ps.defined() && memory.qs.defined()) continue;
+    refuse("the state has one of p." + std::to_string(bucket) + " and q." + std::to_string(bucket) + " only");
+  }
+  Parts& parts = *parts_;
+  parts.iteration = *iteration;
+  parts.random = *random;
+  parts.before = before;
+  parts.after = after;
+  parts.errors = std::move(errors);
+  parts.memories = std::move(memories);
 }
 
 CommHook power_sgd_hook(std::shared_ptr<PowerSgdState> state) {

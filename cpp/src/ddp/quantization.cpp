@@ -11,14 +11,17 @@ namespace {
 
 constexpr double kLevels = 255;
 
-// The float32 pairs (smallest, step) of each row, then a byte an element: what one rank sends.
+// The float32 pairs (step, level of zero) of each row, then a byte an element: what one rank sends. Zero is a level, so
+// that it stays zero: of parameters that a batch did not use, and where dropout left gradients out.
 at::Tensor pack(const at::Tensor& rows) {
-  const at::Tensor smallest = rows.amin(1);
-  const at::Tensor step = (rows.amax(1) - smallest) / kLevels;
-  const at::Tensor divisor = at::where(step > 0, step, at::ones_like(step));
+  const at::Tensor smallest = rows.amin(1).clamp_max(0), largest = rows.amax(1).clamp_min(0);
+  const at::Tensor step = (largest - smallest) / kLevels;
+  // Not `step > 0`: a step that is no number must stay one.
+  const at::Tensor divisor = at::where(step == 0, at::ones_like(step), step);
+  const at::Tensor zero = (-smallest / divisor).round().clamp(0, kLevels);
   const at::Tensor levels =
-      ((rows - smallest.unsqueeze(1)) / divisor.unsqueeze(1)).round().clamp(0, kLevels).to(at::kByte);
-  const at::Tensor scales = at::stack({smallest, step}, 1).contiguous().view(at::kByte).reshape({-1});
+      (rows / divisor.unsqueeze(1)).round().add(zero.unsqueeze(1)).clamp(0, kLevels).nan_to_num(0).to(at::kByte);
+  const at::Tensor scales = at::stack({step, zero}, 1).contiguous().view(at::kByte).reshape({-1});
   return at::cat({scales, levels.reshape({-1})});
 }
 
@@ -27,7 +30,7 @@ at::Tensor unpack(const at::Tensor& bytes, std::int64_t rows) {
   // A copy, for the alignment.
   const at::Tensor scales = bytes.narrow(0, 0, head).clone().view(at::kFloat).view({rows, 2});
   const at::Tensor levels = bytes.narrow(0, head, bytes.numel() - head).view({rows, -1}).to(at::kFloat);
-  return levels * scales.select(1, 1).unsqueeze(1) + scales.select(1, 0).unsqueeze(1);
+  return (levels - scales.select(1, 1).unsqueeze(1)) * scales.select(1, 0).unsqueeze(1);
 }
 
 // `row`: how many elements share a scale; 0: all.

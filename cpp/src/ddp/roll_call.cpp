@@ -5,19 +5,19 @@
 namespace tandem {
 namespace {
 
-enum Slot : std::int64_t { kSamples, kRecords, kBuffers, kSynchronizes, kFirstOfStatic, kRanks };
+// Then, for each rank, whether it is present, and its samples.
+enum Slot : std::int64_t { kBuffers, kSynchronizes, kFirstOfStatic, kRanks };
 
 }  // namespace
 
 RollCall::RollCall(ProcessGroup& group, const Announcement& mine, at::Device device) : size_(group.size()) {
-  at::Tensor numbers = at::zeros({kRanks + size_}, at::TensorOptions(at::kLong));
+  at::Tensor numbers = at::zeros({kRanks + 2 * size_}, at::TensorOptions(at::kLong));
   auto* slots = numbers.data_ptr<std::int64_t>();
-  slots[kSamples] = mine.samples;
-  slots[kRecords] = mine.records;
   slots[kBuffers] = mine.sends_buffers;
   slots[kSynchronizes] = mine.synchronizes;
   slots[kFirstOfStatic] = mine.first_of_static;
   slots[kRanks + group.rank()] = mine.present;
+  slots[kRanks + size_ + group.rank()] = mine.samples;
   tensor_ = numbers.to(device);
   work_ = group.all_reduce_async(tensor_);
 }
@@ -42,18 +42,18 @@ int RollCall::lowest_present() {
   return rank;
 }
 
-std::int64_t RollCall::samples() {
-  return number(kSamples);
+std::vector<std::int64_t> RollCall::samples_by_rank() {
+  std::vector<std::int64_t> samples;
+  for (int rank = 0; rank < size_; ++rank) samples.push_back(number(kRanks + size_ + rank));
+  return samples;
 }
 
 Announcement RollCall::together() {
   Announcement all;
   all.present = present() > 0;
-  all.records = number(kRecords) != 0;
   all.sends_buffers = number(kBuffers) != 0;
   all.synchronizes = number(kSynchronizes) != 0;
   all.first_of_static = number(kFirstOfStatic) != 0;
-  all.samples = samples();
   return all;
 }
 

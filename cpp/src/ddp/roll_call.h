@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "tandem/process_group.h"
 
@@ -10,9 +11,8 @@ namespace tandem {
 // What a rank that still trains is about to exchange. Zeros from one whose inputs are over.
 struct Announcement {
   bool present = false;
-  bool records = false;  // grad mode is on: buckets may be rebuilt
   bool sends_buffers = false;
-  bool synchronizes = false;     // a backward that exchanges gradients follows
+  bool synchronizes = false;     // a backward that exchanges gradients follows; buckets may be rebuilt before
   bool first_of_static = false;  // which exchanges the map of used parameters before the buckets
   std::int64_t samples = 0;
 };
@@ -24,7 +24,7 @@ class RollCall {
   // All wait for the other ranks.
   int present();
   int lowest_present();
-  std::int64_t samples();
+  std::vector<std::int64_t> samples_by_rank();
   Announcement together();  // each true where any rank says so
 
  private:

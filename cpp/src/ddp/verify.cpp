@@ -14,6 +14,12 @@ std::uint64_t hash_of(const std::string& text) {  // FNV-1a
   return hash;
 }
 
+// Empty for a contiguous tensor. A bucket holds gradients in the order of their parameters' elements.
+std::string order_of_elements(const at::Tensor& tensor) {
+  if (!tensor.is_non_overlapping_and_dense() || tensor.is_contiguous()) return "";
+  return c10::str("strides ", tensor.strides());
+}
+
 // What must agree, and what only helps to name it, a line each.
 struct Description {
   std::string shapes;
@@ -23,8 +29,14 @@ struct Description {
 Description describe(const std::vector<at::Tensor>& tensors, const std::vector<std::string>& labels) {
   Description result;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::string shape = c10::str(tensors[i].scalar_type(), tensors[i].sizes(),
-                                       tensors[i].requires_grad() ? " with gradient" : " without gradient");
+    std::string shape = c10::str(tensors[i].scalar_type(), tensors[i].sizes());
+    if (tensors[i].requires_grad()) {
+      shape += " with gradient";
+      const std::string order = order_of_elements(tensors[i]);
+      if (!order.empty()) shape += " and " + order;
+    } else {
+      shape += " without gradient";
+    }
     result.shapes += shape + "\n";
     result.lines += labels[i] + "\t" + shape + "\n";
   }

@@ -72,6 +72,24 @@ func SetBatchSamples(d DDP, samples int) *Failure {
 	return failure(C.tdm_ddp_set_batch_samples(ddp(d), C.int64_t(samples)))
 }
 
+func SetDDPBuffers(d DDP, buffers []Tensor) *Failure {
+	return failure(C.tdm_ddp_set_buffers(ddp(d), handles(buffers), C.size_t(len(buffers))))
+}
+
+func DDPState(d DDP) ([]Named, *Failure) {
+	var list *C.tdm_named_tensors
+	if err := failure(C.tdm_ddp_state(ddp(d), &list)); err != nil {
+		return nil, err
+	}
+	return named(list)
+}
+
+func LoadDDPState(d DDP, names []string, tensors []Tensor) *Failure {
+	cNames, done := cStrings(names)
+	defer done()
+	return failure(C.tdm_ddp_load_state(ddp(d), cNames, handles(tensors), C.size_t(len(tensors))))
+}
+
 func SetOptimizerInBackward(d DDP, o Optimizer) *Failure {
 	return failure(C.tdm_ddp_set_optimizer_in_backward(ddp(d), optimizer(o)))
 }

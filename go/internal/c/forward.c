@@ -225,7 +225,10 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_ddp_prepare_backward",
     "tdm_ddp_set_require_backward_grad_sync",
     "tdm_ddp_set_batch_samples",
+    "tdm_ddp_set_buffers",
     "tdm_ddp_set_comm_hook",
+    "tdm_ddp_state",
+    "tdm_ddp_load_state",
     "tdm_ddp_register_comm_hook",
     "tdm_ddp_set_optimizer_in_backward",
     "tdm_ddp_begin_join",
@@ -1440,572 +1443,587 @@ tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
   return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[217])(ddp, samples);
 }
 
-tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
+tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
   if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[218])(ddp, hook, options);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[218])(ddp, buffers, buffer_count);
+}
+
+tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[219])(ddp, hook, options);
+}
+
+tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[220])(ddp, out);
+}
+
+tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[221])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[219])(ddp, begin, finish, user_data, destroy);
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[222])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[220])(ddp, optimizer);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[223])(ddp, optimizer);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[221])(ddp, options);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[224])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[222])(ddp);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[225])(ddp);
 }
 
 tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[223])(ddp);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[226])(ddp);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[224])(ddp, out);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[227])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[225])(ddp, index, bytes, names);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[228])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[226])(ddp, iterations);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[229])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[227])(ddp, out);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[230])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[228])(ddp, every);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[231])(ddp, every);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[229])(ddp, out);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[232])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[230])(ddp, index, out);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[233])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[231])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[234])(ddp, index, bucket, bytes, begun, done);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[232])(ddp, options);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[235])(ddp, options);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[233])(ddp, out);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[236])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[234])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[237])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[235])(module, group);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[238])(module, group);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[236])(options, out);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[239])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[237]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[237])(data_parallel);
+  if (!slots[240]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[240])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[238]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[238])(data_parallel);
+  if (!slots[241]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[241])(data_parallel);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[239])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[242])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[240])(group, period, warmup_steps, out);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[243])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[241])(periods, groups, count, warmup_steps, out);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[244])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[242]) return;
-  ((void (*)(tdm_model_averager* averager))slots[242])(averager);
+  if (!slots[245]) return;
+  ((void (*)(tdm_model_averager* averager))slots[245])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[243])(averager, parameters, parameter_count, averaged);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[246])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[244])(optimizer, averager, out);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[247])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[245])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[248])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[246])(optimizer, to);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[249])(optimizer, to);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[247])(path, options, out);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[250])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[248])(writer, data, size);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[251])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[249])(writer);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[252])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[250]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[250])(writer);
+  if (!slots[253]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[253])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[251])(path, out);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[254])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[252]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[252])(reader);
+  if (!slots[255]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[255])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[253])(reader, index, data, size);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[256])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[254]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[254])(reader);
+  if (!slots[257]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[257])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[255]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[255])(reader);
+  if (!slots[258]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[258])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[256]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[256])(reader);
+  if (!slots[259]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[259])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[257]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[257])(reader, index);
+  if (!slots[260]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[260])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[258]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[258])(reader, index);
+  if (!slots[261]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[261])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[259]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[259])(reader);
+  if (!slots[262]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[262])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[260])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[263])(images_path, labels_path, output_path, begin, count, written);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[261])(paths, path_count, fields, field_count, options, out);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[264])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[262]) return;
-  ((void (*)(tdm_loader* loader))slots[262])(loader);
+  if (!slots[265]) return;
+  ((void (*)(tdm_loader* loader))slots[265])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[263]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[263])(loader);
+  if (!slots[266]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[266])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[264]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[264])(loader);
+  if (!slots[267]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[267])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[265])(loader, epoch, first_batch);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[268])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[266])(loader, batch, field_count, has_batch);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[269])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[267])(loader, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[270])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[268])(loader, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[271])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[269])(loader);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[272])(loader);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[270])(loader, out);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[273])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[271])(loader, data, size);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[274])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[272]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[272])(loader);
+  if (!slots[275]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[275])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[273]) return;
-  ((void (*)(tdm_dataset* dataset))slots[273])(dataset);
+  if (!slots[276]) return;
+  ((void (*)(tdm_dataset* dataset))slots[276])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[274]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[274])(dataset);
+  if (!slots[277]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[277])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[275]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[275])(dataset);
+  if (!slots[278]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[278])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[276]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[276])(dataset, index);
+  if (!slots[279]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[279])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[277])(dataset, index, sample, field_count);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[280])(dataset, index, sample, field_count);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[278])(paths, path_count, fields, field_count, options, out);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[281])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[279])(tensors, count, names, out);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[282])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[280])(datasets, count, out);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[283])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[281])(dataset, samples, count, out);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[284])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[282])(dataset, sizes, count, seed, parts);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[285])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[283])(dataset, fractions, count, sizes);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[286])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[284])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[287])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[285])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[288])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[286])(iterable, out);
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[289])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[287])(dataset, options, out);
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[290])(dataset, options, out);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[288])(paths, path_count, options, out);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[291])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[289])(loader, transforms);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[292])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[290])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[293])(loader, step, adds, add_count, user_data, destroy);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[291])(loader, out);
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[294])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[292])(loader, out);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[295])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[293]) return;
-  ((void (*)(tdm_sampler* sampler))slots[293])(sampler);
+  if (!slots[296]) return;
+  ((void (*)(tdm_sampler* sampler))slots[296])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[294]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[294])(sampler);
+  if (!slots[297]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[297])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[295])(sampler, seed, epoch, first, samples, count);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[298])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[296])(size, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[299])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[297])(size, out);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[300])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[298])(weights, count, positions, replacement, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[301])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[299])(samples, count, shuffle, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[302])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[300])(samples, count, batch_size, shuffle, out);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[303])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[301])(lengths, count, batch_size, window, out);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[304])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[302])(sampler, rank, world_size, out);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[305])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[303])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[306])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[304])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[307])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[305])(dataset, log, options, state, state_size, quarantine, out);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[308])(dataset, log, options, state, state_size, quarantine, out);
 }
 
 void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
-  if (!slots[306]) return;
-  ((void (*)(tdm_dynamic_loader* loader))slots[306])(loader);
+  if (!slots[309]) return;
+  ((void (*)(tdm_dynamic_loader* loader))slots[309])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
-  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[307])(loader, transforms);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[310])(loader, transforms);
 }
 
 tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[308])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[311])(loader, step, adds, add_count, user_data, destroy);
 }
 
 tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[309])(loader, out);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[312])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[310])(loader, out);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[313])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[311])(loader, has_step);
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[314])(loader, has_step);
 }
 
 tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[312])(loader, part, field_count, has_part);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[315])(loader, part, field_count, has_part);
 }
 
 tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
-  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[313])(loader, out);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[316])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[314])(loader, sample, reason);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[317])(loader, sample, reason);
 }
 
 int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
-  if (!slots[315]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[315])(loader);
-}
-
-int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
-  if (!slots[316]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[316])(loader);
-}
-
-int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
-  if (!slots[317]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[317])(loader);
-}
-
-int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
   if (!slots[318]) return 0;
   return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[318])(loader);
 }
 
+int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
+  if (!slots[319]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[319])(loader);
+}
+
+int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
+  if (!slots[320]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[320])(loader);
+}
+
+int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
+  if (!slots[321]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[321])(loader);
+}
+
 tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[319])(loader, record);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[322])(loader, record);
 }
 
 tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[320])(loader);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[323])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[321])(loader, out);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[324])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[322])(loader, out);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[325])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[323])(folder, suffix, out);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[326])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[324]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[324])(writer);
+  if (!slots[327]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[327])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[325])(writer, tag, value, step, wall_time);
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[328])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[326])(writer, tag, values, step, wall_time);
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[329])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[327])(writer, tag, image, layout, step, wall_time);
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[330])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[328])(writer, tag, text, step, wall_time);
+  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[331])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[329])(writer);
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[332])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[330])(writer);
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[333])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[331]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[331])(writer);
+  if (!slots[334]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[334])(writer);
 }

@@ -60,7 +60,12 @@ func Load() *Failure {
 	return nil
 }
 
-// folders where libtandem may lie, in order, each with what a message calls it. The working directory is never one.
+// hasMoreRights tells whether the process has rights that the user who started it does not have (setuid, setgid,
+// capabilities). What that user sets then does not decide which code it runs.
+func hasMoreRights() bool { return C.tg_has_more_rights() != 0 }
+
+// folders where libtandem may lie, in order, each with what a message calls it. The working directory is never one, nor
+// a folder above the program's, where others may write, but for bin/ and lib/ of one prefix.
 func folders() (dirs, names []string) {
 	add := func(dir, name string) {
 		if filepath.IsAbs(dir) {
@@ -73,12 +78,14 @@ func folders() (dirs, names []string) {
 		}
 		dir := filepath.Dir(executable)
 		add(dir, "beside the program")
-		add(filepath.Join(dir, "..", "lib"), "../lib of the program")
+		if filepath.Base(dir) == "bin" {
+			add(filepath.Join(dir, "..", "lib"), "../lib of the program")
+		}
 	}
 	for _, dir := range CheckoutLibraries {
 		add(dir, "the checkout's build")
 	}
-	if home, err := os.UserHomeDir(); err == nil {
+	if home, err := os.UserHomeDir(); err == nil && !hasMoreRights() {
 		add(filepath.Join(home, ".local", "lib"), "per-user install")
 	}
 	for _, dir := range []string{"/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"} {
@@ -103,7 +110,11 @@ func libraryIn(dir string) string {
 }
 
 func find() (string, *Failure) {
-	if given := os.Getenv("TANDEM_LIBRARY"); given != "" {
+	if given := os.Getenv("TANDEM_LIBRARY"); given != "" && !hasMoreRights() {
+		if !filepath.IsAbs(given) {
+			return "", &Failure{Code: CodeLibrary, Op: "load", Message: fmt.Sprintf(
+				"TANDEM_LIBRARY=%s is a relative path, which means another file in another working directory; give an absolute one", given)}
+		}
 		if isFile(given) {
 			return given, nil
 		}
@@ -129,9 +140,6 @@ func open() *Failure {
 	path, err := find()
 	if err != nil {
 		return err
-	}
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute // a name without a slash would send dlopen searching
 	}
 	name := C.CString(path)
 	defer free(name)

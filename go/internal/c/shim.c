@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 void* tg_open(const char* path, char** error) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -13,6 +14,8 @@ void* tg_open(const char* path, char** error) {
   }
   return library;
 }
+
+int32_t tg_has_more_rights(void) { return getauxval(AT_SECURE) != 0; }
 
 void tg_trim_memory(void) {
 #ifdef __GLIBC__

@@ -8,6 +8,9 @@
 /* Opens a library for good. NULL on failure, with dlerror()'s text in *error (free with free()). */
 TDM_API void* tg_open(const char* path, char** error);
 
+/* 1 in a process with rights that the user who started it does not have (setuid, setgid, capabilities). */
+TDM_API int32_t tg_has_more_rights(void);
+
 /* Has malloc give free memory back to the system, where it can. */
 TDM_API void tg_trim_memory(void);
 

@@ -979,7 +979,7 @@ TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group
 typedef struct tdm_ddp_options {
   size_t struct_size;
   double bucket_cap_mb;              /* MiB of gradients that travel together; 0: each gradient alone */
-  int32_t broadcast_buffers;         /* from rank 0, before each forward that trains */
+  int32_t broadcast_buffers;         /* from rank 0, at the start and before each forward that trains */
   int32_t find_unused_parameters;
   int32_t gradient_as_bucket_view;
   int32_t static_graph;
@@ -1006,7 +1006,9 @@ TDM_API tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* p
                                   const tdm_ddp_options* options, tdm_ddp** out);
 TDM_API void tdm_ddp_free(tdm_ddp* ddp);
 /* Call before the module's forward; broadcasts buffers when `training`. Several forwards may come before one backward:
- * buffers are then broadcast before the first. Blocks. */
+ * buffers are then broadcast before the first. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT names the parameters that got no
+ * gradient in the backward before, or one that requires a gradient only since the ddp was made: with either, ranks would
+ * drift apart. */
 TDM_API tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training);
 /* Call with the forward's outputs, before backward. A backward with create_graph is TDM_ERROR_UNSUPPORTED when it comes
  * to the parameters. */
@@ -1015,6 +1017,9 @@ TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* out
 TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
 /* How many samples this rank's next batches have, for average_by_samples; 1 at first. */
 TDM_API tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples);
+/* The buffers that are broadcast from now on, where the module has replaced some. All ranks give as many, of the same
+ * sizes. */
+TDM_API tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count);
 
 /* Communication hooks: how a bucket of gradients is exchanged. All ranks set the same one, once, before the first
  * forward. Source: torch.distributed.algorithms.ddp_comm_hooks. */
@@ -1049,6 +1054,12 @@ typedef struct tdm_comm_hook_options {
 #define TDM_COMM_HOOK_OPTIONS_INIT \
   { sizeof(tdm_comm_hook_options), 0, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
 TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
+/* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",
+ * "power_sgd.error.0" and so on. Each rank saves and loads its own, for what compression lost differs between ranks.
+ * Shares storage. Free with tdm_named_tensors_free(). Load after setting the same hook, before the first forward; else
+ * TDM_ERROR_INVALID_ARGUMENT, as for names or sizes that do not fit. */
+TDM_API tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out);
+TDM_API tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count);
 
 /* A bucket, as a hook of the caller's sees it. Handles and lists live until the callback returns. */
 typedef struct tdm_grad_bucket {
@@ -1077,8 +1088,8 @@ TDM_API tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp,
                                               void* user_data, void (*destroy)(void* user_data));
 
 /* Has `optimizer`, which must hold the parameters, step each bucket as soon as it is averaged, within backward, which
- * frees its gradients; tdm_optimizer_step() is not to be called any more. Before the first forward, after a hook. Holds
- * the optimizer. Source: torch.distributed.optim._apply_optimizer_in_backward. */
+ * frees its gradients, and once at the end of backward what else it holds; tdm_optimizer_step() is not to be called any
+ * more. Before the first forward, after a hook. Holds the optimizer. Source: torch.distributed.optim._apply_optimizer_in_backward. */
 TDM_API tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer);
 
 /* For ranks that have different numbers of batches. Every rank begins, makes its steps and ends, which takes part in the

@@ -328,6 +328,85 @@ TEST(PowerSgd, WarmStartsFindTheBestApproximation) {
   });
 }
 
+// Saved after five steps and loaded into new objects: the same bits as in one go.
+TEST(PowerSgd, GoesOnFromACheckpointAsIfNothingHadBeen) {
+  for (const bool batched : {false, true}) {
+    run_groups(2, [&](ProcessGroup& group) {
+      const Shapes shapes = {{12, 10}, {8, 6}, {5}};
+      const auto step_on = [&](DataParallelReducer& reducer, const std::vector<at::Tensor>& parameters, int step) {
+        std::vector<at::Tensor> gradients;
+        for (const auto& shape : shapes) gradients.push_back(gradient(shape, group.rank(), step));
+        return exchange(reducer, parameters, gradients);
+      };
+      struct Trained {
+        std::vector<at::Tensor> parameters;
+        std::shared_ptr<PowerSgdState> state;
+        std::unique_ptr<DataParallelReducer> reducer;
+      };
+      const auto make = [&](std::uint64_t seed) {
+        DataParallelOptions options;
+        options.bucket_cap_mb = 0;
+        PowerSgdOptions power = power_options(2);
+        power.random_seed = seed;
+        Trained made{parameters_of(shapes), std::make_shared<PowerSgdState>(shared(group), power), nullptr};
+        made.reducer = std::make_unique<DataParallelReducer>(shared(group), made.parameters, std::vector<std::string>{},
+                                                             std::vector<at::Tensor>{}, options);
+        made.reducer->register_comm_hook(batched ? batched_power_sgd_hook(made.state) : power_sgd_hook(made.state));
+        return made;
+      };
+      Trained whole = make(1);
+      for (int step = 0; step < 5; ++step) step_on(*whole.reducer, whole.parameters, step);
+      std::vector<std::pair<std::string, at::Tensor>> saved;
+      for (const auto& [name, tensor] : whole.state->state()) saved.emplace_back(name, tensor.clone());
+      Trained resumed = make(2);
+      ASSERT_GT(whole.reducer->bucket_layout().size(), 1u);
+      ASSERT_NE(resumed.reducer->bucket_layout(), whole.reducer->bucket_layout());
+      resumed.reducer->use_bucket_layout(whole.reducer->bucket_layout());
+      resumed.state->load_state(saved);
+      for (int step = 5; step < 9; ++step) {
+        const auto expected = step_on(*whole.reducer, whole.parameters, step);
+        const auto got = step_on(*resumed.reducer, resumed.parameters, step);
+        for (std::size_t i = 0; i < shapes.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << step << " " << i;
+      }
+      const auto refusal = [&](std::pair<std::string, at::Tensor> wrong) {
+        const Error error = error_of([&] { resumed.state->load_state({saved[0], saved[1], std::move(wrong)}); });
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+        return std::string(error.what());
+      };
+      EXPECT_THAT(refusal({"error.x", torch::zeros({3})}), HasSubstr("error.x"));
+      EXPECT_THAT(refusal({"momentum", torch::zeros({3})}), HasSubstr("momentum"));
+      EXPECT_THAT(refusal({"p.0", torch::zeros({3})}), HasSubstr("q.0"));
+      EXPECT_THAT(error_of([&] { resumed.reducer->use_bucket_layout({{0, 1, 2}}); }).what(), HasSubstr("first forward"));
+      Trained other = make(3);
+      EXPECT_THAT(error_of([&] { other.reducer->use_bucket_layout({{0, 1}}); }).what(), HasSubstr("'2'"));
+      EXPECT_THAT(error_of([&] { other.reducer->use_bucket_layout({{0, 1}, {2, 0}}); }).what(), HasSubstr("twice"));
+    });
+  }
+}
+
+TEST(Quantization, KeepsZerosAndWhatIsNoNumber) {
+  for (const std::int64_t row : {0, 4}) {
+    run_groups(2, [&](ProcessGroup& group) {
+      const auto parameters = parameters_of({{16}});
+      DataParallelReducer reducer(shared(group), parameters, {}, {});
+      reducer.register_comm_hook(row == 0 ? quantization_pertensor_hook(shared(group))
+                                          : quantization_perchannel_hook(shared(group), row));
+      for (int step = 0; step < 3; ++step) {
+        at::Tensor own = gradient({16}, group.rank(), step);
+        own.view({8, 2}).select(1, 1).zero_();
+        const at::Tensor got = exchange(reducer, parameters, {own})[0];
+        EXPECT_EQ(got.view({8, 2}).select(1, 1).abs().max().item<double>(), 0);
+        EXPECT_GT(got.view({8, 2}).select(1, 0).abs().min().item<double>(), 0);
+      }
+      for (const double odd : {NAN, INFINITY, -INFINITY}) {
+        at::Tensor own = gradient({16}, group.rank());
+        if (group.rank() == 1) own[5] = odd;
+        EXPECT_FALSE(exchange(reducer, parameters, {own})[0][5].isfinite().item<bool>()) << odd;
+      }
+    });
+  }
+}
+
 TEST(PowerSgd, GramSchmidtWithAnEpsilonTakesMatricesOfZeros) {
   run_groups(2, [](ProcessGroup& group) {
     for (const double epsilon : {0.0, 1e-8}) {

@@ -90,7 +90,7 @@ public final class DistributedDataParallel extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    open().prepareForward(isTraining());
+    open().prepareForward(module.isTraining());
     Tensor output = module.forward(input);
     if (output.requiresGrad()) {
       open().prepareBackward(new NativeTensor[] {output.nativeHandle()});
