@@ -17,24 +17,36 @@ void* find(const char* name) {
   return library ? dlsym(library, name) : nullptr;
 }
 
-using SetOpenMP = void (*)(int);
 using SetMKL = int (*)(int);
 
-SetOpenMP openmp_setter() {
-  static const auto setter = reinterpret_cast<SetOpenMP>(find("omp_set_num_threads"));
-  return setter;
+struct OpenMP {
+  void (*set)(int) = reinterpret_cast<void (*)(int)>(find("omp_set_num_threads"));
+  int (*get)() = reinterpret_cast<int (*)()>(find("omp_get_max_threads"));
+};
+
+const OpenMP& openmp() {
+  static const OpenMP functions;
+  return functions;
 }
 
 }  // namespace
 
 bool has_openmp() {
-  return openmp_setter() != nullptr;
+  return openmp().set && openmp().get;
+}
+
+int openmp_threads() {
+  return has_openmp() ? openmp().get() : 0;
 }
 
 void set_openmp_threads(int threads) {
   if (!has_openmp()) return;
   at::get_num_threads();  // LibTorch's own set-up of a thread, which would otherwise come later and undo this
-  openmp_setter()(threads);
+  openmp().set(threads);
+}
+
+void change_openmp_threads(int threads) {
+  if (has_openmp()) openmp().set(threads);
 }
 
 void set_mkl_threads(int threads) {

@@ -54,6 +54,7 @@ struct alignas(64) ThreadState {
   std::size_t free_tensor_count = 0;
   void* stack = nullptr;             // of operator calls, for reuse
   int intra_op_threads = 0;          // that OpenMP uses on this thread; 0: not set yet
+  int programs_threads = 0;          // the same outside of Tandem's calls; 0: outside
   bool has_pool = false;             // whether OpenMP may keep threads for this one
   bool threads_are_fixed = false;    // this thread's owner has set how many OpenMP uses, whatever the program sets
   ThreadState* next = nullptr;       // of all that were ever made

@@ -5,6 +5,7 @@
 
 #include "core/handles.h"
 #include "core/intra_op.h"
+#include "core/on_cpu.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -41,11 +42,11 @@ void check_roots(const Tensors& roots, const Tensors& gradients, const char* roo
 
 // A program's callbacks find the scope around them on the caller's thread only.
 template <typename Work>
-void run_backward(Work&& work) {
+void run_backward(const Tensors& roots, const Tensors& gradients, Work&& work) {
   if (tandem::live_count(tandem::Kind::kCallback) != 0) {
     work();
   } else {
-    run_large(work);
+    run_large([&] { return is_on_cpu(gradients) && graph_is_on_cpu(roots); }, work);
   }
 }
 
@@ -57,8 +58,9 @@ tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* 
     const Tensors roots = unwrap_list(tensors, count, "tensors");
     const Tensors grads = unwrap_optional_list(gradients, count, "gradients");
     check_roots(roots, grads, "tensors", "gradients");
-    run_backward(
-        [&] { torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0); });
+    run_backward(roots, grads, [&] {
+      torch::autograd::backward(roots, grads, retain_graph != 0 || create_graph != 0, create_graph != 0);
+    });
     static std::once_flag once;
     std::call_once(once, tandem::rearm_exit);
   });
@@ -80,7 +82,7 @@ tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad
       }
     }
     Tensors found;
-    run_backward([&] {
+    run_backward(roots, grads, [&] {
       found = torch::autograd::grad(roots, wanted, grads, retain_graph != 0 || create_graph != 0, create_graph != 0,
                                     allow_unused != 0);
     });

@@ -31,7 +31,7 @@ std::pair<void*, void (*)(void*)> CallbackError::take_user_data() const {
 }
 
 CallbackState::CallbackState(const char* what)
-    : mark_(what), scope_(enter_scope(mark_.state())), modes_(set_modes_aside()) {
+    : mark_(what), scope_(enter_scope(mark_.state())), modes_(set_modes_aside()), threads_(mark_.state()) {
   ++depth;
 }
 

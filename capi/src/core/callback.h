@@ -52,8 +52,8 @@ class CallbackError : public Error {
   std::shared_ptr<tdm_error> given_;
 };
 
-// Thread state of a callback: a scope of its own, and no mode of its caller's that it could end. What it leaves open
-// ends with it.
+// Thread state of a callback: a scope of its own, no mode of its caller's that it could end, and the program's number of
+// OpenMP's threads. What it leaves open ends with it.
 class CallbackState {
  public:
   explicit CallbackState(const char* what);
@@ -68,6 +68,7 @@ class CallbackState {
   CallMark mark_;
   tdm_scope* scope_;
   tdm_mode* modes_;
+  ProgramsThreads threads_;
 };
 
 // The error for the exception in flight, which a callback of a C++ program let out.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/handle.h"
+#include "core/intra_op.h"
 #include "error_object.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
@@ -25,6 +26,7 @@ tdm_error* guard(const char* operation, Body&& body, Context&& context) {
   CallMark mark(operation);
   if (CallMark::refused()) [[unlikely]]
     return closed_error(operation);
+  const TandemsThreads threads(mark.state());
   try {
     body();
     return nullptr;

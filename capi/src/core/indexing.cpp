@@ -7,6 +7,7 @@
 
 #include "core/handles.h"
 #include "core/intra_op.h"
+#include "core/on_cpu.h"
 #include "core/values.h"
 
 using namespace tandem::capi;
@@ -56,9 +57,15 @@ std::vector<TensorIndex> to_indices(const tdm_index* indices, std::size_t count)
 
 // Views cost no time, whatever they are of; elements that move do.
 template <typename Work>
-void run(const at::Tensor& tensor, bool moves, Work&& work) {
+void run(const at::Tensor& tensor, const std::vector<TensorIndex>& indices, const at::IValue& value, bool moves,
+         Work&& work) {
+  const auto all_on_cpu = [&] {
+    return is_on_cpu(tensor) && is_on_cpu(value) &&
+           std::all_of(indices.begin(), indices.end(),
+                       [](const TensorIndex& index) { return !index.is_tensor() || is_on_cpu(index.tensor()); });
+  };
   if (moves && tensor.numel() >= at::internal::GRAIN_SIZE) {
-    run_large(work);
+    run_large(all_on_cpu, work);
   } else {
     work();
   }
@@ -77,7 +84,7 @@ tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, 
     const at::Tensor& self = unwrap(tensor, "tensor");
     const std::vector<TensorIndex> converted = to_indices(indices, count);
     at::Tensor result;
-    run(self, moves_elements(converted), [&] { result = self.index(converted); });
+    run(self, converted, {}, moves_elements(converted), [&] { result = self.index(converted); });
     *out = make_tensor_handle(std::move(result));
   });
 }
@@ -91,7 +98,7 @@ tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, st
     if (!assigned.isTensor() && !assigned.isScalar()) {
       invalid("argument 'value' must be a tensor or a number, not " + describe(*value));
     }
-    run(self, true, [&] {
+    run(self, converted, assigned, true, [&] {
       if (assigned.isTensor()) {
         self.index_put_(converted, assigned.toTensor());
       } else {

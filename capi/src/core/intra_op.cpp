@@ -21,14 +21,19 @@ std::atomic<const ThreadState*> owner{nullptr};  // the caller that has a pool
 
 void set_threads_here(ThreadState& state, int threads) {
   if (state.intra_op_threads == threads) return;
-  set_openmp_threads(threads);
+  if (state.intra_op_threads == 0) {
+    set_openmp_threads(threads);
+  } else {
+    change_openmp_threads(threads);
+  }
   state.intra_op_threads = threads;
 }
 
+// A state may have been another thread's.
 void begin_thread(ThreadState& state) {
   state.intra_op_threads = 0;
+  state.programs_threads = 0;
   state.has_pool = false;
-  set_threads_here(state, 1);
 }
 
 // Does one piece of work at a time.
@@ -67,7 +72,7 @@ class ComputeThread {
  private:
   void run() {
     ThreadState& state = thread_state();
-    state.has_pool = true;
+    state.threads_are_fixed = true;
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return stopping_ || work_; });
@@ -118,9 +123,35 @@ void set_intra_op_threads(int threads) {
 }
 
 void start_intra_op() {
+  const int programs = openmp_threads();
   wanted_threads.store(at::get_num_threads());
   if (!has_openmp()) return;  // one pool serves all threads
+  set_openmp_threads(programs);
   set_thread_begin_handler(begin_thread);
+}
+
+void TandemsThreads::enter(ThreadState& state) {
+  const int programs = openmp_threads();
+  if (programs == 0) return;  // there is no OpenMP
+  state.programs_threads = programs;
+  // Zero at a thread's first call, before LibTorch has set the thread up.
+  if (state.intra_op_threads != 0) [[likely]]
+    state.intra_op_threads = programs;
+  set_threads_here(state, state.has_pool ? wanted_threads.load(std::memory_order_relaxed) : 1);
+}
+
+void TandemsThreads::leave(ThreadState& state) {
+  if (state.programs_threads == 0) return;
+  set_threads_here(state, state.programs_threads);
+  state.programs_threads = 0;
+}
+
+ProgramsThreads::ProgramsThreads(ThreadState& state) : state_(state.programs_threads != 0 ? &state : nullptr) {
+  if (state_) TandemsThreads::leave(*state_);
+}
+
+ProgramsThreads::~ProgramsThreads() {
+  if (state_) TandemsThreads::enter(*state_);
 }
 
 void end_intra_op(const ThreadState& ending) {

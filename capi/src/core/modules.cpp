@@ -4,6 +4,7 @@
 #include "core/intra_op.h"
 #include "core/module_handle.h"
 #include "core/named_options.h"
+#include "core/on_cpu.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -21,6 +22,11 @@ tdm_named_tensors* named(const torch::OrderedDict<std::string, at::Tensor>& tens
 bool is_module_type(const char* type) {
   const auto types = tandem::nn::module_types();
   return type && std::find(types.begin(), types.end(), type) != types.end();
+}
+
+bool forward_is_on_cpu(const torch::nn::Module& module, at::ArrayRef<at::IValue> arguments) {
+  return std::all_of(arguments.begin(), arguments.end(), [](const at::IValue& one) { return is_on_cpu(one); }) &&
+         is_on_cpu(module.parameters()) && is_on_cpu(module.buffers());
 }
 
 }  // namespace
@@ -56,7 +62,8 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
           values.push_back(to_ivalue(arguments[i], "arguments[" + std::to_string(i) + "]"));
         }
         decltype(module->module->forward(values)) tensors;
-        run_large([&] { tensors = module->module->forward(values); });
+        run_large([&] { return forward_is_on_cpu(module->module->get(), values); },
+                  [&] { tensors = module->module->forward(values); });
         if (tensors.size() > *result_count) {
           invalid("gives " + std::to_string(tensors.size()) + " results, but there is room for " +
                   std::to_string(*result_count));

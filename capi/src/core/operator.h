@@ -71,6 +71,7 @@ struct tdm_op {
   std::vector<tandem::capi::Converter> arguments;
   std::vector<c10::TypePtr> results;
   bool only_views = false;                         // its results share their argument's memory: nothing is computed
+  bool pins_memory = false;                        // for a device, which no argument need name
   std::unique_ptr<tandem::capi::Unboxed> unboxed;  // NULL: calls are boxed
   mutable std::atomic<bool> called{false};
 };

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "core/intra_op.h"
+#include "core/on_cpu.h"
 #include "core/operator.h"
 #include "core/unboxed.h"
 #include "core/values.h"
@@ -329,6 +330,15 @@ bool is_large(const torch::jit::Stack& stack) {
   return false;
 }
 
+// Pinned memory is a device's as well.
+bool call_is_on_cpu(const tdm_op& op, const torch::jit::Stack& stack) {
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    if (!is_on_cpu(stack[i])) return false;
+    if (op.arguments[i].name == "pin_memory" && stack[i].isBool() && stack[i].toBool()) return false;
+  }
+  return !op.pins_memory;
+}
+
 // Whether the call needed no stack, and is done.
 bool call_unboxed(const tdm_op& op, const tdm_value* arguments, std::size_t argument_count, tdm_value* result) {
   if (!op.unboxed) return false;
@@ -353,7 +363,7 @@ void call_boxed(const tdm_op& op, const tdm_value* arguments, std::size_t argume
     stack.push_back(converter.default_value);
   }
   ThreadState& state = thread_state();
-  if (computes_widely(state) || op.only_views || !is_large(stack)) [[likely]] {
+  if (computes_widely(state) || op.only_views || !is_large(stack) || !call_is_on_cpu(op, stack)) [[likely]] {
     op.handle.callBoxed(&stack);
   } else {
     run_widely(state, [&] { op.handle.callBoxed(&stack); });
@@ -412,6 +422,7 @@ std::unique_ptr<tdm_op> compile(const c10::OperatorName& name) {
   auto op = std::make_unique<tdm_op>(*handle);
   op->name = c10::toString(name);
   op->schema = c10::toString(schema);
+  op->pins_memory = name.name == "aten::pin_memory" || name.name == "aten::_pin_memory";
   if (schema.is_vararg() || schema.is_varret()) {
     throw Error(ErrorCode::kUnsupported, op->name + " has no fixed number of arguments, which Tandem does not support");
   }

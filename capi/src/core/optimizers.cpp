@@ -1,6 +1,7 @@
 // Optimizers by name.
 #include "core/intra_op.h"
 #include "core/named_options.h"
+#include "core/on_cpu.h"
 #include "core/optimizer_handle.h"
 #include "core/strings.h"
 #include "tandem/runtime.h"
@@ -26,7 +27,7 @@ void tdm_optimizer_free(tdm_optimizer* optimizer) {
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
   return guard("tdm_optimizer_step", [&] {
     not_null(optimizer, "optimizer");
-    run_large([&] { optimizer->optimizer->step(); });
+    run_large([&] { return is_on_cpu(optimizer->optimizer->parameters()); }, [&] { optimizer->optimizer->step(); });
     if (!std::exchange(optimizer->stepped, true)) tandem::rearm_exit();
   });
 }

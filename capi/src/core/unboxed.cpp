@@ -7,6 +7,7 @@
 
 #include "core/handles.h"
 #include "core/intra_op.h"
+#include "core/on_cpu.h"
 
 namespace tandem::capi {
 namespace {
@@ -27,6 +28,9 @@ struct ReadTensor {
   }
   static std::int64_t elements(const Converter& converter, const tdm_value* value) {
     return tensor(converter, value).numel();
+  }
+  static bool on_cpu(const Converter& converter, const tdm_value* value) {
+    return is_on_cpu(tensor(converter, value));
   }
 };
 
@@ -49,6 +53,7 @@ struct Read<at::Tensor&> : ReadTensor {
 struct ReadNumber {
   static constexpr bool kWritten = false;
   static std::int64_t elements(const Converter&, const tdm_value*) { return 0; }
+  static bool on_cpu(const Converter&, const tdm_value*) { return true; }
 };
 
 template <>
@@ -114,7 +119,8 @@ class UnboxedAs<Return(Parameters...)> final : public Unboxed {
     if (!(Read<Parameters>::fits(op.arguments[I], given(I)) && ...)) return false;
     const auto run = [&] { result = handle_.call(Read<Parameters>::value(op.arguments[I], given(I))...); };
     if (computes_widely(state) || op.only_views ||
-        (Read<Parameters>::elements(op.arguments[I], given(I)) + ...) < at::internal::GRAIN_SIZE) [[likely]] {
+        (Read<Parameters>::elements(op.arguments[I], given(I)) + ...) < at::internal::GRAIN_SIZE ||
+        !(Read<Parameters>::on_cpu(op.arguments[I], given(I)) && ...)) [[likely]] {
       run();
     } else {
       run_widely(state, run);
@@ -146,9 +152,24 @@ std::unique_ptr<Unboxed> first_of(const c10::OperatorHandle& op) {
 using T = const at::Tensor&;
 using S = const at::Scalar&;
 
+// No kernel takes it.
+struct Nothing;
+
+// Whether LibTorch knows the C++ signature of the operator's kernels. From then on it holds unboxed calls and kernels
+// that are registered later to it; before, it lets any call through to whatever kernel comes.
+bool has_signature(const c10::OperatorHandle& op) {
+  try {
+    op.typed<void(const Nothing&)>();
+    return false;
+  } catch (const c10::Error&) {
+    return true;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Unboxed> make_unboxed(const c10::OperatorHandle& op) {
+  if (!has_signature(op)) return nullptr;
   return first_of<at::Tensor(T), at::Tensor(T, T), at::Tensor(T, T, T), at::Tensor(T, T, S), at::Tensor(T, S),
                   at::Tensor(T, S, S), at::Tensor(T, T, T, S), at::Tensor(T, T, T, S, S),
                   at::Tensor(T, T, std::int64_t), at::Tensor(T, std::int64_t),
