@@ -5,8 +5,9 @@
 // # Loading
 //
 // The package calls libtandem through cgo, which it opens at run time: a program builds without it. [Load] opens it
-// and reports what is wrong; without Load the first use does. It is looked for at TANDEM_LIBRARY (the library or its
-// folder), beside the program and in ../lib from there, in ~/.local/lib and in the system's folders.
+// and reports what is wrong; without Load the first use does. It is looked for at TANDEM_LIBRARY (the absolute path of
+// the library or its folder), beside the program, in ../lib from there where the program's folder is called bin, in
+// ~/.local/lib and in the system's folders.
 //
 // # Tensors
 //

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "loaded_file.h"
 #include "tandem/error.h"
 #include "tandem/runtime.h"
 
@@ -15,9 +16,8 @@ void load_cuda() {
   const auto refuse = [](const std::string& reason) {
     throw Error(ErrorCode::kUnsupported, "CUDA cannot be used: " + reason);
   };
-  Dl_info libtorch;
-  if (!dladdr(reinterpret_cast<const void*>(&at::globalContext), &libtorch)) refuse("LibTorch's folder is unknown");
-  const auto library = std::filesystem::path(libtorch.dli_fname).parent_path() / "libtorch_cuda.so";
+  const std::filesystem::path libtorch = library_of(reinterpret_cast<const void*>(&at::globalContext));
+  const auto library = libtorch.parent_path() / "libtorch_cuda.so";
   if (!std::filesystem::exists(library)) {
     refuse(library.string() + " does not exist (a LibTorch for the CPU; script/bootstrap --cuda installs the other)");
   }

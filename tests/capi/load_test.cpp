@@ -1,5 +1,7 @@
 // Which LibTorch is loaded, and what is said when it cannot be. Each case is a process of its own.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -160,6 +162,72 @@ TEST_F(Load, TakesTheCopyThatIsThereUnderASecondName) {
                                   (beside / "torch/lib/libtorch_cpu.so").string());
   fs::remove_all(beside);
   EXPECT_EQ(ended.output, code(0) + LIBTORCH_VERSION + "\n");
+}
+
+// A copy of libtandem in `folder`, under the name that programs look for.
+void copy_libtandem(const fs::path& folder) {
+  fs::create_directories(folder);
+  fs::copy_file(fs::canonical(LIBTANDEM), folder / "libtandem.so.0");
+}
+
+// Something that is found, and is told by its version.
+void put_libtorch(const fs::path& root) {
+  fs::create_directories(root / "lib");
+  fs::copy_file(STAND_IN, root / "lib" / "libtorch_cpu.so");
+  std::ofstream(root / "build-version") << "1.0.0\n";
+}
+
+TEST_F(Load, RefusesRelativePaths) {
+  put_libtorch(folder_ / "torch");
+  const std::string in_folder = "env -C " + folder_.string() + " ";
+  EXPECT_THAT(run_program(in_folder + "TANDEM_LIBTORCH=torch " + kProgram).output,
+              AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("TANDEM_LIBTORCH is 'torch', a relative path"),
+                    HasSubstr("give the absolute path")));
+  EXPECT_THAT(run_program(in_folder + kProgram + " -l ./torch").output,
+              AllOf(StartsWith(code(TDM_ERROR_LIBRARY)),
+                    HasSubstr("tdm_load_options.libtorch is './torch', a relative path")));
+}
+
+TEST_F(Load, SearchesTheFolderOfLibtandemAndNoneAbove) {
+  const fs::path own = folder_ / "of libtandem" / "lib";
+  copy_libtandem(own);
+  std::ofstream(own / "libtandem_core-torch9.9.so") << "not a library";
+  put_libtorch(own.parent_path() / "libtorch");  // anybody may have put it there
+  const std::string line = "env 'LD_LIBRARY_PATH=" + own.string() + "' " + kProgram;
+  const Ended nothing = run_program(line);
+  EXPECT_THAT(nothing.output,
+              AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("was not found. It is looked for in"),
+                    HasSubstr("TANDEM_LIBTORCH names (not set)"), HasSubstr((own / "libtandem.libtorch").string()),
+                    HasSubstr("in " + own.string() + " and " + (own / "libtorch").string()),
+                    HasSubstr("the system's libraries"), HasSubstr("to the absolute path of its folder")));
+  put_libtorch(own / "libtorch");
+  EXPECT_THAT(run_program(line).output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)),
+                                              HasSubstr("LibTorch 1.0.0 in " + (own / "libtorch").string())));
+}
+
+// The linker knows libtandem by a relative name then, which is another file's once the working directory is another.
+TEST_F(Load, KnowsItsFolderWhereTheWorkingDirectoryChanges) {
+  copy_libtandem(folder_ / "first" / "lib");
+  put_libtorch(folder_ / "second" / "lib" / "libtorch");
+  const Ended ended = run_program("env -C " + (folder_ / "first").string() + " LD_LIBRARY_PATH=lib " + kProgram +
+                                  " -c " + (folder_ / "second").string());
+  EXPECT_THAT(ended.output, AllOf(StartsWith(code(TDM_ERROR_LIBRARY)), HasSubstr("was not found"),
+                                  HasSubstr("in " + (folder_ / "first/lib").string() + " and ")));
+}
+
+// As a setuid program of root's is started by a user who sets the environment.
+TEST_F(Load, ProgramsWithMoreRightsTakeNothingFromTheEnvironment) {
+  struct statvfs system {};
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives a program to another group";
+  if (statvfs(folder_.c_str(), &system) != 0 || (system.f_flag & (ST_NOSUID | ST_NOEXEC)) != 0) {
+    GTEST_SKIP() << folder_ << " is mounted nosuid or noexec";
+  }
+  const fs::path program = folder_ / "program";
+  fs::copy_file(kProgram, program);
+  ASSERT_EQ(chown(program.c_str(), 0, 65534), 0);
+  ASSERT_EQ(chmod(program.c_str(), 02755), 0);
+  EXPECT_EQ(run_program("env TANDEM_LIBTORCH=/nowhere/torch TANDEM_DEVICE=gpu " + program.string()).output,
+            code(0) + LIBTORCH_VERSION + "\n");
 }
 
 TEST_F(Load, ChoosesTheDevice) {

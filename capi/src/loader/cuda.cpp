@@ -2,9 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "loader/find_libtorch.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
@@ -28,14 +28,14 @@ std::string why_no_gpu() {
 CudaDecision decide_cuda(tdm_load_device device, const std::string& library_folder) {
   std::string asked_by = "the load options";
   if (device == TDM_LOAD_DEVICE_AUTO) {
-    const char* text = std::getenv("TANDEM_DEVICE");
-    const std::string value = text ? text : "auto";
+    const std::string given = environment("TANDEM_DEVICE");
+    const std::string value = given.empty() ? "auto" : given;
     asked_by = "TANDEM_DEVICE=" + value;
     if (value == "cpu") {
       device = TDM_LOAD_DEVICE_CPU;
     } else if (value == "cuda") {
       device = TDM_LOAD_DEVICE_CUDA;
-    } else if (value != "auto" && !value.empty()) {
+    } else if (value != "auto") {
       throw Error(ErrorCode::kInvalidArgument, "TANDEM_DEVICE is '" + value + "'; it must be auto, cpu or cuda");
     }
   }

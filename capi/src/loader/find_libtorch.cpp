@@ -1,12 +1,15 @@
 #include "loader/find_libtorch.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 
+#include "loaded_file.h"
 #include "loader/mapped.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
@@ -86,15 +89,28 @@ std::string already_loaded() {
 
 }  // namespace
 
-std::string own_folder() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<void*>(&tdm_load), &info) || !info.dli_fname) return ".";
-  return fs::path(resolved(info.dli_fname)).parent_path().string();
+const std::string& own_folder() {
+  static const std::string folder = folder_of(resolved(library_of(reinterpret_cast<const void*>(&tdm_load))));
+  return folder;
+}
+
+bool has_more_rights() {
+  return getauxval(AT_SECURE) != 0;
+}
+
+std::string environment(const char* name) {
+  const char* value = secure_getenv(name);
+  return value ? value : "";
 }
 
 LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) {
   const std::string loaded = already_loaded();
   if (!wanted.empty()) {
+    if (!fs::path(wanted).is_absolute()) {
+      throw Error(ErrorCode::kLibrary, wanted_by + " is '" + wanted +
+                                           "', a relative path, which means another folder in another working "
+                                           "directory; give the absolute path of LibTorch's folder");
+    }
     const std::string library = library_in(wanted);
     if (library.empty()) {
       throw Error(ErrorCode::kLibrary, wanted_by + " names " + wanted + ", which has no lib/" + kLibrary +
@@ -116,6 +132,7 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
     return found;
   }
 
+  // Folders of others are never searched: what is beside the folder of libtandem may be anybody's.
   const fs::path own = own_folder();
   std::ifstream pointer(own / kPointerFile);
   std::string named;
@@ -128,7 +145,7 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
     }
     return at(resolved(root.string()), library);
   }
-  for (const fs::path& root : {own, own / "libtorch", own.parent_path() / "libtorch"}) {
+  for (const fs::path& root : {own, own / "libtorch"}) {
     const std::string library = library_in(root);
     if (!library.empty()) return at(root, library);
   }
@@ -136,12 +153,18 @@ LibTorch find_libtorch(const std::string& wanted, const std::string& wanted_by) 
     (void)system;
     return from_library(already_loaded());
   }
+  const char* why = dlerror();
+  const std::string variable =
+      !has_more_rights()
+          ? "not set"
+          : "which does not count in a program with more rights than its user (setuid, setgid, capabilities)";
   throw Error(ErrorCode::kLibrary, std::string("LibTorch (") + kLibrary +
-                                       ") was not found: not in TANDEM_LIBTORCH "
-                                       "(not set), not beside " +
-                                       own.string() +
-                                       ", not among the system's libraries; "
-                                       "set TANDEM_LIBTORCH to its folder");
+                                       ") was not found. It is looked for in the folder that TANDEM_LIBTORCH names (" +
+                                       variable + "), in the folder that " + (own / kPointerFile).string() +
+                                       " names (there is no such file), in " + own.string() + " and " +
+                                       (own / "libtorch").string() + ", each with or without lib/, and among the "
+                                       "system's libraries (" + (why ? why : "no reason is given") + "). Name it in " +
+                                       kPointerFile + ", or set TANDEM_LIBTORCH to the absolute path of its folder");
 }
 
 }  // namespace tandem::loader

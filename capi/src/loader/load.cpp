@@ -114,9 +114,8 @@ void fill_slots(decltype(&tandem_core_table) table) {
 }
 
 void load_locked(Loaded& state, const tdm_load_options& options) {
-  const char* environment = std::getenv("TANDEM_LIBTORCH");
   const bool from_options = options.libtorch && *options.libtorch;
-  const std::string wanted = from_options ? options.libtorch : environment ? environment : "";
+  const std::string wanted = from_options ? options.libtorch : environment("TANDEM_LIBTORCH");
   const LibTorch libtorch = find_libtorch(wanted, from_options ? "tdm_load_options.libtorch" : "TANDEM_LIBTORCH");
   const std::string core = core_for(libtorch);
   const std::string folder = fs::path(libtorch.library).parent_path().string();

@@ -7,7 +7,7 @@
 
 namespace tandem::loader {
 
-// Resolved paths of the mapped libraries whose file names match, in the order they were mapped, each once.
+// Resolved, absolute paths of the mapped libraries whose file names match, in the order they were mapped, each once.
 std::vector<std::string> mapped(const std::regex& name);
 
 // The path with links resolved; as it is when that cannot be told.

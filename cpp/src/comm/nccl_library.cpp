@@ -7,6 +7,7 @@
 #include <string>
 
 #include "comm/nccl_factory.h"
+#include "loaded_file.h"
 #include "tandem/error.h"
 #include "tandem/runtime.h"
 
@@ -15,9 +16,7 @@ namespace {
 
 // libtandem_core-torch2.11.so → libtandem_nccl-torch2.11.so, in the same folder.
 std::filesystem::path library_beside_core() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&require_nccl), &info) || !info.dli_fname) return {};
-  const std::filesystem::path core = info.dli_fname;
+  const std::filesystem::path core = library_of(reinterpret_cast<const void*>(&require_nccl));
   std::string name = core.filename().string();
   const std::string from = "libtandem_core";
   if (name.rfind(from, 0) == 0) name.replace(0, from.size(), "libtandem_nccl");

@@ -20,7 +20,7 @@ public final class NativeLibrary {
   /**
    * Loads the library unless it is.
    *
-   * @throws TandemLibraryException when it is in none of the places where it is looked for
+   * @throws TandemLibraryException when it is in none of the places where it is looked for, or a relative path is given
    */
   public static synchronized void load() {
     if (loaded) {
@@ -53,27 +53,32 @@ public final class NativeLibrary {
     }
   }
 
-  /** In order: the property, the environment, beside the jar, the jar's ../lib, and Java's library path. */
+  /**
+   * In order: the property, the environment, beside the jar, lib/ of the prefix whose java/ the jar is in, and Java's
+   * library path. Other folders above the jar's may be anybody's.
+   */
   private static List<Path> places() {
     List<Path> places = new ArrayList<>();
     String property = System.getProperty("org.tandem.library");
     if (property != null && !property.isEmpty()) {
-      Path path = Path.of(property);
+      Path path = absolute("the system property org.tandem.library", property);
       places.add(Files.isDirectory(path) ? path.resolve(NAME) : path);
       return places; // who names a place means that one
     }
     String environment = System.getenv("TANDEM_LIBRARY");
     if (environment != null && !environment.isEmpty()) {
-      Path path = Path.of(environment);
-      places.add(Files.isDirectory(path) ? path.resolve(NAME) : path.toAbsolutePath().resolveSibling(NAME));
+      Path path = absolute("TANDEM_LIBRARY", environment);
+      places.add(Files.isDirectory(path) ? path.resolve(NAME) : path.resolveSibling(NAME));
       return places;
     }
     Path jar = jar();
     if (jar != null) {
       places.add(jar.resolveSibling(NAME));
+      // share/java/tandem.jar and java/program/program.jar beside lib/.
       Path folder = jar.getParent();
-      for (int up = 0; up < 3 && folder != null; up++, folder = folder.getParent()) {
-        places.add(folder.resolveSibling("lib").resolve(NAME));
+      Path above = folder == null ? null : folder.getParent();
+      if (above != null && (folder.endsWith("java") || above.endsWith("java"))) {
+        places.add(above.resolveSibling("lib").resolve(NAME));
       }
     }
     for (String folder : System.getProperty("java.library.path", "").split(File.pathSeparator)) {
@@ -82,6 +87,15 @@ public final class NativeLibrary {
       }
     }
     return places;
+  }
+
+  private static Path absolute(String source, String text) {
+    Path path = Path.of(text);
+    if (!path.isAbsolute()) {
+      throw new TandemLibraryException("load", source + " is '" + text + "', a relative path, which means another file"
+          + " in another working directory; give an absolute one");
+    }
+    return path;
   }
 
   private static Path jar() {

@@ -170,6 +170,13 @@ class ErrorsTest {
   }
 
   @Test
+  void aRelativePathToTheLibraryIsRefused() throws Exception {
+    Child child = Child.start(List.of("-Dorg.tandem.library=lib/libtandem_jni.so"), Programs.class, "version");
+    child.expect(1);
+    assertTrue(child.output().contains("org.tandem.library is 'lib/libtandem_jni.so', a relative path"), child.output());
+  }
+
+  @Test
   void aFolderWithoutLibTorchIsNamed() throws Exception {
     Child child = Child.start(List.of(), Programs.class, "load", folder.toString());
     child.expect(1);
