@@ -19,34 +19,15 @@ void* find(const char* name) {
 
 using SetMKL = int (*)(int);
 
-struct OpenMP {
-  void (*set)(int) = reinterpret_cast<void (*)(int)>(find("omp_set_num_threads"));
-  int (*get)() = reinterpret_cast<int (*)()>(find("omp_get_max_threads"));
-};
-
-const OpenMP& openmp() {
-  static const OpenMP functions;
-  return functions;
-}
-
 }  // namespace
 
-bool has_openmp() {
-  return openmp().set && openmp().get;
-}
-
-int openmp_threads() {
-  return has_openmp() ? openmp().get() : 0;
-}
+const OpenMP openmp = {reinterpret_cast<int (*)()>(find("omp_get_max_threads")),
+                       reinterpret_cast<void (*)(int)>(find("omp_set_num_threads"))};
 
 void set_openmp_threads(int threads) {
   if (!has_openmp()) return;
   at::get_num_threads();  // LibTorch's own set-up of a thread, which would otherwise come later and undo this
-  openmp().set(threads);
-}
-
-void change_openmp_threads(int threads) {
-  if (has_openmp()) openmp().set(threads);
+  openmp.set_num_threads(threads);
 }
 
 void set_mkl_threads(int threads) {

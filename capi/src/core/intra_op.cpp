@@ -10,13 +10,14 @@
 #include <thread>
 
 #include "nn/saved_tensor_hooks.h"
-#include "openmp.h"
 #include "tandem/runtime.h"
 
 namespace tandem::capi {
-namespace {
 
 std::atomic<int> wanted_threads{1};
+
+namespace {
+
 std::atomic<const ThreadState*> owner{nullptr};  // the caller that has a pool
 
 void set_threads_here(ThreadState& state, int threads) {
@@ -113,10 +114,6 @@ ComputeThread* compute_thread() {
 
 }  // namespace
 
-int intra_op_threads() {
-  return wanted_threads.load(std::memory_order_relaxed);
-}
-
 void set_intra_op_threads(int threads) {
   if (!has_openmp()) at::set_num_threads(threads);
   wanted_threads.store(threads, std::memory_order_relaxed);
@@ -128,22 +125,6 @@ void start_intra_op() {
   if (!has_openmp()) return;  // one pool serves all threads
   set_openmp_threads(programs);
   set_thread_begin_handler(begin_thread);
-}
-
-void TandemsThreads::enter(ThreadState& state) {
-  const int programs = openmp_threads();
-  if (programs == 0) return;  // there is no OpenMP
-  state.programs_threads = programs;
-  // Zero at a thread's first call, before LibTorch has set the thread up.
-  if (state.intra_op_threads != 0) [[likely]]
-    state.intra_op_threads = programs;
-  set_threads_here(state, state.has_pool ? wanted_threads.load(std::memory_order_relaxed) : 1);
-}
-
-void TandemsThreads::leave(ThreadState& state) {
-  if (state.programs_threads == 0) return;
-  set_threads_here(state, state.programs_threads);
-  state.programs_threads = 0;
 }
 
 ProgramsThreads::ProgramsThreads(ThreadState& state) : state_(state.programs_threads != 0 ? &state : nullptr) {

@@ -10,14 +10,19 @@
 // parallel regions: it is changed for as long as a call of Tandem's lasts, and is the program's again inside callbacks.
 #pragma once
 
+#include <atomic>
 #include <functional>
 
+#include "openmp.h"
 #include "thread_state.h"
 
 namespace tandem::capi {
 
 // Threads that one operator may use; at first what LibTorch chose (OMP_NUM_THREADS, else the cores).
-int intra_op_threads();
+extern std::atomic<int> wanted_threads __attribute__((visibility("hidden")));
+inline int intra_op_threads() {
+  return wanted_threads.load(std::memory_order_relaxed);
+}
 void set_intra_op_threads(int threads);
 
 // Called once, before any other thread calls: reads LibTorch's choice.
@@ -42,8 +47,25 @@ class TandemsThreads {
  private:
   friend class ProgramsThreads;
   static bool enters(const ThreadState& state) { return state.programs_threads == 0 && !state.threads_are_fixed; }
-  static void enter(ThreadState& state);
-  static void leave(ThreadState& state);
+  static void enter(ThreadState& state) {
+    if (!has_openmp()) return;
+    state.programs_threads = openmp.get_max_threads();
+    const int wanted = state.has_pool ? wanted_threads.load(std::memory_order_relaxed) : 1;
+    if (state.intra_op_threads == 0) [[unlikely]] {
+      set_openmp_threads(wanted);  // this thread's first call, in which LibTorch sets it up
+    } else if (state.programs_threads != wanted) {
+      openmp.set_num_threads(wanted);
+    }
+    state.intra_op_threads = wanted;
+  }
+  static void leave(ThreadState& state) {
+    if (state.programs_threads == 0) return;
+    if (state.programs_threads != state.intra_op_threads) {
+      openmp.set_num_threads(state.programs_threads);
+      state.intra_op_threads = state.programs_threads;
+    }
+    state.programs_threads = 0;
+  }
 
   ThreadState* state_;
 };

@@ -8,8 +8,8 @@
 
 namespace tandem::abi {
 
-// Opens LibTorch and the core. `libtorch` is the folder that holds lib/libtorch_cpu.so, "" for TANDEM_LIBTORCH or the
-// one beside libtandem; `device` is one of TDM_LOAD_DEVICE_…. Implicit at the first call of anything else.
+// Opens LibTorch and the core. `libtorch` is the folder that holds lib/libtorch_cpu.so, an absolute path; "" for
+// TANDEM_LIBTORCH or the one that is found (docs/abi-versions.md); `device` is one of TDM_LOAD_DEVICE_…. Implicit at the first call of anything else.
 inline void load(const std::string& libtorch = "", int32_t device = TDM_LOAD_DEVICE_AUTO) {
   tdm_load_options options = TDM_LOAD_OPTIONS_INIT;
   options.libtorch = libtorch.empty() ? nullptr : libtorch.c_str();

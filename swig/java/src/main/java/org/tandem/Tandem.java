@@ -22,7 +22,8 @@ public final class Tandem {
   }
 
   /**
-   * @param libtorch folder that holds lib/libtorch_cpu.so; "": TANDEM_LIBTORCH or the one beside libtandem
+   * @param libtorch absolute path of the folder that holds lib/libtorch_cpu.so; "": TANDEM_LIBTORCH or the one that is
+   *     found beside libtandem
    * @throws TandemLibraryException a library is missing, of a wrong version, or already loaded from elsewhere
    */
   public static void load(String libtorch, LoadDevice device) {
