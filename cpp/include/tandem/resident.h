@@ -7,8 +7,8 @@ namespace tandem {
 
 // Lets go of the pages of shared libraries that nobody modified: starting touches relocation tables, symbol names and
 // the code that registers operators, about 65 MB of LibTorch's, and hardly uses them again. What is used again the system maps
-// from its cache, in microseconds. A mapping of which any page was modified, by a debugger's breakpoint for example,
-// stays as it is. Takes 2 ms. Thread-safe.
+// from its cache, in microseconds. A part of a library of which any page was modified, by a debugger's breakpoint for
+// example, stays as it is. Other threads may load and unload libraries meanwhile; they wait for it. Takes 2 ms. Thread-safe.
 TANDEM_API void drop_startup_pages();
 
 // As drop_startup_pages(), at the first call only. Called when the first collective is done: by then a worker has met
@@ -24,8 +24,14 @@ TANDEM_API void keep_freed_memory();
 // Gives LibTorch an allocator of CPU memory that serves tensors of up to 1 KiB from lists of free blocks, one set a
 // thread, and larger ones from lists of blocks of a hundred sizes, so that a step gets the memory that the step before
 // it freed, in huge pages where the system has them. glibc takes a lock and searches for every aligned block, and its
-// heap grows with each step that leaves a small object between large ones. Blocks lie up to an eighth larger than asked;
-// free ones are kept as long as they and those in use are no more than the most that was lately in use, and 64 MiB.
+// heap grows with each step that leaves a small object between large ones. Blocks lie up to an eighth larger than asked.
+// Huge pages of which nothing is in use are kept as long as they and what is in use are no more than the most that was
+// lately in use, and 64 MiB, or up to half of that most where the program was seen to want them again.
+//
+// LibTorch may have computed before: memory that another allocator made, LibTorch's own or the program's, is given back
+// to that one, also through the raw interface. The other way round nothing can be done for a library that keeps an older
+// allocator's deleter and frees newer memory with it. Forks wait until no thread is inside the allocator, so that
+// children can use it. Memory that is freed twice ends the process with a message.
 // Process-wide; call it once LibTorch is loaded and before other threads use it.
 TANDEM_API void cache_tensors();
 

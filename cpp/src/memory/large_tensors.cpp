@@ -1,43 +1,62 @@
-// Blocks of some hundred sizes, each reused for its size alone, so that steps that free and allocate the same tensors
-// always get the same memory. A heap that also holds small objects, as malloc's, leaves a hole too small for the next
-// step's tensor wherever one of them outlives the step, and grows: 300 steps of an MLP took it from 150 to 860 MB.
-#include <c10/core/CPUAllocator.h>
-#include <c10/util/Exception.h>
-#include <sys/mman.h>
+#include "memory/large_tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
-#include <mutex>
-#include <numeric>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
-#include "memory/tensor_blocks.h"
+#include "memory/fork_locks.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::size_t kAlignment = 64;           // that LibTorch's kernels expect
-constexpr std::size_t kSmallest = 1024;          // bytes of the first size
-constexpr std::size_t kSteps = 8;                // sizes from one power of two to the next
-constexpr std::size_t kSizes = 40 * kSteps + 1;  // up to 2^50
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kHugePage = 2 << 20;
-constexpr std::size_t kArena = 64 << 20;     // cut into blocks …
-constexpr std::size_t kAlone = 16 << 20;     // … that are smaller than this; others are mappings of their own
-constexpr std::size_t kReleased = 64 << 10;  // the smallest whose pages are worth giving back
-constexpr std::size_t kSpare = 64 << 20;     // kept free beside what programs need
-constexpr std::uint64_t kRecent = 1 << 16;   // allocations in which the most that a program needed is looked for
+constexpr std::size_t kAlignment = 64;      // that LibTorch's kernels expect
+constexpr std::size_t kSmallest = 1024;     // bytes of the first size
+constexpr std::size_t kPacked = 128 << 10;  // from here on blocks lie side by side
+constexpr std::size_t kSpare = 64 << 20;    // that may be idle in any case
+constexpr std::size_t kLoose = 8 << 20;     // that sizes may keep in pages that others use
+constexpr std::uint64_t kRecent = 1 << 16;  // allocations in which the most that a program needed is looked for
+constexpr std::size_t kMostBlocks = 64;     // of a span, which has that many bits
+static_assert(kSmallestPiece % kSpanUnit == 0);
 
-// Before each block, whose bytes follow it.
-struct alignas(kAlignment) Header {
-  Header* next;  // free one of the size
-  std::uint32_t number;
-  bool released;  // has no pages now
-};
+std::size_t stride_of(std::size_t size) {
+  // Many small ones at multiples of a power of two would share few sets of the processor's cache.
+  return size < kPacked ? size + kAlignment : size;
+}
 
-std::size_t size_number(std::size_t bytes) {
+// For one block.
+std::size_t least_span_bytes(std::size_t stride) {
+  if (stride < kHugePage) return std::max(kSmallestPiece, std::bit_ceil(stride));
+  return (stride + kHugePage - 1) / kHugePage * kHugePage;
+}
+
+// The least that wastes no more than an eighth.
+std::size_t span_bytes(std::size_t stride) {
+  const auto fits = [&](std::size_t bytes) {
+    return bytes >= stride && bytes / stride <= kMostBlocks && bytes % stride <= bytes / 8;
+  };
+  std::size_t bytes = kSmallestPiece;
+  while (bytes < kHugePage && !fits(bytes)) bytes *= 2;
+  if (bytes < kHugePage) return bytes;
+  bytes = least_span_bytes(std::max(stride, kHugePage));
+  while (!fits(bytes)) bytes += kHugePage;
+  return bytes;
+}
+
+// Going on would corrupt memory, and whoever frees cannot be given an error.
+[[noreturn]] void end_for(const char* reason, const void* data) {
+  std::fprintf(stderr, "tandem: tensor memory at %p was freed %s\n", data, reason);
+  std::abort();
+}
+
+}  // namespace
+
+LargeTensors::LargeTensors() : spare_(kSpare) {
+  hold_in_fork(ForkLock::large_tensors, mutex_);
+}
+
+std::size_t LargeTensors::number_of(std::size_t bytes) {
   if (bytes <= kSmallest) return 0;
   const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
   const std::size_t base = std::size_t{1} << power;
@@ -45,180 +64,178 @@ std::size_t size_number(std::size_t bytes) {
          (bytes - 1 - base) / (base / kSteps) + 1;
 }
 
-std::size_t size_of(std::size_t number) {
+std::size_t LargeTensors::size_of(std::size_t number) {
   if (number == 0) return kSmallest;
   const std::size_t base = kSmallest << (number - 1) / kSteps;
   return base + ((number - 1) % kSteps + 1) * (base / kSteps);
 }
 
-std::size_t mapped_size(std::size_t bytes) {
-  return (bytes + sizeof(Header) + kHugePage - 1) / kHugePage * kHugePage;
+void* LargeTensors::take(std::size_t bytes) {
+  if (bytes >= std::size_t{1} << 50) return nullptr;
+  const std::size_t number = number_of(bytes);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Size& size = sizes_[number];
+  ++clock_;
+  Span* span = size.partial.first();
+  if (!span) {
+    span = size.idle.first() ? size.idle.first() : make_span(number);
+    if (!span) return nullptr;
+    remove_idle(*span);
+    occupy(*span->mapping);
+    size.partial.push_front(*span);
+  }
+  const auto index = static_cast<std::size_t>(std::countr_zero(span->free));
+  span->free &= span->free - 1;
+  if (!span->free) size.partial.remove(*span);
+  used_ += size_of(number);
+  if (clock_ % kRecent == 0) {
+    most_before_ = std::exchange(most_, 0);
+    spare_ = std::max(kSpare, spare_ / 2);
+  }
+  most_ = std::max(most_, used_);
+  return span->begin + index * span->stride;
 }
 
-// Of whole huge pages; NULL when there are none.
-char* map(std::size_t bytes) {
-  void* mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  char* from = static_cast<char*>(mapped);
-  const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(from) % kHugePage) % kHugePage;
-  if (before > 0) munmap(from, before);
-  munmap(from + before + bytes, kHugePage - before);
-  madvise(from + before, bytes, MADV_HUGEPAGE);  // where the system has none it says so, and small ones do
-  return from + before;
+void LargeTensors::give_back(void* data) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Span* span = span_of(data);
+  if (!span) end_for("twice", data);
+  const auto offset = static_cast<std::size_t>(static_cast<char*>(data) - span->begin);
+  if (offset % span->stride != 0 || offset / span->stride >= span->bytes / span->stride) {
+    end_for("that is not the beginning of a block", data);
+  }
+  const std::uint64_t block = std::uint64_t{1} << offset / span->stride;
+  if (span->free & block) end_for("twice", data);
+  Size& size = sizes_[span->number];
+  if (!span->free) size.partial.push_front(*span);
+  span->free |= block;
+  used_ -= size_of(span->number);
+  if (span->free == span->all) {
+    size.partial.remove(*span);
+    vacate(*span->mapping);
+    add_idle(*span);
+  }
 }
 
-class LargeBlocks final : public c10::Allocator {
- public:
-  LargeBlocks() { instance = this; }
+// Bytes in use at once, lately.
+std::size_t LargeTensors::most() const {
+  return std::max(most_, most_before_);
+}
 
-  c10::DataPtr allocate(std::size_t bytes) override {
-    void* data = bytes > 0 ? take(bytes) : nullptr;
-    if (data) c10::profiledCPUMemoryReporter().New(data, bytes);
-    return {data, data, free_block, c10::Device(c10::DeviceType::CPU)};
+// Sizes take turns: what a step needs of all of them may be more than what it needs at once.
+std::size_t LargeTensors::spare() const {
+  return std::min(spare_, std::max(kSpare, most() / 2));
+}
+
+// Is idle.
+Span* LargeTensors::make_span(std::size_t number) {
+  const std::size_t stride = stride_of(size_of(number));
+  const std::size_t bytes = span_bytes(stride);
+  // What is wanted again so soon should have been kept.
+  if (const auto gave_back = sizes_[number].gave_back; gave_back > 0 && clock_ - gave_back < kRecent) {
+    spare_ = spare() + bytes;
   }
-
-  c10::DeleterFnPtr raw_deleter() const override { return free_block; }
-
-  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
-
- private:
-  struct Size {
-    Header* free = nullptr;
-    std::uint64_t used = 0;  // when a block was last asked for
-  };
-
-  static void free_block(void* data) {
-    if (!data) return;
-    c10::profiledCPUMemoryReporter().Delete(data);
-    instance->give_back(static_cast<Header*>(data) - 1);
+  release(std::max(most(), used_ + size_of(number)) + spare());
+  Span* span = map_span(number, bytes);
+  if (!span) {
+    release(0);
+    release_loose();
+    span = map_span(number, bytes);
   }
+  if (!span) span = map_span(number, least_span_bytes(stride));  // where addresses are limited
+  return span;
+}
 
-  void* take(std::size_t bytes) {
-    const std::size_t number = bytes < std::size_t{1} << 50 ? size_number(bytes) : kSizes;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Header* block = number < kSizes ? take_block(number) : nullptr;
-    // In LibTorch's words, which programs look for.
-    TORCH_CHECK(block, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
-                " bytes. Error code 12 (Cannot allocate memory)");
-    return block + 1;
-  }
-
-  Header* take_block(std::size_t number) {
-    Size& size = sizes_[number];
-    const std::size_t bytes = size_of(number);
-    size.used = ++clock_;
-    Header* block = size.free;
-    if (block && !block->released) {
-      size.free = block->next;
-      kept_ -= bytes;
+Span* LargeTensors::map_span(std::size_t number, std::size_t bytes) {
+  const HugePages::Piece piece = bytes < kHugePage ? piece_of(bytes) : huge_pages_.map(bytes);
+  if (!piece.begin) return nullptr;
+  const std::size_t stride = stride_of(size_of(number));
+  const std::uint64_t all = ~std::uint64_t{0} >> (kMostBlocks - bytes / stride);
+  auto* span = new Span{piece.begin, bytes, stride, all, all, static_cast<std::uint32_t>(number), piece.mapping};
+  const bool is_first = piece.mapping->busy == 0 && piece.mapping->idle == 0;
+  if (!enter_span(*span)) {
+    delete span;
+    if (is_first) {
+      huge_pages_.unmap(*piece.mapping);
     } else {
-      release(std::max(most(), used_ + bytes) + kSpare);
-      if (block) {
-        size.free = block->next;
-        block->released = false;
-      } else {
-        block = make(number, bytes);
-        if (!block) return nullptr;
-      }
+      huge_pages_.give_back(piece, bytes);
     }
-    used_ += bytes;
-    if (clock_ % kRecent == 0) most_before_ = std::exchange(most_, 0);
-    most_ = std::max(most_, used_);
-    return block;
+    return nullptr;
   }
-
-  void give_back(Header* block) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Size& size = sizes_[block->number];
-    block->next = size.free;
-    size.free = block;
-    used_ -= size_of(block->number);
-    kept_ += size_of(block->number);
+  if (is_first) {
+    idle_ += piece.mapping->bytes;
+    idle_mappings_.push_front(*piece.mapping);
   }
+  add_idle(*span);
+  return span;
+}
 
-  // Bytes in use at once, lately.
-  std::size_t most() const { return std::max(most_, most_before_); }
+HugePages::Piece LargeTensors::piece_of(std::size_t bytes) {
+  if (const auto piece = huge_pages_.find(bytes); piece.begin) return piece;
+  if (loose_ > kLoose + used_ / 8) {
+    release_loose();
+    if (const auto piece = huge_pages_.find(bytes); piece.begin) return piece;
+  }
+  return huge_pages_.map_piece(bytes);
+}
 
-  Header* make(std::size_t number, std::size_t bytes) {
-    char* place = nullptr;
-    if (bytes >= kAlone) {
-      place = map(mapped_size(bytes));
-      if (!place) {
-        release(0);
-        place = map(mapped_size(bytes));
-      }
-    } else {
-      if (static_cast<std::size_t>(arena_end_ - arena_) < bytes + sizeof(Header)) {
-        std::size_t size = kArena;
-        char* arena = map(size);
-        if (!arena) {  // where addresses are limited, only as much as is needed
-          release(0);
-          size = mapped_size(bytes);
-          arena = map(size);
-        }
-        if (!arena) return nullptr;
-        arena_ = arena;
-        arena_end_ = arena + size;
-      }
-      place = std::exchange(arena_, arena_ + bytes + sizeof(Header));
+void LargeTensors::add_idle(Span& span) {
+  sizes_[span.number].idle.push_front(span);
+  span.mapping->idle += span.bytes;
+  if (span.mapping->busy > 0) loose_ += span.bytes;
+}
+
+void LargeTensors::remove_idle(Span& span) {
+  sizes_[span.number].idle.remove(span);
+  span.mapping->idle -= span.bytes;
+  if (span.mapping->busy > 0) loose_ -= span.bytes;
+}
+
+void LargeTensors::occupy(Mapping& mapping) {
+  if (mapping.busy++ > 0) return;
+  idle_mappings_.remove(mapping);
+  idle_ -= mapping.bytes;
+  loose_ += mapping.idle;
+}
+
+void LargeTensors::vacate(Mapping& mapping) {
+  if (--mapping.busy > 0) return;
+  loose_ -= mapping.idle;
+  idle_ += mapping.bytes;
+  idle_mappings_.push_front(mapping);
+}
+
+// Gives mappings back to the system until no more than `limit` bytes are in use or idle.
+void LargeTensors::release(std::size_t limit) {
+  while (used_ + idle_ > limit && idle_mappings_.last()) {
+    Mapping& mapping = *idle_mappings_.last();
+    idle_mappings_.remove(mapping);
+    idle_ -= mapping.bytes;
+    for (std::size_t at = 0; at < mapping.bytes;) {
+      Span* span = span_of(mapping.begin + at);
+      at += span ? span->bytes : kSmallestPiece;
+      if (!span) continue;
+      sizes_[span->number].gave_back = clock_;
+      remove_idle(*span);
+      leave_span(*span);
+      delete span;
     }
-    return place ? new (place) Header{nullptr, static_cast<std::uint32_t>(number), false} : nullptr;
+    huge_pages_.unmap(mapping);
   }
+}
 
-  // Gives pages of free blocks back until no more than `limit` bytes are in use or kept: first of the sizes that were
-  // not asked for the longest.
-  void release(std::size_t limit) {
-    if (used_ + kept_ <= limit) return;
-    std::array<std::size_t, kSizes> order;
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return sizes_[a].used < sizes_[b].used; });
-    for (const std::size_t number : order) {
-      if (size_of(number) < kReleased) continue;
-      release_size(number, limit);
-      if (used_ + kept_ <= limit) return;
-    }
-  }
-
-  void release_size(std::size_t number, std::size_t limit) {
-    const std::size_t bytes = size_of(number);
-    // Those with pages come before those without.
-    while (sizes_[number].free && !sizes_[number].free->released && used_ + kept_ > limit) {
-      if (bytes >= kAlone) {
-        Header* block = std::exchange(sizes_[number].free, sizes_[number].free->next);
-        munmap(block, mapped_size(bytes));
-        kept_ -= bytes;
-        continue;
-      }
-      for (Header* block = sizes_[number].free; block && !block->released; block = block->next) {
-        release_pages(reinterpret_cast<char*>(block + 1), bytes);
-        block->released = true;
-        kept_ -= bytes;
-      }
+// Gives idle spans in pages that others use to other sizes.
+void LargeTensors::release_loose() {
+  for (Size& size : sizes_) {
+    for (Span* next = size.idle.first(); next;) {
+      Span& span = *std::exchange(next, next->after);
+      if (span.mapping->busy == 0) continue;
+      remove_idle(span);
+      leave_span(span);
+      huge_pages_.give_back({span.begin, span.mapping}, span.bytes);
+      delete &span;
     }
   }
-
-  static void release_pages(char* data, std::size_t bytes) {
-    const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(data) % kPage) % kPage;
-    madvise(data + before, (bytes - before) / kPage * kPage, MADV_DONTNEED);
-  }
-
-  static inline LargeBlocks* instance = nullptr;
-
-  std::mutex mutex_;  // of all that follows
-  std::array<Size, kSizes> sizes_{};
-  std::uint64_t clock_ = 0;      // allocations
-  std::size_t used_ = 0;         // bytes of blocks that are out
-  std::size_t kept_ = 0;         // bytes of free blocks that have pages
-  std::size_t most_ = 0;         // of used_, since the clock's last round
-  std::size_t most_before_ = 0;  // in the round before
-  char* arena_ = nullptr;        // what is not cut yet
-  char* arena_end_ = nullptr;
-};
-
-}  // namespace
-
-c10::Allocator* large_tensors() {
-  return new LargeBlocks;
 }
 
 }  // namespace tandem

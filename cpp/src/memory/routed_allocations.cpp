@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "memory/fork_locks.h"
+
 namespace tandem {
 namespace {
 
@@ -29,12 +31,32 @@ class Router final : public c10::Allocator {
   c10::Allocator* const usual_;
 };
 
+// Whoever gives LibTorch an allocator later, as cache_tensors() may, gets another router before it. Those that stand
+// before it already are still asked for what they made.
+void put_router_first() {
+  static constinit std::mutex mutex;
+  static std::once_flag once;
+  std::call_once(once, [] { hold_in_fork(ForkLock::routes, mutex); });
+  const std::lock_guard<std::mutex> lock(mutex);
+  static constinit c10::Allocator* router = nullptr;
+  static constinit c10::Allocator* refused_by = nullptr;
+  c10::Allocator* first = c10::GetCPUAllocator();
+  if (first == router || first == refused_by) return;
+  auto* made = new Router(first);
+  c10::SetCPUAllocator(made, 1);
+  if (c10::GetCPUAllocator() == made) {
+    router = made;
+  } else {  // one of a higher priority
+    delete made;
+    refused_by = first;
+  }
+}
+
 }  // namespace
 
 RoutedAllocations::RoutedAllocations(c10::Allocator& to, std::size_t from_bytes)
     : to_(to), from_bytes_(from_bytes), before_(current) {
-  static std::once_flag once;
-  std::call_once(once, [] { c10::SetCPUAllocator(new Router(c10::GetCPUAllocator()), 1); });
+  put_router_first();
   current = this;
 }
 

@@ -1,4 +1,5 @@
-#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "memory/fork_locks.h"
 #include "memory/tensor_blocks.h"
 
 namespace tandem {
@@ -35,15 +37,19 @@ __thread Cache cache __attribute__((tls_model("initial-exec"))) = {};
 class SmallBlocks final : public c10::Allocator {
  public:
   // For larger blocks and while LibTorch's profiler counts memory `larger` serves.
-  SmallBlocks(c10::Allocator* larger, char* region) : larger_(larger), region_(region) { instance = this; }
+  SmallBlocks(LargeTensors& larger, c10::Allocator& before, char* region, std::size_t slabs)
+      : larger_(larger), before_(before), region_(region), most_slabs_(slabs) {
+    instance = this;
+    hold_in_fork(ForkLock::small_tensors, mutex_);
+  }
 
   c10::DataPtr allocate(std::size_t bytes) override {
     const std::size_t number = (bytes - 1) / kUnit;  // huge for none
-    if (number >= kClasses || cache.ended || c10::memoryProfilingEnabled()) return larger_->allocate(bytes);
+    if (number >= kClasses || cache.ended || c10::memoryProfilingEnabled()) return allocate_large(bytes);
     Block* block = cache.free[number];
     if (!block) [[unlikely]] {
       block = refill(number);
-      if (!block) return larger_->allocate(bytes);
+      if (!block) return allocate_large(bytes);
     }
     cache.free[number] = block->next;
     --cache.count[number];
@@ -60,10 +66,30 @@ class SmallBlocks final : public c10::Allocator {
   }
 
  private:
-  // The allocator's raw interface frees blocks of `larger` here too.
+  [[gnu::noinline]] c10::DataPtr allocate_large(std::size_t bytes) {
+    void* data = bytes > 0 ? larger_.take(bytes) : nullptr;
+    if (bytes > 0 && !data) {
+      c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
+      // In LibTorch's words, which programs look for.
+      TORCH_CHECK(false, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+                  " bytes. Error code 12 (Cannot allocate memory)");
+    }
+    if (data) c10::profiledCPUMemoryReporter().New(data, bytes);
+    return {data, data, free_block, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  [[gnu::noinline]] void free_large(void* data) {
+    if (!data) return;
+    // The raw interface frees what the allocator before made, too: LibTorch's oneDNN kernels look for the allocator
+    // when they free, and some of their memory is older. Tensors have the deleter that they were made with.
+    if (!larger_.owns(data)) return before_.raw_deallocate(data);
+    c10::profiledCPUMemoryReporter().Delete(data);
+    larger_.give_back(data);
+  }
+
   static void free_block(void* memory) {
     const auto offset = static_cast<std::size_t>(static_cast<char*>(memory) - instance->region_);
-    if (offset >= kSlab * kSlabs) return instance->larger_->raw_deleter()(memory);
+    if (offset >= kSlab * instance->most_slabs_) return instance->free_large(memory);
     if (!cache.watched) [[unlikely]]
       watch_thread();
     const std::size_t number = instance->classes_[offset / kSlab];
@@ -91,7 +117,7 @@ class SmallBlocks final : public c10::Allocator {
   }
 
   bool cut_slab(std::size_t number) {
-    if (slabs_ == kSlabs) return false;
+    if (slabs_ == most_slabs_) return false;
     classes_[slabs_] = static_cast<std::uint8_t>(number);
     char* slab = region_ + kSlab * slabs_++;
     const std::size_t size = kUnit * (number + 1);
@@ -125,8 +151,10 @@ class SmallBlocks final : public c10::Allocator {
 
   static inline SmallBlocks* instance = nullptr;
 
-  c10::Allocator* const larger_;
+  LargeTensors& larger_;
+  c10::Allocator& before_;
   char* const region_;
+  const std::size_t most_slabs_;
   std::mutex mutex_;  // of what follows; classes_ of a slab is constant once blocks of it are out
   std::array<Block*, kClasses> free_{};
   std::size_t slabs_ = 0;
@@ -135,10 +163,11 @@ class SmallBlocks final : public c10::Allocator {
 
 }  // namespace
 
-c10::Allocator* small_tensors(c10::Allocator* larger) {
+c10::Allocator* small_tensors(LargeTensors& larger, c10::Allocator& before) {
   void* region =
       mmap(nullptr, kSlab * kSlabs, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return region == MAP_FAILED ? nullptr : new SmallBlocks(larger, static_cast<char*>(region));
+  const bool none = region == MAP_FAILED;  // where addresses are limited
+  return new SmallBlocks(larger, before, none ? nullptr : static_cast<char*>(region), none ? 0 : kSlabs);
 }
 
 }  // namespace tandem

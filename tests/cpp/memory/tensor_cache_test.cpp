@@ -122,6 +122,9 @@ TEST(TensorCache, StepsGetTheSameBlocksWhateverElseIsAllocated) {
 }
 
 TEST(TensorCache, SizesThatAreNotAskedForAnyMoreGiveTheirMemoryBack) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer's own memory hides how much stays resident";
+#endif
   const std::size_t before = resident_bytes();
   std::size_t all = 0;
   for (const std::size_t first : {1u << 20, 20u << 20}) {  // cut from larger pieces, and of their own
@@ -154,26 +157,44 @@ TEST(TensorCache, WhatTheSystemDoesNotHaveIsAnErrorThatNamesTheBytes) {
   EXPECT_NE(allocator().allocate(1 << 20).get(), nullptr);
 }
 
-// Ends the process: with 0 if blocks can be had where there are no addresses for a piece of 64 MiB to cut them from.
-[[noreturn]] void allocate_with_few_addresses() {
-  constexpr std::size_t kBytes = 3333333;  // of a size that nothing else here asks for; a piece holds 19
-  std::vector<c10::DataPtr> blocks;
-  const auto next = [&] {
-    blocks.push_back(allocator().allocate(kBytes));
-    return reinterpret_cast<std::uintptr_t>(blocks.back().get());
-  };
-  std::uintptr_t before = next(), now = next();
-  for (; now > before && now - before < 2 * kBytes; now = next()) before = now;
-  for (int i = 1; i < 19; ++i) next();  // the rest of the piece that begins here
+// Without a word it would be handed out twice.
+TEST(TensorCache, FreeingABlockTwiceEndsTheProcess) {
+  for (const std::size_t bytes : {5000u, 50000000u}) {
+    const auto free_twice = [&] {
+      void* memory = allocator().raw_allocate(bytes);
+      allocator().raw_deallocate(memory);
+      allocator().raw_deallocate(memory);
+    };
+    EXPECT_DEATH(free_twice(), "was freed twice");
+    const auto free_inside = [&] {
+      allocator().raw_deallocate(static_cast<char*>(allocator().raw_allocate(bytes)) + 64);
+    };
+    EXPECT_DEATH(free_inside(), "not the beginning of a block");
+  }
+}
+
+void limit_addresses(std::size_t more) {
   std::ifstream status("/proc/self/statm");
   std::size_t pages = 0;
   status >> pages;
-  const rlimit limit{pages * 4096 + (24u << 20), RLIM_INFINITY};
+  const rlimit limit{pages * 4096 + more, RLIM_INFINITY};
   setrlimit(RLIMIT_AS, &limit);
+}
+
+// Ends the process: with 0 if a block can be had where there are no addresses for the memory that several of its size
+// would be cut from.
+[[noreturn]] void allocate_with_few_addresses() {
+  limit_addresses(0);
   try {
-    for (int i = 0; i < 3; ++i) next();
-  } catch (const c10::Error&) {
+    allocator().allocate(1u << 30);
     _exit(1);
+  } catch (const c10::Error&) {  // all that was kept was given back for it
+  }
+  limit_addresses(7u << 20);
+  try {
+    allocator().allocate(3333333);  // three of them are cut from 10 MiB
+  } catch (const c10::Error&) {
+    _exit(2);
   }
   _exit(0);
 }

@@ -1,0 +1,78 @@
+// A program that forks, as Python's DataLoader does for its workers, while other threads allocate.
+#include <c10/core/CPUAllocator.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "tandem/resident.h"
+
+namespace {
+
+constexpr unsigned kPatience = 30;  // seconds, after which a child hangs
+
+void allocate_all_sizes() {
+  std::vector<c10::DataPtr> blocks;
+  for (int round = 0; round < 3; ++round) {
+    for (const std::size_t bytes : {64u, 1000u, 1500u, 70000u, 300000u, 3000000u, 20000000u}) {
+      blocks.push_back(c10::GetCPUAllocator()->allocate(bytes));
+      std::memset(blocks.back().get(), round, 64);
+    }
+    for (int i = 0; i < 2000; ++i) blocks.push_back(c10::GetCPUAllocator()->allocate(128));
+    if (round == 1) blocks.clear();
+  }
+}
+
+template <typename Busy>
+void fork_beside(Busy&& busy) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) busy();
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(kPatience);
+      allocate_all_sizes();
+      tandem::drop_startup_pages();
+      _exit(0);
+    }
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+      ADD_FAILURE() << "child " << i << " ended with status " << status << (status == SIGALRM ? ", for it hung" : "");
+      break;
+    }
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  allocate_all_sizes();
+}
+
+TEST(Fork, AChildAllocatesWhileAnotherThreadHadTheLockOfLargeBlocks) {
+  tandem::cache_tensors();
+  fork_beside([] {
+    for (int i = 0; i < 1000; ++i) c10::GetCPUAllocator()->allocate(100000);
+  });
+}
+
+TEST(Fork, AChildAllocatesWhileAnotherThreadHadTheLockOfSmallBlocks) {
+  tandem::cache_tensors();
+  fork_beside([] {
+    std::vector<c10::DataPtr> blocks;
+    for (int i = 0; i < 5000; ++i) blocks.push_back(c10::GetCPUAllocator()->allocate(128));
+  });
+}
+
+TEST(Fork, AChildDropsPagesWhileAnotherThreadDroppedThem) {
+  tandem::cache_tensors();
+  fork_beside([] { tandem::drop_startup_pages(); });
+}
+
+}  // namespace
