@@ -192,7 +192,8 @@ class TANDEM_API DataParallelReducer {
   // For ranks that have different numbers of batches. Every rank calls begin_join(), makes its steps and calls
   // end_join(), which takes part in the exchanges of those that still train, until all are there; then all get the
   // parameters of a rank that was among the last. cancel_join() only ends it here, after an error. Blocks.
-  // Errors: kAborted on all ranks, with throw_on_early_termination. Source: torch.distributed.algorithms.Join.
+  // Errors: kAborted on all ranks, with throw_on_early_termination; kInvalidArgument with
+  // skip_all_reduce_unused_params. Source: torch.distributed.algorithms.Join.
   void begin_join(const JoinOptions& options = {});
   void end_join();
   void cancel_join();

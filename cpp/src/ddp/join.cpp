@@ -91,6 +91,11 @@ void DataParallelReducer::begin_join(const JoinOptions& options) {
                 "join cannot begin while bucket sizes are tried, for which all ranks make the same steps; join when "
                 "bucket_advice() says that it is done");
   }
+  if (parts_->options.skip_all_reduce_unused_params) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "join does not go with skip_all_reduce_unused_params: a rank that is out of inputs cannot know which "
+                "buckets the others leave out; make the DistributedDataParallel without that option");
+  }
   parts_->joins = true;
   if (parts_->timer) parts_->timer->suspend_separate(true);
   parts_->join = options;

@@ -322,6 +322,17 @@ TEST(Join, AccumulationWithoutSyncInsideOfIt) {
   });
 }
 
+TEST(Join, RefusesToLeaveOutBuckets) {
+  run_groups(1, [](ProcessGroup& group) {
+    DataParallelOptions options;
+    options.find_unused_parameters = options.skip_all_reduce_unused_params = true;
+    DataParallelReducer reducer(shared(group), parameters_of({{3}}), {}, {}, options);
+    const Error error = error_of([&] { reducer.begin_join(); });
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("skip_all_reduce_unused_params"));
+  });
+}
+
 // --------------------------------------------------------------------------------------------------------------- buffers
 
 struct SeenImpl : torch::nn::Module {
