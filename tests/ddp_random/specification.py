@@ -9,7 +9,8 @@ Not drawn, because Tandem differs from Python on purpose there, or Python fails 
 - evaluation in a join, several forwards in a join, skip_all_reduce_unused_params in a join;
 - a parameter that is an output itself, with find_unused_parameters, or in a static graph when the loss leaves it out;
 - gradients that stay from step to step in a join that searches unused parameters, where Python takes old answers;
-- a static graph that accumulates before its first exchange; sparse gradients in a join;
+- a static graph that accumulates before its first exchange; sparse gradients in a join; find_unused_parameters with a
+  static graph in a join;
 - a gradient that is missing in a join, where collectives no longer match and Gloo ends the process;
 - sparse gradients that share memory with others', where Python's reducer divides both;
 - mixed_precision, which Python has on accelerators only.
@@ -106,6 +107,8 @@ def options_of(draw, control, by_rank, joins):
     options["find_unused_parameters"] = draw.chance(0.9 if control else 0.3) or (control and joins)
     options["gradient_as_bucket_view"] = draw.chance(0.5)
     options["static_graph"] = draw.chance(0.2)
+    if joins and options["static_graph"]:
+        options["find_unused_parameters"] = False
     options["broadcast_buffers"] = draw.chance(0.7)
     options["init_sync"] = draw.chance(0.8)
     options["skip_all_reduce_unused_params"] = (options["find_unused_parameters"] and not by_rank and not joins and
