@@ -35,8 +35,8 @@ void write_text(const std::string& path, const std::string& text);
 class Tool {
  public:
   enum class Screen { kPipes, kTerminal };
-  // Starts `THROUGH… tandem ARGUMENTS…`. With kTerminal its output goes to a pseudo-terminal of 40 columns, and out() has
-  // all. What it is started through has to become it (`sh -c 'exec "$@"' sh`).
+  // Starts `THROUGH… tandem ARGUMENTS…`. With kTerminal its output goes to a pseudo-terminal of 40 columns, and out()
+  // has all. What it is started through has to become it (`sh -c 'exec "$@"' sh`).
   explicit Tool(const std::vector<std::string>& arguments, Screen screen = Screen::kPipes,
                 const std::vector<std::string>& environment = {}, const std::vector<std::string>& through = {});
   ~Tool();
