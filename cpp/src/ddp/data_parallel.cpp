@@ -188,7 +188,16 @@ void DataParallelReducer::Parts::weigh_gradients() {
 
 // Autograd has added to a parameter's gradient.
 void DataParallelReducer::Parts::gradient_came(std::size_t parameter) {
-  if (trained[parameter].grad().defined()) used[parameter] = 1;
+  at::Tensor& gradient = trained[parameter].mutable_grad();
+  if (gradient.defined()) {
+    used[parameter] = 1;
+    // The reducer, or a hook, divides it in place. Its values may be those that backward hands on elsewhere, too, as
+    // where an embedding's output is added to something.
+    if (gradient.is_sparse() && !at::GradMode::is_enabled()) {
+      gradient = at::_sparse_coo_tensor_unsafe(gradient._indices(), gradient._values().clone(), gradient.sizes(),
+                                               gradient.options(), gradient.is_coalesced());
+    }
+  }
   if (!armed) return;
   if (first_of_static && !(static_begun && *static_begun)) bypassed = true;
   if (!at::GradMode::is_enabled()) return;

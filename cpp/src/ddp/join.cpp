@@ -115,6 +115,8 @@ void DataParallelReducer::end_join() {
     DataParallelReducer& reducer;
     ~Ending() { reducer.cancel_join(); }
   } ending{*this};
+  // Ranks that wait for a bucket must not meet the roll call in its place.
+  if (!parts.refused) parts.check_finished();
   bool is_last = true;
   for (;;) {
     RollCall others(*parts.group, {}, parts.device());

@@ -126,6 +126,38 @@ TEST(Strides, ThatDifferBetweenRanksAreNamed) {
   });
 }
 
+// -------------------------------------------------------------------------------------------------------------- sparse
+
+// An addition hands the same gradient to the embedding and to what it is added to.
+TEST(SparseGradients, DoNotDivideWhatTheyShareMemoryWith) {
+  for (const bool has_hook : {false, true}) {
+    run_groups(2, [&](ProcessGroup& group) {
+      torch::nn::Embedding first(torch::nn::EmbeddingOptions(5, 4).sparse(true));
+      torch::nn::Embedding second(torch::nn::EmbeddingOptions(6, 4).sparse(true));
+      first->weight.set_data(gradient({5, 4}, 7));
+      second->weight.set_data(gradient({6, 4}, 8));
+      const at::Tensor weight = gradient({4, 4}, 3).set_requires_grad(true);
+      DataParallelReducer reducer(shared(group), {weight, first->weight, second->weight}, {}, {}, {},
+                                  {false, true, true});
+      if (has_hook) reducer.register_comm_hook(allreduce_hook(shared(group)));
+      for (int step = 0; step < 3; ++step) {
+        for (const at::Tensor& one : {weight, first->weight, second->weight}) one.mutable_grad().reset();
+        const at::Tensor x = gradient({6, 4}, group.rank(), step);
+        reducer.prepare_forward(true);
+        const at::Tensor numbers = torch::arange(6, torch::kLong);
+        std::vector<at::Tensor> outputs = {x.mm(weight) + first(numbers % 5) + second(numbers)};
+        reducer.prepare_backward(outputs);
+        outputs[0].sum().backward();
+        const at::Tensor mean = mean_gradient({6, 4}, 2, step).sum(0).view({4, 1}).expand({4, 4});
+        EXPECT_LT(difference(weight.grad(), mean), 1e-12) << step;
+        const at::Tensor counts = torch::tensor({2.0, 1.0, 1.0, 1.0, 1.0}, torch::kDouble).view({5, 1}).expand({5, 4});
+        EXPECT_LT(difference(first->weight.grad().to_dense(), counts), 1e-12) << step;
+        EXPECT_LT(difference(second->weight.grad().to_dense(), torch::ones({6, 4}, torch::kDouble)), 1e-12) << step;
+      }
+    });
+  }
+}
+
 // --------------------------------------------------------------------------------------------------------- static graph
 
 DataParallelOptions static_graph() {
@@ -319,6 +351,32 @@ TEST(Join, AccumulationWithoutSyncInsideOfIt) {
       EXPECT_LT(difference(parameters[0].grad(), expected), 1e-12) << step;
     }
     reducer.end_join();
+  });
+}
+
+// The ranks that wait for it learn that the one which has no such gradient has left.
+TEST(Join, AGradientThatIsMissingInTheLastStepIsAnErrorAtItsEnd) {
+  const Store store = hash_store();
+  run_ranks(3, [&](int rank) {
+    const auto group = ProcessGroup::create(options_for(rank, 3), store);
+    const auto parameters = parameters_of({{3}, {4}});
+    DataParallelOptions options;
+    options.bucket_cap_mb = 0;
+    DataParallelReducer reducer(group, parameters, {"body", "head"}, {}, options);
+    reducer.begin_join();
+    for (int step = 0; step < (rank == 2 ? 3 : 2); ++step) {
+      reducer.prepare_forward(true);
+      std::vector<at::Tensor> outputs = {parameters[0].sum()};
+      if (step < 2) outputs[0] = outputs[0] + parameters[1].sum();
+      reducer.prepare_backward(outputs);
+      outputs[0].backward();
+    }
+    const Error error = error_of([&] { reducer.end_join(); });
+    if (rank == 2) {
+      EXPECT_THAT(error.what(), HasSubstr("gave no gradient to head"));
+    } else {
+      EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+    }
   });
 }
 
