@@ -398,7 +398,8 @@ TEST_F(StoppedStore, HoldsNoAbortUp) {
   ASSERT_TRUE(stopped->next().has_value());
   stop_server();
   std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // By then next() waits, also where other tests keep the machine busy.
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
     stopped->abort();
   });
   EXPECT_ERROR(stopped->next(), ErrorCode::kAborted, "store does not answer");
