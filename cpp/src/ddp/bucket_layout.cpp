@@ -5,15 +5,19 @@
 
 namespace tandem {
 
-std::vector<std::vector<std::int64_t>> DataParallelReducer::bucket_layout() const {
+std::vector<std::vector<std::int64_t>> DataParallelReducer::Parts::bucket_layout() const {
   std::vector<std::vector<std::int64_t>> layout;
-  for (const c10d::GradBucket& bucket : parts_->buckets()) {
+  for (const c10d::GradBucket& bucket : buckets()) {
     std::vector<std::int64_t>& numbers = layout.emplace_back();
     for (const at::Tensor& parameter : bucket.getParameters()) {
-      numbers.push_back(static_cast<std::int64_t>(parts_->number_of(parameter)));
+      numbers.push_back(static_cast<std::int64_t>(number_of(parameter)));
     }
   }
   return layout;
+}
+
+std::vector<std::vector<std::int64_t>> DataParallelReducer::bucket_layout() const {
+  return parts_->bucket_layout();
 }
 
 void DataParallelReducer::use_bucket_layout(const std::vector<std::vector<std::int64_t>>& layout) {

@@ -21,19 +21,10 @@ std::vector<double> mean_over_ranks(ProcessGroup& group, const std::vector<doubl
 
 }  // namespace
 
-// The order of exchange, which is that of gradients once buckets were rebuilt.
-std::vector<std::int64_t> DataParallelReducer::Parts::order_of_exchange() const {
-  std::vector<std::int64_t> order;
-  for (const c10d::GradBucket& bucket : buckets()) {
-    for (const at::Tensor& parameter : bucket.getParameters()) {
-      order.push_back(static_cast<std::int64_t>(number_of(parameter)));
-    }
-  }
-  return order;
-}
-
 void DataParallelReducer::Parts::start_trial() {
-  const std::vector<std::int64_t> order = order_of_exchange();
+  // That of gradients, for buckets were rebuilt.
+  std::vector<std::int64_t> order;
+  for (const auto& bucket : bucket_layout()) order.insert(order.end(), bucket.begin(), bucket.end());
   std::vector<at::Tensor> ordered;
   for (const std::int64_t number : order) ordered.push_back(trained[static_cast<std::size_t>(number)]);
   std::vector<BucketAdvisor::Layout> layouts;

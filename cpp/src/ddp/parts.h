@@ -95,7 +95,7 @@ struct DataParallelReducer::Parts {
   void start_trial();
   void end_trial();
   void use_layout(const BucketAdvisor::Layout& layout);
-  std::vector<std::int64_t> order_of_exchange() const;
+  std::vector<std::vector<std::int64_t>> bucket_layout() const;
   void set_hook();
   void install_hook();
   // Before the first collective of a forward.
