@@ -26,6 +26,8 @@ endif()
 # Libraries stay mapped once loaded: their threads and LibTorch's registrations outlive any dlclose.
 add_link_options(-Wl,-z,nodelete -Wl,--no-undefined -Wl,-z,relro)
 
+option(TANDEM_UNITY "Compile the files of a folder as one (TandemUnity.cmake)" ON)
+
 set(TANDEM_SANITIZE "" CACHE STRING "Value for -fsanitize=")
 if(TANDEM_SANITIZE)
   # vptr wants the type information of LibTorch's classes, which it hides in part.

@@ -8,7 +8,7 @@
 namespace {
 
 JavaVM* g_vm = nullptr;
-jclass g_errors = nullptr;
+jclass g_upcall_errors = nullptr;
 jmethodID g_describe = nullptr;
 
 // Ends with a thread that was attached here.
@@ -40,7 +40,7 @@ namespace tandem_jni {
 
 bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors) {
   g_vm = vm;
-  g_errors = errors;
+  g_upcall_errors = errors;
   g_describe = jenv->GetStaticMethodID(errors, "describe", "(Ljava/lang/Throwable;)[B");
   return g_describe;
 }
@@ -67,7 +67,7 @@ JavaException::JavaException(JNIEnv* jenv, jthrowable thrown, const std::string&
 void pass_on(JNIEnv* jenv, jthrowable thrown) {
   jenv->ExceptionClear();
   std::string text = "a Java exception";
-  const auto described = static_cast<jbyteArray>(jenv->CallStaticObjectMethod(g_errors, g_describe, thrown));
+  const auto described = static_cast<jbyteArray>(jenv->CallStaticObjectMethod(g_upcall_errors, g_describe, thrown));
   if (jenv->ExceptionCheck()) {
     jenv->ExceptionClear();
   } else {

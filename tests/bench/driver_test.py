@@ -1,12 +1,13 @@
 """Tests of the benchmarks' driver: its ratios, its file format, and how it treats programs that fail."""
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
 from unittest import mock
 
-from driver import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
+from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
                     loader_open, loader_shuffled, measure, op_overhead, places, report)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
@@ -312,6 +313,39 @@ class Loader(unittest.TestCase):
         with mock.patch.object(measure, "run", return_value=([{"bytes": 99e9}], 0)):
             with self.assertRaisesRegex(measure.BenchError, "fewer than 100000000000"):
                 loader_open.run("/nowhere")
+
+
+class Against(unittest.TestCase):
+    def test_each_side_runs_its_own_build_and_the_first_is_back_afterwards(self):
+        with tempfile.TemporaryDirectory() as other:
+            before = places.program("x")
+            self.assertEqual(against.in_build(other, lambda: places.program("x"))(), os.path.join(other, "bin", "x"))
+            with self.assertRaises(ZeroDivisionError):
+                against.in_build(other, lambda: 1 / 0)()
+            self.assertEqual(places.program("x"), before)
+
+    def test_a_slow_mean_or_one_slow_case_fails(self):
+        def held(*ratios):
+            return against.verdict([{"case": str(ratio), "ratio": ratio} for ratio in ratios])[1]
+        self.assertTrue(held(1.02, 1.04, 0.98))
+        self.assertFalse(held(1.05, 1.04, 1.03))
+        self.assertFalse(held(1.11, 0.5, 0.5))
+
+    def test_a_commit_that_does_not_exist_is_named(self):
+        with self.assertRaisesRegex(measure.BenchError, "no-such-commit"):
+            commits.full_name("no-such-commit")
+
+
+class ColdBuild(unittest.TestCase):
+    def test_the_compilers_stand_in_notes_its_time_and_keeps_its_status_and_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, compiler = os.path.join(folder, "log"), os.path.join(folder, "cc")
+            cold_build.write_program(compiler, cold_build.TIMED.format(compiler=sys.executable, log=log))
+            busy = "import sys, time\nwhile time.process_time() < 0.2: pass\nsys.stderr.write('warned'); sys.exit(3)"
+            for _ in range(2):
+                done = subprocess.run([compiler, "-c", busy], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (3, "warned"))
+            self.assertGreaterEqual(cold_build.sum_of(log), 0.35)
 
 
 if __name__ == "__main__":

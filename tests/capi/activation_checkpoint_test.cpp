@@ -4,6 +4,7 @@
 
 #include "capi/autograd_values.h"
 
+namespace activation_checkpoint_test {
 namespace {
 
 using namespace calls;
@@ -240,3 +241,4 @@ TEST(ActivationCheckpoint, SaysWhatIsWrong) {
 }
 
 }  // namespace
+}  // namespace activation_checkpoint_test

@@ -7,6 +7,7 @@
 
 #include "capi/calls.h"
 
+namespace data_parallel_test {
 namespace {
 
 using namespace calls;
@@ -81,7 +82,7 @@ struct Replicas {
   std::atomic<int> freed{0};
 };
 
-void backward(const Tensor& output) {
+void run_backward(const Tensor& output) {
   const Tensor sum =
       call("aten::sum", "", {of(call("aten::mul", "Tensor", {of(output), of(output)})), tagged(TDM_VALUE_NONE)});
   tdm_tensor* const roots[] = {sum.get()};
@@ -144,7 +145,7 @@ TEST(DataParallel, GivesWhatTheModuleGives) {
     return compute(call);
   };
   const Tensor alone = forward(module, {of(x)});
-  backward(alone);
+  run_backward(alone);
   const auto expected = take_gradient(replicas.parameters[0]);
   for (int step = 0; step < 2; ++step) {
     std::vector<Tensor> results;
@@ -152,7 +153,7 @@ TEST(DataParallel, GivesWhatTheModuleGives) {
     ASSERT_EQ(results.size(), 1u);
     EXPECT_EQ(floats(results[0].get()), floats(alone.get()));
     EXPECT_EQ(replicas.freed, step);
-    backward(results[0]);
+    run_backward(results[0]);
     const auto gradient = take_gradient(replicas.parameters[0]);
     ASSERT_EQ(gradient.size(), expected.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) EXPECT_NEAR(gradient[i], expected[i], 1e-4);
@@ -238,3 +239,4 @@ TEST(DataParallel, RefusesOptions) {
 }
 
 }  // namespace
+}  // namespace data_parallel_test

@@ -3,6 +3,7 @@
 
 #include "capi/calls.h"
 
+namespace devices_test {
 namespace {
 
 using namespace calls;
@@ -109,3 +110,4 @@ TEST(Devices, ThreadsBesideOneAnother) {
 }
 
 }  // namespace
+}  // namespace devices_test

@@ -3,6 +3,7 @@
 
 #include "capi/calls.h"
 
+namespace errors_test {
 namespace {
 
 using namespace calls;
@@ -112,3 +113,4 @@ TEST_F(Errors, ShowTheStackWhenAsked) {
 }
 
 }  // namespace
+}  // namespace errors_test

@@ -3,6 +3,7 @@
 
 #include "capi/autograd_values.h"
 
+namespace function_test {
 namespace {
 
 using namespace calls;
@@ -348,3 +349,4 @@ TEST(Function, SaysWhatItDoesNotTake) {
 }
 
 }  // namespace
+}  // namespace function_test

@@ -1,6 +1,7 @@
 // Generators: seeds, states, and operators that draw from them.
 #include "capi/autograd_values.h"
 
+namespace generators_test {
 namespace {
 
 using namespace calls;
@@ -117,3 +118,4 @@ TEST(Generator, SaysWhatItDoesNotTake) {
 }
 
 }  // namespace
+}  // namespace generators_test

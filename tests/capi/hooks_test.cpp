@@ -4,6 +4,7 @@
 
 #include "capi/autograd_values.h"
 
+namespace hooks_test {
 namespace {
 
 using namespace calls;
@@ -334,3 +335,4 @@ TEST(Hooks, AreCalledFromManyThreads) {
 }
 
 }  // namespace
+}  // namespace hooks_test

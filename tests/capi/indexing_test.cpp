@@ -1,6 +1,7 @@
 // x[...] and x[...] = value. Python's own results are compared in Go (go/indexing_test.go); here is what only C sees.
 #include "capi/calls.h"
 
+namespace indexing_test {
 namespace {
 
 using namespace calls;
@@ -102,3 +103,4 @@ TEST(Tensor, SaysItsLayoutAndWhatRecordedIt) {
 }
 
 }  // namespace
+}  // namespace indexing_test

@@ -11,6 +11,7 @@
 
 #include "capi/calls.h"
 
+namespace intra_op_test {
 namespace {
 
 using namespace calls;
@@ -126,3 +127,4 @@ TEST_F(IntraOp, TheNumberIsTheProcesss) {
 }
 
 }  // namespace
+}  // namespace intra_op_test

@@ -5,6 +5,7 @@
 
 #include "capi/autograd_values.h"
 
+namespace modes_test {
 namespace {
 
 using namespace calls;
@@ -288,3 +289,4 @@ TEST(GradScaler, DisabledItDoesNothing) {
 }
 
 }  // namespace
+}  // namespace modes_test

@@ -5,6 +5,7 @@
 
 #include "capi/calls.h"
 
+namespace operators_test {
 namespace {
 
 using namespace calls;
@@ -290,3 +291,4 @@ TEST(OpCall, HotLoop) {
 }
 
 }  // namespace
+}  // namespace operators_test

@@ -4,6 +4,7 @@
 
 #include "capi/calls.h"
 
+namespace tensors_test {
 namespace {
 
 using namespace calls;
@@ -317,3 +318,4 @@ TEST(Scope, ManyThreadsAtOnce) {
 }
 
 }  // namespace
+}  // namespace tensors_test

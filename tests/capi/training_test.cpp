@@ -6,6 +6,7 @@
 
 #include "capi/autograd_values.h"
 
+namespace training_test {
 namespace {
 
 using namespace calls;
@@ -374,3 +375,4 @@ TEST(Safetensors, MissingAndBrokenFiles) {
 }
 
 }  // namespace
+}  // namespace training_test

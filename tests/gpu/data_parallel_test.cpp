@@ -4,7 +4,7 @@
 #include "cpp/ddp/data_parallel_models.h"
 #include "gpu/gpu.h"
 
-namespace tandem::testing {
+namespace tandem::testing::data_parallel_test {
 namespace {
 
 class DataParallelOnGpus : public Gpu {};
@@ -53,4 +53,4 @@ TEST_F(DataParallelOnGpus, TakesThoseOfTheProcess) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::data_parallel_test

@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::ddp_test {
 namespace {
 
 struct NetImpl : torch::nn::Module {
@@ -97,4 +97,4 @@ TEST_F(GpuDdp, GoesOnInANewGroupAfterAnAbort) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::ddp_test

@@ -11,7 +11,7 @@
 #include "tandem/derived_datasets.h"
 #include "tandem/dynamic_loader.h"
 
-namespace tandem {
+namespace tandem::loader_test {
 namespace {
 
 using PinnedLoader = testing::Gpu;
@@ -196,4 +196,4 @@ TEST_F(LoaderOnGpu, TheCurrentGpuIsMeantWithoutANumber) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::loader_test

@@ -8,7 +8,7 @@
 #include "cpp/comm/threads.h"
 #include "gpu/gpu.h"
 
-namespace tandem::testing {
+namespace tandem::testing::process_groups_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -161,4 +161,4 @@ TEST_F(PinnedMemory, CopiesBothWaysBesideTheProgram) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::process_groups_test

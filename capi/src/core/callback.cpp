@@ -6,7 +6,7 @@ namespace {
 thread_local int depth = 0;
 
 // An error that the callback made needs no more than what it says.
-std::string described(const std::string& what, const tdm_error& error) {
+std::string callback_message(const std::string& what, const tdm_error& error) {
   const std::string operation = error.operation;
   return what + " failed: " + (operation.empty() || operation == "callback" ? "" : operation + ": ") + error.message;
 }
@@ -24,7 +24,7 @@ tdm_error* thrown_by_callback() {
 }
 
 CallbackError::CallbackError(const std::string& what, tdm_error* given)
-    : Error(ErrorCode::kCallback, described(what, *given)), given_(given, tandem_error_release) {}
+    : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(given, tandem_error_release) {}
 
 std::pair<void*, void (*)(void*)> CallbackError::take_user_data() const {
   return {std::exchange(given_->user_data, nullptr), std::exchange(given_->destroy, nullptr)};

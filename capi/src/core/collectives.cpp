@@ -39,13 +39,13 @@ std::string to_bytes(const void* data, std::size_t size, const char* argument) {
 }
 
 // `strings` into the caller's array of exactly as many.
-void hand_over(std::vector<std::string> strings, tdm_string** out) {
+void hand_over_bytes(std::vector<std::string> strings, tdm_string** out) {
   std::vector<std::unique_ptr<tdm_string>> made;
   for (auto& text : strings) made.emplace_back(make_string(std::move(text)));
   for (std::size_t i = 0; i < made.size(); ++i) out[i] = made[i].release();
 }
 
-void check_count(std::size_t count, std::size_t expected, const char* argument) {
+void check_length(std::size_t count, std::size_t expected, const char* argument) {
   if (count == expected) return;
   invalid(std::string("argument '") + argument + "' is " + std::to_string(count) + "; it must be " +
           std::to_string(expected));
@@ -233,8 +233,8 @@ tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size
   return guard("tdm_all_gather_bytes", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");
-    check_count(out_count, native.size(), "out_count");
-    hand_over(native.all_gather_bytes(to_bytes(data, size, "data")), out);
+    check_length(out_count, native.size(), "out_count");
+    hand_over_bytes(native.all_gather_bytes(to_bytes(data, size, "data")), out);
   });
 }
 
@@ -242,9 +242,9 @@ tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t s
                             size_t out_count) {
   return guard("tdm_gather_bytes", [&] {
     auto& native = unwrap_group(group);
-    check_count(out_count, native.rank() == root ? native.size() : 0, "out_count");
+    check_length(out_count, native.rank() == root ? native.size() : 0, "out_count");
     if (out_count != 0) not_null(out, "out");
-    hand_over(native.gather_bytes(to_bytes(data, size, "data"), root), out);
+    hand_over_bytes(native.gather_bytes(to_bytes(data, size, "data"), root), out);
   });
 }
 

@@ -98,7 +98,7 @@ class BucketHandles {
   tdm_grad_bucket described_;
 };
 
-constexpr const char* kCalled = "a communication hook";
+constexpr const char* kCommHook = "a communication hook";
 
 using Begin = tdm_error* (*)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work);
 using Finish = tdm_error* (*)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result);
@@ -107,7 +107,7 @@ at::Tensor call_finish(Finish finish, const Callback& callback, const c10d::Grad
   at::Tensor result = bucket.getBuffer();
   tdm_tensor* given = nullptr;
   run_callback(
-      kCalled, [&] { return finish(callback.user_data(), BucketHandles(bucket).get(), &given); },
+      kCommHook, [&] { return finish(callback.user_data(), BucketHandles(bucket).get(), &given); },
       [&] {
         if (given) result = unwrap(given, "result");
       });
@@ -133,7 +133,7 @@ Exchange call_begin(Begin begin, Finish finish, const std::shared_ptr<Callback>&
   std::pair<tandem::Work, std::shared_ptr<tandem::ProcessGroup>> taken;
   try {
     run_callback(
-        kCalled, [&] { return begin(callback->user_data(), BucketHandles(bucket).get(), &given); },
+        kCommHook, [&] { return begin(callback->user_data(), BucketHandles(bucket).get(), &given); },
         [&] { taken = take(); });
   } catch (...) {
     delete if_live(given);

@@ -45,15 +45,16 @@ struct CallersReplicas : internal::ReplicaSet {
   std::shared_ptr<Callback> callback;
 };
 
-Tensors list_of(tdm_tensor* const* handles, std::size_t count, const char* argument) {
+Tensors tensors_of(tdm_tensor* const* handles, std::size_t count, const char* argument) {
   check_count(count, argument);
   if (count != 0) not_null(handles, argument);
   return unwrap_list(handles, count, argument);
 }
 
-std::vector<Tensors> lists_of(tdm_tensor* const* handles, std::size_t count, int replicas, const char* argument) {
+std::vector<Tensors> tensors_of_replicas(tdm_tensor* const* handles, std::size_t count, int replicas,
+                                         const char* argument) {
   check_count(count * static_cast<std::size_t>(replicas), argument);
-  const Tensors all = list_of(handles, count * static_cast<std::size_t>(replicas), argument);
+  const Tensors all = tensors_of(handles, count * static_cast<std::size_t>(replicas), argument);
   std::vector<Tensors> lists;
   for (auto first = all.begin(); lists.size() < static_cast<std::size_t>(replicas);
        first += static_cast<std::ptrdiff_t>(count)) {
@@ -125,12 +126,13 @@ tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm
     const int count = data_parallel->replicas.count();
 
     tandem::internal::ReplicaCall call;
-    call.parameters = list_of(given.parameters, given.parameter_count, "replicas->parameters");
-    call.buffers = list_of(given.buffers, given.buffer_count, "replicas->buffers");
+    call.parameters = tensors_of(given.parameters, given.parameter_count, "replicas->parameters");
+    call.buffers = tensors_of(given.buffers, given.buffer_count, "replicas->buffers");
     call.inputs = unwrap_optional_list(inputs, input_count, "inputs");
     const auto set = std::make_shared<CallersReplicas>();
-    set->parameters = lists_of(given.replica_parameters, given.parameter_count, count, "replicas->replica_parameters");
-    set->buffers = lists_of(given.replica_buffers, given.buffer_count, count, "replicas->replica_buffers");
+    set->parameters =
+        tensors_of_replicas(given.replica_parameters, given.parameter_count, count, "replicas->replica_parameters");
+    set->buffers = tensors_of_replicas(given.replica_buffers, given.buffer_count, count, "replicas->replica_buffers");
     const auto callback = set->callback = std::make_shared<Callback>(given.user_data);
     call.set = set;
     const std::size_t room = *result_count;

@@ -15,7 +15,7 @@ void check_out(tdm_tensor** out, std::size_t count, const tandem::ProcessGroup& 
           ", the group's size");
 }
 
-void hand_over(const std::vector<at::Tensor>& tensors, tdm_tensor** out) {
+void hand_over_tensors(const std::vector<at::Tensor>& tensors, tdm_tensor** out) {
   for (std::size_t i = 0; i < tensors.size(); ++i) out[i] = make_tensor_handle(tensors[i]);
 }
 
@@ -51,7 +51,7 @@ tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor*
                                      size_t out_count) {
   return guard("tdm_differentiable_gather", [&] {
     check_out(out, out_count, unwrap_group(group));
-    hand_over(differentiable::gather(share_group(group), unwrap(tensor, "tensor"), root), out);
+    hand_over_tensors(differentiable::gather(share_group(group), unwrap(tensor, "tensor"), root), out);
   });
 }
 
@@ -68,7 +68,7 @@ tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_ten
                                          size_t out_count) {
   return guard("tdm_differentiable_all_gather", [&] {
     check_out(out, out_count, unwrap_group(group));
-    hand_over(differentiable::all_gather(share_group(group), unwrap(tensor, "tensor")), out);
+    hand_over_tensors(differentiable::all_gather(share_group(group), unwrap(tensor, "tensor")), out);
   });
 }
 
@@ -85,7 +85,8 @@ tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* c
                                          tdm_tensor** out, size_t out_count) {
   return guard("tdm_differentiable_all_to_all", [&] {
     check_out(out, out_count, unwrap_group(group));
-    hand_over(differentiable::all_to_all(share_group(group), unwrap_list(tensors, tensor_count, "tensors")), out);
+    hand_over_tensors(differentiable::all_to_all(share_group(group), unwrap_list(tensors, tensor_count, "tensors")),
+                      out);
   });
 }
 

@@ -9,13 +9,10 @@
 
 #include "core/callback.h"
 #include "core/libtorch_message.h"
+#include "core/strings.h"
 
 namespace tandem::capi {
 namespace {
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
 
 // LibTorch's exceptions have few types; their messages tell more.
 tdm_error_code code_of(const std::string& message, tdm_error_code otherwise) {

@@ -8,6 +8,7 @@
 #include "core/handle.h"
 #include "core/intra_op.h"
 #include "error_object.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
 #include "thread_state.h"
@@ -40,9 +41,7 @@ tdm_error* guard(const char* operation, Body&& body) {
   return guard(operation, body, []() -> const char* { return nullptr; });
 }
 
-[[noreturn]] inline void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
+using tandem::invalid;
 
 [[noreturn]] void refuse_null(const char* argument);
 [[noreturn]] void refuse_handle(const void* handle, int type, const char* argument);

@@ -57,8 +57,8 @@ std::vector<TensorIndex> to_indices(const tdm_index* indices, std::size_t count)
 
 // Views cost no time, whatever they are of; elements that move do.
 template <typename Work>
-void run(const at::Tensor& tensor, const std::vector<TensorIndex>& indices, const at::IValue& value, bool moves,
-         Work&& work) {
+void run_indexing(const at::Tensor& tensor, const std::vector<TensorIndex>& indices, const at::IValue& value,
+                  bool moves, Work&& work) {
   const auto all_on_cpu = [&] {
     return is_on_cpu(tensor) && is_on_cpu(value) &&
            std::all_of(indices.begin(), indices.end(),
@@ -84,7 +84,7 @@ tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, 
     const at::Tensor& self = unwrap(tensor, "tensor");
     const std::vector<TensorIndex> converted = to_indices(indices, count);
     at::Tensor result;
-    run(self, converted, {}, moves_elements(converted), [&] { result = self.index(converted); });
+    run_indexing(self, converted, {}, moves_elements(converted), [&] { result = self.index(converted); });
     *out = make_tensor_handle(std::move(result));
   });
 }
@@ -98,7 +98,7 @@ tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, st
     if (!assigned.isTensor() && !assigned.isScalar()) {
       invalid("argument 'value' must be a tensor or a number, not " + describe(*value));
     }
-    run(self, converted, assigned, true, [&] {
+    run_indexing(self, converted, assigned, true, [&] {
       if (assigned.isTensor()) {
         self.index_put_(converted, assigned.toTensor());
       } else {

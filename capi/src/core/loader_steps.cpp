@@ -13,7 +13,7 @@ namespace {
 
 using Step = tdm_error* (*)(void* user_data, const tdm_step_batch* batch);
 
-constexpr const char* kCalled = "a loader's step";
+constexpr const char* kLoaderStep = "a loader's step";
 
 // Calls the caller's function with handles of a scope of its own.
 class CallbackStep final : public tandem::BatchTransform {
@@ -36,7 +36,7 @@ class CallbackStep final : public tandem::BatchTransform {
     if (names.size() != given) invalid("the data set's tensors have no names, which a step needs");
     std::vector<tdm_tensor*> outputs(given + adds_.size());
     run_callback(
-        kCalled,
+        kLoaderStep,
         [&] {
           std::vector<tdm_tensor*> tensors;
           for (const at::Tensor& tensor : batch.tensors) tensors.push_back(make_tensor_handle(tensor));

@@ -91,7 +91,7 @@ at::ScalarType autocast_dtype(at::DeviceType device, tdm_dtype dtype) {
   return to_scalar_type(dtype, "dtype");
 }
 
-void exit_innermost() {
+void exit_innermost_mode() {
   const std::unique_ptr<tdm_mode> mode(innermost);
   innermost = mode->outer;
 }
@@ -115,7 +115,7 @@ tdm_mode* open_mode(std::unique_ptr<tdm_mode> mode) {
 }
 
 void exit_modes_inside(tdm_mode* outer) {
-  while (innermost && innermost != outer) exit_innermost();
+  while (innermost && innermost != outer) exit_innermost_mode();
 }
 
 tdm_mode* set_modes_aside() {

@@ -13,6 +13,7 @@
 #include "core/intra_op.h"
 #include "core/on_cpu.h"
 #include "core/operator.h"
+#include "core/strings.h"
 #include "core/unboxed.h"
 #include "core/values.h"
 #include "tandem/runtime.h"
@@ -79,10 +80,6 @@ Takes takes_of(const c10::Type& type) {
     default:
       return Takes::kNothing;
   }
-}
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 // A schema calls names of dimensions `str`, as it does text; only their arguments' names tell.

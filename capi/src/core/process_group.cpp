@@ -15,7 +15,7 @@ std::string text_or(const char* text, const char* otherwise) {
 }
 
 // A new group, or NULL for a rank that is in none.
-void hand_over(std::shared_ptr<tandem::ProcessGroup> group, tdm_process_group** out) {
+void hand_over_group(std::shared_ptr<tandem::ProcessGroup> group, tdm_process_group** out) {
   tdm_process_group* handle = nullptr;
   if (group) {
     handle = new tdm_process_group;
@@ -52,7 +52,8 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
     }
     native.interface_name = text_or(given.interface_name, "");
     native.name = text_or(given.name, "default");
-    hand_over(tandem::ProcessGroup::create(native, store ? not_null(store, "store")->store : tandem::Store()), out);
+    hand_over_group(tandem::ProcessGroup::create(native, store ? not_null(store, "store")->store : tandem::Store()),
+                    out);
   });
 }
 
@@ -88,7 +89,7 @@ tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* 
   return guard("tdm_process_group_new_group", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");
-    hand_over(native.new_group(to_ranks(ranks, rank_count), text_or(name, "")), out);
+    hand_over_group(native.new_group(to_ranks(ranks, rank_count), text_or(name, "")), out);
   });
 }
 
@@ -108,7 +109,7 @@ tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* rank
       begin += sizes[i];
     }
     if (begin != all.size()) invalid("argument 'sizes' adds up to less than rank_count");
-    hand_over(native.split(groups, text_or(name, "")), out);
+    hand_over_group(native.split(groups, text_or(name, "")), out);
   });
 }
 
@@ -117,7 +118,7 @@ tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t siz
   return guard("tdm_process_group_new_subgroups", [&] {
     auto& native = unwrap_group(group);
     not_null(out, "out");
-    hand_over(native.new_subgroups(size, text_or(name, "")), out);
+    hand_over_group(native.new_subgroups(size, text_or(name, "")), out);
   });
 }
 

@@ -1,4 +1,4 @@
-// Lists of strings that callers give.
+// Strings, and lists of them that callers give.
 #pragma once
 
 #include <string>
@@ -8,6 +8,10 @@
 #include "utf8.h"
 
 namespace tandem::capi {
+
+inline bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
 
 // Throws Error (kInvalidArgument) naming `argument`, and the element where one is NULL.
 inline std::vector<std::string> to_strings(const char* const* strings, std::size_t count, const char* argument) {

@@ -24,11 +24,11 @@ const char* text_of(const char* text, const char* argument) {
   return text;
 }
 
-tandem::ImageLayout layout_of(tdm_image_layout layout) {
+tandem::ImageDataFormat layout_of(tdm_image_layout layout) {
   if (layout < TDM_IMAGE_CHW || layout > TDM_IMAGE_NHWC) {
     invalid("layout " + std::to_string(layout) + " is none of TDM_IMAGE_CHW to TDM_IMAGE_NHWC");
   }
-  return static_cast<tandem::ImageLayout>(layout);
+  return static_cast<tandem::ImageDataFormat>(layout);
 }
 
 }  // namespace

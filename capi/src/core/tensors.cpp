@@ -76,7 +76,7 @@ const at::Tensor* peek(const tdm_tensor* tensor) {
 }
 
 template <typename T, typename Read>
-T read(const tdm_tensor* tensor, T otherwise, Read&& get) {
+T property(const tdm_tensor* tensor, T otherwise, Read&& get) {
   const at::Tensor* found = peek(tensor);
   if (!found) return otherwise;
   try {
@@ -125,54 +125,55 @@ tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out) {
 }
 
 std::int64_t tdm_tensor_dim(const tdm_tensor* tensor) {
-  return read<std::int64_t>(tensor, 0, [](const at::Tensor& t) { return t.dim(); });
+  return property<std::int64_t>(tensor, 0, [](const at::Tensor& t) { return t.dim(); });
 }
 
 const std::int64_t* tdm_tensor_sizes(const tdm_tensor* tensor) {
-  return read<const std::int64_t*>(tensor, nullptr, [](const at::Tensor& t) { return t.sizes().data(); });
+  return property<const std::int64_t*>(tensor, nullptr, [](const at::Tensor& t) { return t.sizes().data(); });
 }
 
 const std::int64_t* tdm_tensor_strides(const tdm_tensor* tensor) {
-  return read<const std::int64_t*>(tensor, nullptr, [](const at::Tensor& t) { return t.strides().data(); });
+  return property<const std::int64_t*>(tensor, nullptr, [](const at::Tensor& t) { return t.strides().data(); });
 }
 
 std::int64_t tdm_tensor_numel(const tdm_tensor* tensor) {
-  return read<std::int64_t>(tensor, 0, [](const at::Tensor& t) { return t.numel(); });
+  return property<std::int64_t>(tensor, 0, [](const at::Tensor& t) { return t.numel(); });
 }
 
 std::size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
-  return read<std::size_t>(tensor, 0, [](const at::Tensor& t) { return t.numel() * t.element_size(); });
+  return property<std::size_t>(tensor, 0, [](const at::Tensor& t) { return t.numel() * t.element_size(); });
 }
 
 std::size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor) {
-  return read<std::size_t>(tensor, 0, [](const at::Tensor& t) { return t.has_storage() ? t.storage().nbytes() : 0; });
+  return property<std::size_t>(tensor, 0,
+                               [](const at::Tensor& t) { return t.has_storage() ? t.storage().nbytes() : 0; });
 }
 
 tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
-  return read<tdm_dtype>(tensor, -1, [](const at::Tensor& t) { return from_scalar_type(t.scalar_type()); });
+  return property<tdm_dtype>(tensor, -1, [](const at::Tensor& t) { return from_scalar_type(t.scalar_type()); });
 }
 
 tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
-  return read(tensor, tdm_device{TDM_DEVICE_CPU, -1}, [](const at::Tensor& t) { return from_device(t.device()); });
+  return property(tensor, tdm_device{TDM_DEVICE_CPU, -1}, [](const at::Tensor& t) { return from_device(t.device()); });
 }
 
 tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor) {
-  return read<tdm_layout>(tensor, -1, [](const at::Tensor& t) {
+  return property<tdm_layout>(tensor, -1, [](const at::Tensor& t) {
     const auto layout = static_cast<tdm_layout>(t.layout());
     return is_layout(layout) ? layout : -1;
   });
 }
 
 std::int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
-  return read<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.requires_grad(); });
+  return property<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.requires_grad(); });
 }
 
 std::int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
-  return read<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.is_leaf(); });
+  return property<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.is_leaf(); });
 }
 
 std::int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
-  return read<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.is_contiguous(); });
+  return property<std::int32_t>(tensor, 0, [](const at::Tensor& t) { return t.is_contiguous(); });
 }
 
 std::int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {

@@ -19,7 +19,7 @@
 namespace tandem {
 
 // How an image's dimensions lie in its tensor: channels, height, width, and a batch of those.
-enum class ImageLayout { kCHW, kHWC, kHW, kNCHW, kNHWC };
+enum class ImageDataFormat { kCHW, kHWC, kHW, kNCHW, kNHWC };
 
 // Writes one event file of its own, so several processes may write into a folder; of a distributed run usually rank 0
 // alone does. Every event reaches the file before its call returns, so a process that is killed loses none; flush() has
@@ -46,7 +46,7 @@ class TANDEM_API SummaryWriter {
   // As PNG. 1 (grey), 3 (RGB) or 4 (RGBA) channels; uint8 from 0 to 255, or floating point from 0 to 1, cut off
   // outside. A batch becomes one picture, eight images a row.
   void add_image(const std::string& tag, const at::Tensor& image, std::int64_t step,
-                 ImageLayout layout = ImageLayout::kCHW, std::optional<double> wall_time = {});
+                 ImageDataFormat layout = ImageDataFormat::kCHW, std::optional<double> wall_time = {});
 
   // Markdown in UTF-8.
   void add_text(const std::string& tag, const std::string& text, std::int64_t step,

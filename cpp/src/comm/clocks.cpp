@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRounds = 32;
 
-std::int64_t now() {
+std::int64_t steady_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
@@ -58,12 +58,12 @@ Bounds measure(ProcessGroup& group) {
   std::int64_t came = 0, left = 0;  // of the round before
   at::NoGradGuard no_grad;
   for (int round = 0; round < kRounds; ++round) {
-    const std::int64_t comes = now();
+    const std::int64_t comes = steady_ns();
     const at::Tensor mine = at::tensor({comes, left}, at::kLong).to(device);
     at::Tensor all = at::empty({group.size(), 2}, mine.options());
     group.all_gather_into_tensor(all, mine);
     const at::Tensor times = all.cpu();
-    const std::int64_t leaves = now();
+    const std::int64_t leaves = steady_ns();
     const auto* root = times.const_data_ptr<std::int64_t>();
     bounds.low = std::max(bounds.low, root[0] - leaves);
     if (round > 0) bounds.high = std::min(bounds.high, root[1] - came);
@@ -79,7 +79,7 @@ TraceIdentity local_identity() {
   TraceIdentity identity;
   identity.run = random_name();
   identity.host = host_name();
-  identity.epoch_ns = now();
+  identity.epoch_ns = steady_ns();
   return identity;
 }
 
@@ -89,7 +89,7 @@ TraceIdentity align_clocks(ProcessGroup& group) {
   identity.world_size = group.size();
   identity.backend = group.backend();
   const Bounds bounds = measure(group);
-  const std::string mine = boot_id() + "\n" + identity.run + "\n" + std::to_string(now());
+  const std::string mine = boot_id() + "\n" + identity.run + "\n" + std::to_string(steady_ns());
   const std::string root = group.broadcast_bytes(mine, 0);
   const std::size_t first = root.find('\n'), second = root.find('\n', first + 1);
   identity.run = root.substr(first + 1, second - first - 1);

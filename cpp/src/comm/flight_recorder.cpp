@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kEntries = 2000;
 
-std::int64_t now() {
+std::int64_t unix_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
@@ -38,7 +38,7 @@ FlightRecorder& FlightRecorder::instance() {
 
 std::int64_t FlightRecorder::begin(const std::string& group, int rank, int size, const Collective& collective) {
   if (ring_.empty()) return -1;
-  const std::int64_t time = now();
+  const std::int64_t time = unix_ns();
   std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = ring_[next_ % ring_.size()];
   entry.record = next_++;
@@ -63,7 +63,7 @@ std::int64_t FlightRecorder::begin(const std::string& group, int rank, int size,
 
 void FlightRecorder::end(std::int64_t record, const std::string& failure) {
   if (record < 0) return;
-  const std::int64_t time = now();
+  const std::int64_t time = unix_ns();
   std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = ring_[record % ring_.size()];
   if (entry.record != record || entry.ended != 0) return;
@@ -100,8 +100,8 @@ std::string FlightRecorder::json() {
   for (std::int64_t record = std::max<std::int64_t>(0, next_ - size); record < next_; ++record) {
     entries += (entries.empty() ? "" : ",\n") + json_of(ring_[record % size]);
   }
-  return "{\"version\": \"1\", \"process\": " + std::to_string(::getpid()) + ", \"now_ns\": " + std::to_string(now()) +
-         ", \"entries\": [\n" + entries + "\n]}\n";
+  return "{\"version\": \"1\", \"process\": " + std::to_string(::getpid()) +
+         ", \"now_ns\": " + std::to_string(unix_ns()) + ", \"entries\": [\n" + entries + "\n]}\n";
 }
 
 std::string FlightRecorder::write(int rank) {

@@ -2,18 +2,11 @@
 
 #include <cmath>
 
+#include "invalid.h"
 #include "json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::options {
-namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
-}  // namespace
-
 Json parse_json(std::string_view text, const std::string& what) {
   if (json_depth(text) > kDeepestJson) {
     invalid(what + " is nested more than " + std::to_string(kDeepestJson) + " deep");

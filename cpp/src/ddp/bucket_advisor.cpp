@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr int kWarmUp = 2;               // iterations after a change: buckets are touched, and made once more
+constexpr int kTrialWarmUp = 2;  // iterations after a change: buckets are touched, and made once more
 // Than the best: after the first round, in which noise is most of a difference, and at last.
 constexpr double kSlowerAtFirst = 0.15, kSlowerAtLast = 0.03;
 
@@ -34,9 +34,9 @@ BucketAdvisor::BucketAdvisor(std::vector<Layout> layouts, const BucketTrialOptio
 
 const BucketAdvisor::Layout* BucketAdvisor::after(std::int64_t nanoseconds) {
   if (done_) return nullptr;
-  if (used_++ < kWarmUp) return nullptr;
+  if (used_++ < kTrialWarmUp) return nullptr;
   samples_[current_].push_back(nanoseconds);
-  if (used_ < kWarmUp + iterations_) return nullptr;
+  if (used_ < kTrialWarmUp + iterations_) return nullptr;
   used_ = 0;
   const std::size_t before = current_;
   if (++turn_ == turns_.size()) end_round();

@@ -4,14 +4,11 @@
 
 #include <map>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 void average(const std::vector<at::Tensor>& parameters, ProcessGroup& group) {
   at::NoGradGuard no_grad;
@@ -99,7 +96,7 @@ class PostLocalSgd final : public optim::Optimizer {
       if (entry.first != kAveragerStep) {
         inner.push_back(entry);
       } else if (entry.second.numel() != 1) {
-        refuse("PostLocalSGDOptimizer: state 'averager.step' must be one number");
+        invalid("PostLocalSGDOptimizer: state 'averager.step' must be one number");
       } else {
         step = entry.second.item<std::int64_t>();
       }
@@ -123,24 +120,24 @@ bool ModelAverager::average_parameters(const std::vector<at::Tensor>& parameters
 
 std::unique_ptr<ModelAverager> periodic_model_averager(std::shared_ptr<ProcessGroup> group, std::int64_t period,
                                                        std::int64_t warmup_steps) {
-  if (!group) refuse("a model averager needs a process group");
-  if (period < 1) refuse("the period is " + std::to_string(period) + "; it must be at least 1");
-  if (warmup_steps < 0) refuse("warmup_steps is " + std::to_string(warmup_steps) + "; it must be at least 0");
+  if (!group) invalid("a model averager needs a process group");
+  if (period < 1) invalid("the period is " + std::to_string(period) + "; it must be at least 1");
+  if (warmup_steps < 0) invalid("warmup_steps is " + std::to_string(warmup_steps) + "; it must be at least 0");
   return std::make_unique<Periodic>(std::move(group), period, warmup_steps);
 }
 
 std::unique_ptr<ModelAverager> hierarchical_model_averager(
     std::vector<std::pair<std::int64_t, std::shared_ptr<ProcessGroup>>> groups, std::int64_t warmup_steps) {
-  if (groups.empty()) refuse("a hierarchical model averager needs at least one period with its group");
-  if (warmup_steps < 0) refuse("warmup_steps is " + std::to_string(warmup_steps) + "; it must be at least 0");
+  if (groups.empty()) invalid("a hierarchical model averager needs at least one period with its group");
+  if (warmup_steps < 0) invalid("warmup_steps is " + std::to_string(warmup_steps) + "; it must be at least 0");
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto& [period, group] = groups[i];
-    if (!group) refuse("period " + std::to_string(period) + " has no process group");
-    if (period < 1) refuse("a period is " + std::to_string(period) + "; it must be at least 1");
+    if (!group) invalid("period " + std::to_string(period) + " has no process group");
+    if (period < 1) invalid("a period is " + std::to_string(period) + "; it must be at least 1");
     if (i > 0 && (period <= groups[i - 1].first || group->size() < groups[i - 1].second->size())) {
-      refuse("periods and the sizes of their groups must rise; period " + std::to_string(period) + " of " +
-             std::to_string(group->size()) + " ranks comes after period " + std::to_string(groups[i - 1].first) +
-             " of " + std::to_string(groups[i - 1].second->size()));
+      invalid("periods and the sizes of their groups must rise; period " + std::to_string(period) + " of " +
+              std::to_string(group->size()) + " ranks comes after period " + std::to_string(groups[i - 1].first) +
+              " of " + std::to_string(groups[i - 1].second->size()));
     }
   }
   return std::make_unique<Hierarchical>(std::move(groups), warmup_steps);
@@ -148,7 +145,7 @@ std::unique_ptr<ModelAverager> hierarchical_model_averager(
 
 std::unique_ptr<optim::Optimizer> post_local_sgd_optimizer(std::shared_ptr<optim::Optimizer> optimizer,
                                                            std::shared_ptr<ModelAverager> averager) {
-  if (!optimizer || !averager) refuse("PostLocalSGDOptimizer needs an optimizer and a model averager");
+  if (!optimizer || !averager) invalid("PostLocalSGDOptimizer needs an optimizer and a model averager");
   return std::make_unique<PostLocalSgd>(std::move(optimizer), std::move(averager));
 }
 

@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 void check(const at::Tensor& parameter, const std::string& name) {
-  if (!parameter.defined()) refuse(called(name) + " is undefined");
+  if (!parameter.defined()) invalid(called(name) + " is undefined");
   const auto check_that = [&](bool right, const char* wrong) {
-    if (!right) refuse(called(name) + " " + wrong);
+    if (!right) invalid(called(name) + " " + wrong);
   };
   check_that(!parameter.requires_grad() || parameter.is_leaf(), "is the result of an operation; give the leaf tensor");
   check_that(!parameter.is_inference(),
@@ -39,7 +36,7 @@ ParameterList check_parameters(ParameterList given, const std::vector<std::strin
     for (std::size_t i = 0; i < count; ++i) given.names.push_back(std::to_string(i));
   }
   if (given.names.size() != count) {
-    refuse("got " + std::to_string(given.names.size()) + " names for " + std::to_string(count) + " parameters");
+    invalid("got " + std::to_string(given.names.size()) + " names for " + std::to_string(count) + " parameters");
   }
   given.sparse_gradients.resize(count, false);
 
@@ -53,8 +50,8 @@ ParameterList check_parameters(ParameterList given, const std::vector<std::strin
     check(parameter, name);
     if (!first) first = &parameter;
     if (parameter.device().type() != first->device().type()) {
-      refuse(called(name) + " is on " + parameter.device().str() + ", but " + called(given.names[0]) + " on " +
-             first->device().str() + "; a module's parameters must be on one type of device");
+      invalid(called(name) + " is on " + parameter.device().str() + ", but " + called(given.names[0]) + " on " +
+              first->device().str() + "; a module's parameters must be on one type of device");
     }
     if (!seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
     kept.tensors.push_back(parameter);
@@ -68,9 +65,9 @@ std::vector<at::Tensor> check_buffers(std::vector<at::Tensor> buffers) {
   std::unordered_set<const c10::TensorImpl*> seen;
   std::vector<at::Tensor> kept;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (!buffers[i].defined()) refuse("buffer " + std::to_string(i) + " is undefined");
+    if (!buffers[i].defined()) invalid("buffer " + std::to_string(i) + " is undefined");
     if (buffers[i].is_inference()) {
-      refuse("buffer " + std::to_string(i) + " was made in inference mode and cannot be broadcast into");
+      invalid("buffer " + std::to_string(i) + " was made in inference mode and cannot be broadcast into");
     }
     if (seen.insert(buffers[i].unsafeGetTensorImpl()).second) kept.push_back(buffers[i]);
   }

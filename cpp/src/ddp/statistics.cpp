@@ -12,7 +12,7 @@ namespace {
 using Iterations = std::vector<DataParallelIteration>;
 
 // In the first, memory is touched and libraries start; after it buckets are made anew.
-constexpr std::int64_t kWarmUp = 2;
+constexpr std::int64_t kWarmUpIterations = 2;
 
 // Those that count.
 Iterations counted(const Iterations& all, bool separate) {
@@ -20,7 +20,7 @@ Iterations counted(const Iterations& all, bool separate) {
   for (const DataParallelIteration& one : all) {
     if (one.separate != separate) continue;
     some.push_back(one);
-    if (one.number >= kWarmUp) warm.push_back(one);
+    if (one.number >= kWarmUpIterations) warm.push_back(one);
   }
   return warm.empty() ? some : warm;
 }

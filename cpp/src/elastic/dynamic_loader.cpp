@@ -8,6 +8,7 @@
 #include "data/loader/positions.h"
 #include "data/mix.h"
 #include "elastic/part_threads.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/loader_state.h"
 #include "tandem/runtime.h"
@@ -21,17 +22,13 @@ using elastic::PartThreads;
 using std::chrono::milliseconds;
 using Place = PartThreads::Place;
 
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 void check_between(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return;
   invalid(std::string(what) + " is " + std::to_string(value) + ", but must be from " + std::to_string(least) + " to " +
           std::to_string(most));
 }
 
-DynamicLoaderOptions checked(const DynamicLoaderOptions& options) {
+DynamicLoaderOptions checked_options(const DynamicLoaderOptions& options) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;  // milliseconds, 35 years
   check_between("threads", options.threads, 1, 1024);
   check_between("prefetch", options.prefetch, 0, 1 << 20);
@@ -163,7 +160,7 @@ struct DynamicLoader::Impl {
 DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoaderOptions& options_in,
                           std::string_view bytes, const std::vector<Quarantined>& quarantine_in)
     : dataset(require(std::move(dataset_in))),
-      options(checked(options_in)),
+      options(checked_options(options_in)),
       order(loader::order_of(dataset->size(), options)),
       steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device)),
       plan{order->size(), options.batch_size,    options.micro_batch,

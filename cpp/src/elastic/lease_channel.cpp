@@ -18,7 +18,7 @@ Bytes to_bytes(const std::string& text) {
 }
 
 // The membership without its store, of which calls have a connection of their own.
-LeaseMembership checked(LeaseMembership membership) {
+LeaseMembership checked_membership(LeaseMembership membership) {
   const auto invalid = [](const std::string& message) { throw Error(ErrorCode::kInvalidArgument, message); };
   if (!membership.store) invalid("ranks need a store to share a queue of leases");
   if (membership.name.empty()) invalid("a loader needs a name among those that share a store");
@@ -36,7 +36,7 @@ LeaseMembership checked(LeaseMembership membership) {
 }  // namespace
 
 LeaseChannel::LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds timeout)
-    : plan_(plan), membership_(checked(membership)), calls_(timeout) {
+    : plan_(plan), membership_(checked_membership(membership)), calls_(timeout) {
   calls_.run("a connection of a loader's own to the store",
              [theirs = membership.store, prefix = "tandem/leases/" + membership.name](Store& store) {
                store = prefix_store(prefix, theirs->clone());

@@ -177,7 +177,7 @@ Made ctc(const std::string& type, Options& o) {
   return wrap<tn::CTCLoss>(type, o, 4, s);
 }
 
-const Registered kTable[] = {
+const Registered kFunctions[] = {
     {"ReLU", in_place<tn::ReLU, tn::ReLUOptions>},
     {"ReLU6", in_place<tn::ReLU6, tn::ReLU6Options>},
     {"ELU", scaled<tn::ELU, tn::ELUOptions>},
@@ -227,7 +227,7 @@ const Registered kTable[] = {
 }  // namespace
 
 at::ArrayRef<Registered> function_modules() {
-  return kTable;
+  return kFunctions;
 }
 
 }  // namespace tandem::nn

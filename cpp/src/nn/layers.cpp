@@ -227,7 +227,7 @@ Made multihead_attention(const std::string& type, Options& o) {
   return wrap<Attention>(type, o, 3, s);
 }
 
-const Registered kTable[] = {
+const Registered kLayers[] = {
     {"Linear", linear},
     {"Bilinear", bilinear},
     {"Identity", identity},
@@ -284,7 +284,7 @@ const Registered kTable[] = {
 }  // namespace
 
 at::ArrayRef<Registered> layer_modules() {
-  return kTable;
+  return kLayers;
 }
 
 }  // namespace tandem::nn

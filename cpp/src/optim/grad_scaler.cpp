@@ -5,31 +5,28 @@
 #include <tuple>
 #include <vector>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::optim {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
-
 void check(double growth_factor, double backoff_factor, std::int64_t growth_interval) {
   if (!(growth_factor > 1)) {
-    refuse("growth_factor is " + std::to_string(growth_factor) + "; the scale grows only with one above 1");
+    invalid("growth_factor is " + std::to_string(growth_factor) + "; the scale grows only with one above 1");
   }
   if (!(backoff_factor > 0 && backoff_factor < 1)) {
-    refuse("backoff_factor is " + std::to_string(backoff_factor) + "; it must lie between 0 and 1");
+    invalid("backoff_factor is " + std::to_string(backoff_factor) + "; it must lie between 0 and 1");
   }
   if (growth_interval < 1 || growth_interval > INT32_MAX) {
-    refuse("growth_interval is " + std::to_string(growth_interval) + "; it must be at least 1 and below 2^31");
+    invalid("growth_interval is " + std::to_string(growth_interval) + "; it must be at least 1 and below 2^31");
   }
 }
 
 float positive(double scale, const char* name) {
   const auto narrow = static_cast<float>(scale);
   if (!(narrow > 0) || std::isinf(narrow)) {
-    refuse(std::string(name) + " is " + std::to_string(scale) + "; a scale is above 0 and finite as a float32");
+    invalid(std::string(name) + " is " + std::to_string(scale) + "; a scale is above 0 and finite as a float32");
   }
   return narrow;
 }
@@ -69,14 +66,14 @@ GradScaler::Progress& GradScaler::unscaled(const Optimizer& optimizer) {
     const at::Tensor& gradient = parameter.grad();
     if (!gradient.defined()) continue;
     if (gradient.scalar_type() == at::kHalf) {
-      refuse(
+      invalid(
           "a gradient is float16, too narrow to be unscaled: keep parameters in float32 and compute in float16 by "
           "autocast");
     }
     const at::Tensor numbers = numbers_of(gradient);
     by_kind[numbers.device()][numbers.scalar_type()].push_back(numbers);
   }
-  if (by_kind.empty()) refuse("no parameter of the optimizer has a gradient; call backward on the scaled loss before");
+  if (by_kind.empty()) invalid("no parameter of the optimizer has a gradient; call backward on the scaled loss before");
   const at::Tensor inverse = scale_.to(at::kDouble).reciprocal().to(at::kFloat);
   for (auto& [device, by_dtype] : by_kind) {
     at::Tensor found = at::zeros({1}, at::TensorOptions(at::kFloat).device(device));
@@ -90,9 +87,9 @@ GradScaler::Progress& GradScaler::unscaled(const Optimizer& optimizer) {
 void GradScaler::unscale(const Optimizer& optimizer) {
   if (!settings_.enabled) return;
   if (const auto found = progress_.find(&optimizer); found != progress_.end()) {
-    refuse(found->second.stage == Stage::kStepped
-               ? "the optimizer was stepped since the last update; unscale comes before step"
-               : "the optimizer's gradients were unscaled since the last update; do it once a step");
+    invalid(found->second.stage == Stage::kStepped
+                ? "the optimizer was stepped since the last update; unscale comes before step"
+                : "the optimizer's gradients were unscaled since the last update; do it once a step");
   }
   unscaled(optimizer);
 }
@@ -104,7 +101,7 @@ bool GradScaler::step(Optimizer& optimizer) {
   }
   const auto found = progress_.find(&optimizer);
   if (found != progress_.end() && found->second.stage == Stage::kStepped) {
-    refuse("the optimizer was stepped since the last update; call update once after the steps of all optimizers");
+    invalid("the optimizer was stepped since the last update; call update once after the steps of all optimizers");
   }
   Progress& progress = found != progress_.end() ? found->second : unscaled(optimizer);
   progress.stage = Stage::kStepped;
@@ -117,7 +114,7 @@ bool GradScaler::step(Optimizer& optimizer) {
 
 void GradScaler::update() {
   if (!settings_.enabled) return;
-  if (progress_.empty()) refuse("no optimizer was stepped or unscaled since the last update");
+  if (progress_.empty()) invalid("no optimizer was stepped or unscaled since the last update");
   at::NoGradGuard no_grad;
   at::Tensor found = at::zeros({1}, at::kFloat);
   for (const auto& [optimizer, progress] : progress_) {
@@ -143,7 +140,7 @@ GradScaler::State GradScaler::state() const {
 void GradScaler::set_state(const State& state) {
   check(state.growth_factor, state.backoff_factor, state.growth_interval);
   if (state.growth_tracker < 0 || state.growth_tracker > INT32_MAX) {
-    refuse("growth_tracker is " + std::to_string(state.growth_tracker) + "; it counts steps");
+    invalid("growth_tracker is " + std::to_string(state.growth_tracker) + "; it counts steps");
   }
   const float scale = positive(state.scale, "scale");
   at::NoGradGuard no_grad;

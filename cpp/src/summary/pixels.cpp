@@ -11,23 +11,23 @@ namespace {
 constexpr std::int64_t kImagesInRow = 8;
 constexpr std::int64_t kMostBytes = 1 << 30;
 
-const char* name_of(ImageLayout layout) {
+const char* name_of(ImageDataFormat layout) {
   switch (layout) {
-    case ImageLayout::kCHW:
+    case ImageDataFormat::kCHW:
       return "CHW";
-    case ImageLayout::kHWC:
+    case ImageDataFormat::kHWC:
       return "HWC";
-    case ImageLayout::kHW:
+    case ImageDataFormat::kHW:
       return "HW";
-    case ImageLayout::kNCHW:
+    case ImageDataFormat::kNCHW:
       return "NCHW";
-    case ImageLayout::kNHWC:
+    case ImageDataFormat::kNHWC:
       return "NHWC";
   }
   return "unknown";
 }
 
-[[noreturn]] void refuse(const std::string& tag, const at::Tensor& image, ImageLayout layout, const std::string& why) {
+[[noreturn]] void refuse(const std::string& tag, const at::Tensor& image, ImageDataFormat layout, const std::string& why) {
   std::ostringstream message;
   message << "image \"" << tag << "\" of shape " << image.sizes() << " and dtype " << image.dtype() << " as "
           << name_of(layout) << ": " << why;
@@ -47,14 +47,14 @@ at::Tensor grid(const at::Tensor& images) {
 
 }  // namespace
 
-at::Tensor to_pixels(const std::string& tag, const at::Tensor& image, ImageLayout layout) {
-  const bool batch = layout == ImageLayout::kNCHW || layout == ImageLayout::kNHWC;
-  const std::int64_t dimensions = layout == ImageLayout::kHW ? 2 : batch ? 4 : 3;
+at::Tensor to_pixels(const std::string& tag, const at::Tensor& image, ImageDataFormat layout) {
+  const bool batch = layout == ImageDataFormat::kNCHW || layout == ImageDataFormat::kNHWC;
+  const std::int64_t dimensions = layout == ImageDataFormat::kHW ? 2 : batch ? 4 : 3;
   if (image.dim() != dimensions) refuse(tag, image, layout, "it needs " + std::to_string(dimensions) + " dimensions");
   if (image.numel() == 0) refuse(tag, image, layout, "it has no pixels");
   at::Tensor pixels = image.detach().cpu();
-  if (layout == ImageLayout::kHW) pixels = pixels.unsqueeze(2);
-  if (layout == ImageLayout::kCHW || layout == ImageLayout::kNCHW) pixels = pixels.movedim(-3, -1);
+  if (layout == ImageDataFormat::kHW) pixels = pixels.unsqueeze(2);
+  if (layout == ImageDataFormat::kCHW || layout == ImageDataFormat::kNCHW) pixels = pixels.movedim(-3, -1);
   const std::int64_t channels = pixels.size(-1);
   if (channels != 1 && channels != 3 && channels != 4) {
     refuse(tag, image, layout, "it has " + std::to_string(channels) + " channels; 1, 3 and 4 can be shown");

@@ -10,6 +10,6 @@
 namespace tandem {
 
 // uint8 [height, width, channels] on the CPU, contiguous. `tag` names the image in errors (kInvalidArgument).
-at::Tensor to_pixels(const std::string& tag, const at::Tensor& image, ImageLayout layout);
+at::Tensor to_pixels(const std::string& tag, const at::Tensor& image, ImageDataFormat layout);
 
 }  // namespace tandem

@@ -101,7 +101,7 @@ void SummaryWriter::add_histogram(const std::string& tag, const at::Tensor& valu
   impl_->add(tag, histogram_summary(tag, histogram), step, wall_time);
 }
 
-void SummaryWriter::add_image(const std::string& tag, const at::Tensor& image, std::int64_t step, ImageLayout layout,
+void SummaryWriter::add_image(const std::string& tag, const at::Tensor& image, std::int64_t step, ImageDataFormat layout,
                               std::optional<double> wall_time) {
   const at::Tensor pixels = to_pixels(tag, image, layout);
   EncodedImage encoded{pixels.size(0), pixels.size(1), static_cast<int>(pixels.size(2)), {}};

@@ -3,7 +3,7 @@ import argparse
 import os
 import sys
 
-from . import (allreduce, data_parallel, ddp_statistics, ddp_step, figures, interop, loader, measure, op_overhead,
+from . import (against, allreduce, data_parallel, ddp_statistics, ddp_step, figures, interop, loader, measure, op_overhead,
                places, report, startup)
 
 BENCHMARKS = {"startup": startup.benchmark, "ddp-step": ddp_step.benchmark, "op-overhead": op_overhead.benchmark,
@@ -18,11 +18,16 @@ def main():
     parser.add_argument("--only", action="append", metavar="CASE",
                         help="this case alone, of a benchmark that has several; of figures: this one; may be given "
                              "several times")
+    parser.add_argument("--against", metavar="COMMIT",
+                        help="measure Tandem alone: this tree's build and a commit's, in alternating runs")
     args = parser.parse_args()
-    names = args.names or list(BENCHMARKS)
+    names = args.names or list(against.BENCHMARKS if args.against else BENCHMARKS)
+    missed = []
     for name in names:
         if name not in BENCHMARKS and name not in ("interop", "figures"):
             parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}, interop and figures")
+        if args.against and name not in against.BENCHMARKS:
+            parser.error(f"--against measures {', '.join(against.BENCHMARKS)}, not {name}")
     if args.rounds < 5:
         parser.error("--rounds: a median needs at least 5 runs")
 
@@ -36,15 +41,26 @@ def main():
             if name == "figures":
                 figures.draw_all(lambda text: print(text, flush=True), args.only)
                 continue
-            entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
+            if args.against:
+                entries = against.benchmark(name, args.against, args.rounds, lambda text: print(text, flush=True),
+                                            args.only)
+            else:
+                entries = BENCHMARKS[name](args.rounds, lambda text: print(text, flush=True), args.only)
         except measure.BenchError as error:
             sys.exit(f"script/bench: {name}: {error}")
         if not entries:
             sys.exit(f"script/bench: {name}: there is no case {' or '.join(args.only)}")
-        path = os.path.join(places.RESULTS, name + ".json")
+        path = os.path.join(places.RESULTS, f"{name}-against.json" if args.against else name + ".json")
         report.write(path, entries)
         print(report.table(entries))
         print(f"written to {os.path.relpath(path, places.ROOT)}")
+        if args.against:
+            line, held = against.verdict(entries)
+            print(f"{name}: {line}")
+            if not held:
+                missed.append(name)
+    if missed:
+        sys.exit(f"script/bench: slower than {args.against}: {', '.join(missed)}")
 
 
 if __name__ == "__main__":

@@ -94,19 +94,32 @@ def measure_case(found, ranks, layout, names, rounds, progress):
     return entries
 
 
-def benchmark(rounds, progress, only=None):
-    def wanted(layout, sizes):
-        return [name for name in sizes if not only or f"{name}-{layout}" in only]
+def own_runs(only):
+    for ranks in RANKS:
+        names = wanted(str(ranks), SIZES, only)
+        if not names:
+            continue
 
+        def run_all():
+            found = times(ours, ranks, [str(SIZES[name]) for name in names])
+            return {f"{name}-{ranks}": found[str(SIZES[name])] for name in names}
+        yield run_all, {f"{name}-{ranks}": ("us/all-reduce", False) for name in names}
+
+
+def wanted(layout, sizes, only):
+    return [name for name in sizes if not only or f"{name}-{layout}" in only]
+
+
+def benchmark(rounds, progress, only=None):
     entries = []
     on_this_host = sides(progress)
     for ranks in RANKS:
-        names = wanted(str(ranks), SIZES)
+        names = wanted(str(ranks), SIZES, only)
         if names:
             progress(f" {ranks} ranks")
             entries += measure_case(on_this_host, ranks, str(ranks), names, rounds, progress)
     for layout, (hosts, each) in HOSTS.items():
-        names = wanted(layout, HOSTS_SIZES)
+        names = wanted(layout, HOSTS_SIZES, only)
         found = hosts_sides(hosts, progress) if names else {}
         if found:
             progress(f" {layout} ranks on {hosts} hosts")

@@ -54,6 +54,17 @@ class Model:
         return max(values["step_ms"] for values in run(exchange, WARMUP, STEPS[self.name]))
 
 
+def own_runs(only):
+    for name in STEPS:
+        if only and name not in only:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            model = Model(name, folder)
+            for case, exchange in ((name, "shm"), (f"{name}-gloo", "gloo"), (f"{name}-no-exchange", "none")):
+                yield (lambda case=case, exchange=exchange: {case: model.step_ms(model.ours, exchange)},
+                       {case: ("ms/step", False)})
+
+
 def benchmark(rounds, progress, only=None):
     entries = []
     for name in STEPS:

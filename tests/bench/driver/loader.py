@@ -6,6 +6,15 @@ CASES = {loader_shuffled.CASE: loader_shuffled.benchmark, loader_jpeg.CASE: load
          **{case: lambda *run, case=case: loader_open.benchmark(case, *run) for case in loader_open.CASES}}
 
 
+def own_runs(only):
+    own = {loader_shuffled.CASE: loader_shuffled.own_runs, loader_jpeg.CASE: loader_jpeg.own_runs,
+           **{case: lambda case=case: loader_files.own_runs(case) for case in loader_files.CASES},
+           **{case: lambda case=case: loader_open.own_runs(case) for case in loader_open.CASES}}
+    for name, runs in own.items():
+        if not only or name in only:
+            yield from runs()
+
+
 def benchmark(rounds, progress, only=None):
     entries = []
     for name, case in CASES.items():

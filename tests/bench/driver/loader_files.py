@@ -27,6 +27,14 @@ def sides(case, folder, progress):
             "array_record": [places.PYTHON, script, "read", file]}
 
 
+def own_runs(case):
+    file = {"v1-read-crc": "v1.recordio", "v2-read-crc": "v2.recordio"}[case]
+    with tempfile.TemporaryDirectory() as folder:
+        measure.run_tool(places.program("bench-record-read"), "make", folder, str(RECORDS))
+        yield (lambda: {case: run([places.program("bench-record-read"), "read", os.path.join(folder, file)])
+                        ["records_per_s"] / 1e6}, {case: ("M records/s", True)})
+
+
 def build_go_recordio(progress):
     """Where the peer's program is, or None where its source cannot be had."""
     folder = os.path.join(places.RESULTS, "gorecordio")

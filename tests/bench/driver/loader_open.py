@@ -22,6 +22,16 @@ def benchmark(case, rounds, progress):
         return entries(case, measure.alternate({"ours": lambda: run(folder)}, rounds, progress)["ours"], progress)
 
 
+def own_runs(case):
+    with tempfile.TemporaryDirectory() as folder:
+        measure.run_tool(places.program("bench-record-open"), "make", CASES[case], folder)
+
+        def run_once():
+            values = run(folder)
+            return {f"{case}-{unit}": values[unit.lower()] for unit in LIMITS}
+        yield run_once, {f"{case}-{unit}": (unit, False) for unit in LIMITS}
+
+
 def entries(case, runs, progress):
     """One for time and one for memory."""
     progress(f"  {statistics.median(run['records'] for run in runs):.0f} records")

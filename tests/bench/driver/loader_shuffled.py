@@ -44,6 +44,13 @@ def benchmark(rounds, progress):
     return entries(rates)
 
 
+def own_runs():
+    with tempfile.TemporaryDirectory() as folder:
+        write_digits(folder)
+        measure.run_tool(places.program("bench-loader"), "prepare", folder)
+        yield lambda: {CASE: run(sides(folder)["ours"])["rate"]}, {CASE: ("samples/s", True)}
+
+
 def entries(rates):
     """Python's DataLoader counts with the number of workers that it is fastest with."""
     ours = rates["ours"]

@@ -58,6 +58,16 @@ def compare_values(case, values):
                 raise measure.BenchError(f"{case}: value {i} is {a}, that of {side} is {b}")
 
 
+def own_runs(only):
+    for name, iterations in CASES.items():
+        if only and name not in only:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            case = Case(name, folder)
+            yield (lambda: {name: case.run(case.sides()["ours"], iterations)["us"]},
+                   {name: ("us/step" if case.trains else "us/op", False)})
+
+
 def benchmark(rounds, progress, only=None):
     entries = []
     for name, iterations in CASES.items():

@@ -1,4 +1,5 @@
 """Where script/bench put things, and how each side is launched."""
+import contextlib
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -11,6 +12,17 @@ RESULTS = os.path.join(ROOT, "build", "bench")
 
 def program(name):
     return os.path.join(BUILD, "bin", name)
+
+
+@contextlib.contextmanager
+def build(folder):
+    """Within it, programs are those of another build."""
+    global BUILD
+    before, BUILD = BUILD, folder
+    try:
+        yield
+    finally:
+        BUILD = before
 
 
 def beside(name):

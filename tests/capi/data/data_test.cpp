@@ -8,6 +8,7 @@
 #include "cpp/data/temp_dir.h"
 #include "tandem/tandem.h"
 
+namespace data_test {
 namespace {
 
 using tandem::test::FileBytes;
@@ -371,3 +372,4 @@ TEST(CapiLoader, NamesWhatIsWrong) {
 }
 
 }  // namespace
+}  // namespace data_test

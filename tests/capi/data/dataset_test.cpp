@@ -5,6 +5,7 @@
 
 #include "capi/calls.h"
 
+namespace dataset_test {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
@@ -317,3 +318,4 @@ TEST_F(CapiDataset, Samplers) {
 }
 
 }  // namespace
+}  // namespace dataset_test

@@ -8,6 +8,7 @@
 #include "capi/calls.h"
 #include "cpp/data/temp_dir.h"
 
+namespace dynamic_loader_test {
 namespace {
 
 using tandem::test::TempDir;
@@ -290,3 +291,4 @@ TEST_F(DynamicLoader, RefusesWhatCannotBe) {
 }
 
 }  // namespace
+}  // namespace dynamic_loader_test

@@ -10,6 +10,7 @@
 #include "cpp/data/temp_dir.h"
 #include "tandem/tandem.h"
 
+namespace loader_steps_test {
 namespace {
 
 using tandem::test::TempDir;
@@ -282,3 +283,4 @@ TEST_F(CapiLoaderSteps, BatchesAreOnTheDevice) {
 }
 
 }  // namespace
+}  // namespace loader_steps_test

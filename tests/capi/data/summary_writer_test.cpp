@@ -5,6 +5,7 @@
 
 #include "capi/calls.h"
 
+namespace summary_writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,3 +68,4 @@ TEST_F(SummaryWriter, Mistakes) {
 }
 
 }  // namespace
+}  // namespace summary_writer_test

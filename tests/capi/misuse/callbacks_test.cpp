@@ -4,6 +4,7 @@
 
 #include "capi/calls.h"
 
+namespace callbacks_test {
 namespace {
 
 using namespace calls;
@@ -282,3 +283,4 @@ TEST_F(Callbacks, OnOtherThreads) {
 }
 
 }  // namespace
+}  // namespace callbacks_test

@@ -4,6 +4,7 @@
 
 #include "capi/calls.h"
 
+namespace threads_test {
 namespace {
 
 using namespace calls;
@@ -98,3 +99,4 @@ TEST_F(Threads, MistakesFromManyAtOnce) {
 }
 
 }  // namespace
+}  // namespace threads_test

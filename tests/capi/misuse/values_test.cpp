@@ -4,6 +4,7 @@
 
 #include "capi/calls.h"
 
+namespace values_test {
 namespace {
 
 using namespace calls;
@@ -162,3 +163,4 @@ TEST_F(Values, OptionsNameThemselves) {
 }
 
 }  // namespace
+}  // namespace values_test

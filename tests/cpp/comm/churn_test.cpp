@@ -16,7 +16,7 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 }
 #endif
 
-namespace tandem::testing {
+namespace tandem::testing::churn_test {
 namespace {
 
 std::size_t entries(const char* folder) {
@@ -98,4 +98,4 @@ TEST(ChurnLong, AThousandGroupsLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::churn_test

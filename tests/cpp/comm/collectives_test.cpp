@@ -7,7 +7,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/runtime.h"
 
-namespace tandem::testing {
+namespace tandem::testing::collectives_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -220,4 +220,4 @@ TEST(Groups, CanBeMadeAgainAndAgainThroughOneStore) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::collectives_test

@@ -10,7 +10,7 @@
 
 #include "cpp/comm/threads.h"
 
-namespace tandem::testing {
+namespace tandem::testing::diagnosis_test {
 namespace {
 
 using ::testing::AllOf;
@@ -177,4 +177,4 @@ TEST(FlightRecorder, KeepsWhatHappenedAndIsWrittenWhenACollectiveTimesOut) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::diagnosis_test

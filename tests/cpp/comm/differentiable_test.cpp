@@ -5,7 +5,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/differentiable_collectives.h"
 
-namespace tandem::testing {
+namespace tandem::testing::differentiable_test {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
@@ -163,4 +163,4 @@ TEST(Differentiable, RefusesWhatHasNoGradient) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::differentiable_test

@@ -7,7 +7,7 @@
 
 #include "cpp/comm/threads.h"
 
-namespace tandem::testing {
+namespace tandem::testing::exchanges_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -356,4 +356,4 @@ TEST(NoneBackend, HasEveryCollective) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::exchanges_test

@@ -13,7 +13,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/store.h"
 
-namespace tandem::testing {
+namespace tandem::testing::store_test {
 namespace {
 
 using ::testing::AllOf;
@@ -282,4 +282,4 @@ TEST(Rendezvous, FileMethodConnects) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::store_test

@@ -4,7 +4,7 @@
 
 #include "cpp/comm/threads.h"
 
-namespace tandem::testing {
+namespace tandem::testing::subgroups_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(Subgroups, LiveAndDieOnTheirOwn) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::subgroups_test

@@ -14,7 +14,7 @@
 #include "tandem/recordio.h"
 #include "tandem/sample_random.h"
 
-namespace tandem {
+namespace tandem::batch_builder_test {
 namespace {
 
 using test::FileBytes;
@@ -182,4 +182,4 @@ TEST(BatchBuilder, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::batch_builder_test

@@ -8,7 +8,7 @@
 #include "cpp/data/expect_error.h"
 #include "tandem/sample_random.h"
 
-namespace tandem {
+namespace tandem::batch_transform_test {
 namespace {
 
 std::vector<std::uint64_t> randomness_of(std::int64_t n, std::uint64_t seed = 1, std::uint64_t epoch = 0) {
@@ -385,4 +385,4 @@ TEST(BatchTransform, ErrorsNameStepAndField) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::batch_transform_test

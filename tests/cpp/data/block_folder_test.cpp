@@ -10,7 +10,7 @@
 #include "cpp/data/temp_dir.h"
 #include "data/remote/shared_block_folder.h"
 
-namespace tandem::remote {
+namespace tandem::remote::block_folder_test {
 namespace {
 
 using test::FileBytes;
@@ -127,4 +127,4 @@ TEST_F(BlockFolderTest, WhatOthersAreWritingCounts) {
 }
 
 }  // namespace
-}  // namespace tandem::remote
+}  // namespace tandem::remote::block_folder_test

@@ -5,7 +5,7 @@
 
 #include "cpp/data/expect_error.h"
 
-namespace tandem {
+namespace tandem::collate_test {
 namespace {
 
 std::vector<at::Tensor> sequences(const std::vector<std::vector<std::int64_t>>& values) {
@@ -113,4 +113,4 @@ TEST(PackSequences, NamesTheSequenceThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::collate_test

@@ -9,7 +9,7 @@
 #include "cpp/data/expect_error.h"
 #include "tandem/loader.h"
 
-namespace tandem {
+namespace tandem::dataset_test {
 namespace {
 
 // Sample i: [i, i²], and 2i.
@@ -172,4 +172,4 @@ TEST(Prefetch, BatchesLargerThanItComeOneByOne) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::dataset_test

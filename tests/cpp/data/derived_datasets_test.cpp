@@ -9,7 +9,7 @@
 #include "cpp/data/expect_error.h"
 #include "tandem/loader.h"
 
-namespace tandem {
+namespace tandem::derived_datasets_test {
 namespace {
 
 constexpr auto kInvalid = ErrorCode::kInvalidArgument;
@@ -194,4 +194,4 @@ TEST(Map, NamesTheSampleThatFails) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::derived_datasets_test

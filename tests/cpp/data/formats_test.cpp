@@ -12,7 +12,7 @@
 #include "tandem/mxnet_image.h"
 #include "tandem/open_records.h"
 
-namespace tandem {
+namespace tandem::formats_test {
 namespace {
 
 using namespace test;
@@ -380,4 +380,4 @@ TEST_F(FormatTest, TextIsToldFromNoise) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::formats_test

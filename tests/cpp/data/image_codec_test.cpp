@@ -7,7 +7,7 @@
 #include "cpp/data/expect_error.h"
 #include "cpp/data/pictures.h"
 
-namespace tandem {
+namespace tandem::image_codec_test {
 namespace {
 
 using test::draw;
@@ -265,4 +265,4 @@ TEST(ImageCodec, SizesThatAFileOnlyClaimsTakeNoMemory) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::image_codec_test

@@ -8,7 +8,7 @@
 #include "tandem/batch_transform.h"
 #include "tandem/sample_random.h"
 
-namespace tandem {
+namespace tandem::image_fit_test {
 namespace {
 
 using test::draw;
@@ -150,4 +150,4 @@ TEST_F(ImageFitTest, OptionsAreChecked) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::image_fit_test

@@ -9,7 +9,7 @@
 #include "tandem/loader.h"
 #include "tandem/loader_state.h"
 
-namespace tandem {
+namespace tandem::iterable_dataset_test {
 namespace {
 
 constexpr auto kInvalid = ErrorCode::kInvalidArgument;
@@ -234,4 +234,4 @@ TEST(Iterable, RestoringGoesThroughWhatWasBefore) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::iterable_dataset_test

@@ -5,7 +5,7 @@
 #include "cpp/data/expect_error.h"
 #include "tandem/lease_queue.h"
 
-namespace tandem {
+namespace tandem::lease_log_test {
 namespace {
 
 TEST(LeaseLog, AStepIsALineOfJson) {
@@ -66,4 +66,4 @@ TEST(LeaseLog, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::lease_log_test

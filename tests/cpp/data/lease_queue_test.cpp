@@ -8,7 +8,7 @@
 
 #include "cpp/data/expect_error.h"
 
-namespace tandem {
+namespace tandem::lease_queue_test {
 namespace {
 
 using Answer = LeaseQueue::Answer;
@@ -419,4 +419,4 @@ TEST(LeaseQueue, CommitsEveryPositionOnceWhateverHappens) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::lease_queue_test

@@ -13,7 +13,7 @@
 #include "tandem/recordio.h"
 #include "tandem/samplers.h"
 
-namespace tandem {
+namespace tandem::ledger_test {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
@@ -457,4 +457,4 @@ TEST_F(State, AnOrderOfOnesOwnIsChecked) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::ledger_test

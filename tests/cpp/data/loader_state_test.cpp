@@ -5,7 +5,7 @@
 #include "cpp/data/expect_error.h"
 #include "crc32c.h"
 
-namespace tandem {
+namespace tandem::loader_state_test {
 namespace {
 
 LoaderState example() {
@@ -85,4 +85,4 @@ TEST(LoaderState, LaterVersionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::loader_state_test

@@ -15,7 +15,7 @@
 #include "tandem/loader.h"
 #include "tandem/sample_order.h"
 
-namespace tandem {
+namespace tandem::loader_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -220,4 +220,4 @@ TEST(LoaderStatistics, TheBottleneckIsNamedInOneLine) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::loader_steps_test

@@ -13,7 +13,7 @@
 #include "tandem/runtime.h"
 #include "tandem/sample_order.h"
 
-namespace tandem {
+namespace tandem::loader_test {
 namespace {
 
 using test::TempDir;
@@ -351,4 +351,4 @@ TEST_F(LoaderTest, ZShutdownWakesAndStops) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::loader_test

@@ -9,7 +9,7 @@
 #include "cpp/data/temp_dir.h"
 #include "tandem/recordio.h"
 
-namespace tandem {
+namespace tandem::mnist_test {
 namespace {
 
 using test::FileBytes;
@@ -115,4 +115,4 @@ TEST_F(MnistTest, EveryTruncationOfCompressedDataIsDetected) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::mnist_test

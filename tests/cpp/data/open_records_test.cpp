@@ -10,7 +10,7 @@
 #include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
 
-namespace tandem {
+namespace tandem::open_records_test {
 namespace {
 
 using namespace test;
@@ -212,4 +212,4 @@ TEST_F(OpenRecords, ThreadsShareASource) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::open_records_test

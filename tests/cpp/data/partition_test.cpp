@@ -9,7 +9,7 @@
 
 #include "cpp/data/expect_error.h"
 
-namespace tandem {
+namespace tandem::partition_test {
 namespace {
 
 constexpr Tail kTails[] = {Tail::kShort, Tail::kDrop, Tail::kPad, Tail::kRepeat, Tail::kEven};
@@ -126,4 +126,4 @@ TEST(StaticPartition, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::partition_test

@@ -16,7 +16,7 @@
 #include "data/recordio/v1_format.h"
 #include "tandem/open_records.h"
 
-namespace tandem {
+namespace tandem::recordio_index_test {
 namespace {
 
 using namespace test;
@@ -388,4 +388,4 @@ TEST(LargeSets, OpenInLittleMemory) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::recordio_index_test

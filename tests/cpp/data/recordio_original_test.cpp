@@ -7,7 +7,7 @@
 #include "cpp/data/temp_dir.h"
 #include "tandem/recordio.h"
 
-namespace tandem {
+namespace tandem::recordio_original_test {
 namespace {
 
 using namespace test;
@@ -103,4 +103,4 @@ TEST(OriginalRecordIO, TheSameBytesAreWritten) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::recordio_original_test

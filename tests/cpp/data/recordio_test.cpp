@@ -14,7 +14,7 @@
 #include "cpp/data/expect_error.h"
 #include "cpp/data/temp_dir.h"
 
-namespace tandem {
+namespace tandem::recordio_test {
 namespace {
 
 using test::FileBytes;
@@ -337,4 +337,4 @@ TEST(RecordIOWriter, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::recordio_test

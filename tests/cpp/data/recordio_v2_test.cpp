@@ -12,7 +12,7 @@
 #include "data/recordio/record_file.h"
 #include "tandem/recordio.h"
 
-namespace tandem {
+namespace tandem::recordio_v2_test {
 namespace {
 
 using test::FileBytes;
@@ -471,4 +471,4 @@ TEST(RepairV2, ChunksOfAFileWithinARecordAreNotTakenForItsOwn) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::recordio_v2_test

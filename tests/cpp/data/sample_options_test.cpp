@@ -6,7 +6,7 @@
 #include "cpp/data/expect_error.h"
 #include "tandem/sample_random.h"
 
-namespace tandem {
+namespace tandem::sample_options_test {
 namespace {
 
 Batch images() {
@@ -130,4 +130,4 @@ TEST(ParseCollateOptions, GivesTheStruct) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::sample_options_test

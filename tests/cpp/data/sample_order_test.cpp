@@ -9,7 +9,7 @@
 
 #include "cpp/data/expect_error.h"
 
-namespace tandem {
+namespace tandem::sample_order_test {
 namespace {
 
 std::vector<std::int64_t> all_of(std::int64_t n, std::uint64_t seed, std::uint64_t epoch) {
@@ -206,4 +206,4 @@ TEST(SampleRandomness, DependsOnAllThatItIsOf) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::sample_order_test

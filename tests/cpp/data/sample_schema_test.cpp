@@ -14,7 +14,7 @@
 #include "cpp/data/pictures.h"
 #include "tandem/recordio.h"
 
-namespace tandem {
+namespace tandem::sample_schema_test {
 namespace {
 
 using test::FileBytes;
@@ -490,4 +490,4 @@ TEST(TfExamples, OtherRecordsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::sample_schema_test

@@ -8,7 +8,7 @@
 
 #include "cpp/data/expect_error.h"
 
-namespace tandem {
+namespace tandem::samplers_test {
 namespace {
 
 constexpr auto kInvalid = ErrorCode::kInvalidArgument;
@@ -158,4 +158,4 @@ TEST(Listed, IsAskedOnceAnEpoch) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::samplers_test

@@ -14,7 +14,7 @@
 #include "tandem/recordio.h"
 #include "tandem/sample_random.h"
 
-namespace tandem {
+namespace tandem::schema_dataset_test {
 namespace {
 
 using test::FileBytes;
@@ -277,4 +277,4 @@ TEST_F(SchemaDatasetTest, FilesWithoutSchemaAreRefused) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::schema_dataset_test

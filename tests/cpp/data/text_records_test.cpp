@@ -6,7 +6,7 @@
 #include "cpp/data/temp_dir.h"
 #include "tandem/sample_schema.h"
 
-namespace tandem {
+namespace tandem::text_records_test {
 namespace {
 
 using test::FileBytes;
@@ -293,4 +293,4 @@ TEST(TextSchemas, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::text_records_test

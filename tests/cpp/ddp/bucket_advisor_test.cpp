@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-namespace tandem::testing {
+namespace tandem::testing::bucket_advisor_test {
 namespace {
 
 using ::testing::Each;
@@ -119,4 +119,4 @@ TEST(BucketAdvisor, DecidesByTheMeanOverRanks) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::bucket_advisor_test

@@ -6,7 +6,7 @@
 #include "cpp/ddp/gradients.h"
 #include "tandem/optim.h"
 
-namespace tandem::testing {
+namespace tandem::testing::bucket_trial_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -161,4 +161,4 @@ TEST(TrialUses, RefuseWhatCannotBeTried) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::bucket_trial_test

@@ -3,7 +3,7 @@
 
 #include "cpp/ddp/gradients.h"
 
-namespace tandem::testing {
+namespace tandem::testing::comm_hook_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -515,4 +515,4 @@ TEST(OptimizerInBackwardRefusal, NamesAParameterThatItDoesNotHold) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::comm_hook_test

@@ -8,7 +8,7 @@
 #include "cpp/ddp/data_parallel_models.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::data_parallel_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -413,4 +413,4 @@ TEST(DataParallel, TrainsUnderDistributedDataParallel) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::data_parallel_test

@@ -15,7 +15,7 @@
 #include "tandem/activation_checkpoint.h"
 #include "tandem/runtime.h"
 
-namespace tandem::testing {
+namespace tandem::testing::data_parallel_threads_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST(ReplicaThreadsAtTheEnd, AreJoinedByShutdown) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::data_parallel_threads_test

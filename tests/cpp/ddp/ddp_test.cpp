@@ -5,7 +5,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::ddp_test {
 namespace {
 
 using ::testing::AllOf;
@@ -661,4 +661,4 @@ TEST(DataParallel, StatisticsTellBucketsAndTimes) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::ddp_test

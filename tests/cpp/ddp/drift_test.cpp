@@ -3,7 +3,7 @@
 
 #include "cpp/ddp/gradients.h"
 
-namespace tandem::testing {
+namespace tandem::testing::drift_test {
 namespace {
 
 using ::testing::AllOf;
@@ -437,4 +437,4 @@ TEST(Buffers, AreEachRanksOwnFromTheStartWithoutBroadcasts) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::drift_test

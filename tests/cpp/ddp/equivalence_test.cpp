@@ -7,7 +7,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::equivalence_test {
 namespace {
 
 constexpr int kSteps = 4;
@@ -468,4 +468,4 @@ TEST_P(Exchanges, AreOneABucketForEachSynchronization) {
 INSTANTIATE_TEST_SUITE_P(Times, Exchanges, ::testing::Values(1, 2, 8));
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::equivalence_test

@@ -6,7 +6,7 @@
 #include "tandem/ddp.h"
 #include "tandem/loader.h"
 
-namespace tandem::testing {
+namespace tandem::testing::loader_batches_test {
 namespace {
 
 constexpr std::int64_t kBatch = 8;
@@ -64,4 +64,4 @@ TEST(LoaderBatches, TrainAsOneProcessDoes) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::loader_batches_test

@@ -4,7 +4,7 @@
 #include "cpp/ddp/gradients.h"
 #include "tandem/zero.h"
 
-namespace tandem::testing {
+namespace tandem::testing::optimizer_in_backward_test {
 namespace {
 
 using Optimizers = std::function<std::shared_ptr<optim::Optimizer>(ProcessGroup&, const std::vector<at::Tensor>&)>;
@@ -181,4 +181,4 @@ TEST(ZeroInJoin, DoesNotDecayWhatNoRankUsed) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::optimizer_in_backward_test

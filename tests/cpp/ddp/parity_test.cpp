@@ -10,7 +10,7 @@
 #include "tandem/activation_checkpoint.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::parity_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -475,4 +475,4 @@ TEST(ParityOther, AModulesStateLoadsWithAndWithoutIt) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::parity_test

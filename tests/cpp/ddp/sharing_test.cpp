@@ -5,7 +5,7 @@
 #include "tandem/model_averaging.h"
 #include "tandem/zero.h"
 
-namespace tandem::testing {
+namespace tandem::testing::sharing_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -233,4 +233,4 @@ TEST(ZeroRedundancyOptimizer, TakesPartInJoin) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::sharing_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
-namespace tandem::testing {
+namespace tandem::testing::spread_graph_test {
 namespace {
 
 using internal::connect_replicas;
@@ -63,4 +63,4 @@ TEST(SpreadGraph, KeepsReplicasAsLongAsTheGraph) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::spread_graph_test

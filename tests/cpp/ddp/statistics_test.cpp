@@ -6,7 +6,7 @@
 
 #include "cpp/ddp/gradients.h"
 
-namespace tandem::testing {
+namespace tandem::testing::statistics_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -345,4 +345,4 @@ TEST(Statistics, TheTableNamesStepAndBuckets) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::statistics_test

@@ -4,7 +4,7 @@
 #include "cpp/ddp/gradients.h"
 #include "tandem/sync_batch_norm.h"
 
-namespace tandem::testing {
+namespace tandem::testing::sync_batch_norm_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST(SyncBatchNorm, TrainsUnderDataParallelAsOneProcessDoes) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::sync_batch_norm_test

@@ -12,6 +12,7 @@
 
 #include "tandem/resident.h"
 
+namespace foreign_blocks_test {
 namespace {
 
 constexpr std::size_t kSizes[] = {8, 64, 1000, 1025, 5000, 100000, 3000000, 40000000};
@@ -133,3 +134,4 @@ TEST_F(ForeignBlocks, EveryBlockHasTheDeleterOfTheRawInterface) {
 }
 
 }  // namespace
+}  // namespace foreign_blocks_test

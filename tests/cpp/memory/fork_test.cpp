@@ -11,6 +11,7 @@
 
 #include "tandem/resident.h"
 
+namespace fork_test {
 namespace {
 
 constexpr unsigned kPatience = 30;  // seconds, after which a child hangs
@@ -76,3 +77,4 @@ TEST(Fork, AChildDropsPagesWhileAnotherThreadDroppedThem) {
 }
 
 }  // namespace
+}  // namespace fork_test

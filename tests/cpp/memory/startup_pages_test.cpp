@@ -12,6 +12,7 @@
 
 #include "tandem/resident.h"
 
+namespace startup_pages_test {
 namespace {
 
 constexpr auto kMoment = std::chrono::milliseconds(2);  // in which pages are dropped
@@ -113,3 +114,4 @@ TEST(StartupPages, ModifiedPagesOfALibraryStay) {
 }
 
 }  // namespace
+}  // namespace startup_pages_test

@@ -10,6 +10,7 @@
 
 #include "tandem/resident.h"
 
+namespace steady_steps_test {
 namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
@@ -116,3 +117,4 @@ TEST_F(SteadySteps, SmallTensorsGiveTheirMemoryBack) {
 }
 
 }  // namespace
+}  // namespace steady_steps_test

@@ -16,6 +16,7 @@
 
 #include "tandem/resident.h"
 
+namespace tensor_cache_test {
 namespace {
 
 c10::Allocator& allocator() {
@@ -220,3 +221,4 @@ TEST(TensorCache, AProfilerIsToldWhatIsAllocatedAndFreed) {
 }
 
 }  // namespace
+}  // namespace tensor_cache_test

@@ -20,7 +20,7 @@ namespace {
 
 using tandem::Error;
 using tandem::ErrorCode;
-using tandem::ImageLayout;
+using tandem::ImageDataFormat;
 using tandem::SummaryWriter;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -134,10 +134,10 @@ TEST(SummaryWriter, WritesWhatPythonWrites) {
   writer.add_histogram("zeros", torch::zeros({7}), 5, kTime + 6);
   writer.add_text("note", "two\n*lines* – é", 6, kTime + 7);
   const auto grey = (torch::arange(12.0) / 11).view({3, 4});
-  writer.add_image("bytes", torch::arange(60, torch::kByte).view({3, 5, 4}) * 4, 7, ImageLayout::kCHW, kTime + 8);
-  writer.add_image("floats", grey.unsqueeze(0), 8, ImageLayout::kCHW, kTime + 9);
-  writer.add_image("grey", grey, 9, ImageLayout::kHW, kTime + 10);
-  writer.add_image("batch", torch::arange(120, torch::kByte).view({10, 3, 2, 2}), 10, ImageLayout::kNCHW, kTime + 11);
+  writer.add_image("bytes", torch::arange(60, torch::kByte).view({3, 5, 4}) * 4, 7, ImageDataFormat::kCHW, kTime + 8);
+  writer.add_image("floats", grey.unsqueeze(0), 8, ImageDataFormat::kCHW, kTime + 9);
+  writer.add_image("grey", grey, 9, ImageDataFormat::kHW, kTime + 10);
+  writer.add_image("batch", torch::arange(120, torch::kByte).view({10, 3, 2, 2}), 10, ImageDataFormat::kNCHW, kTime + 11);
 
   const auto python = frames(contents(REFERENCE)), ours = frames(contents(writer.path()));
   ASSERT_EQ(python.size(), 14u);
@@ -155,14 +155,14 @@ TEST(SummaryWriter, LayoutsAndDtypesOfOnePicture) {
   const Folder folder;
   SummaryWriter writer(folder.path);
   const auto image = torch::arange(24, torch::kByte).view({3, 2, 4}) * 10;
-  const std::vector<std::pair<at::Tensor, ImageLayout>> same = {
-      {image, ImageLayout::kCHW},
-      {image.movedim(0, 2), ImageLayout::kHWC},
-      {image.unsqueeze(0), ImageLayout::kNCHW},
-      {image.movedim(0, 2).unsqueeze(0), ImageLayout::kNHWC},
+  const std::vector<std::pair<at::Tensor, ImageDataFormat>> same = {
+      {image, ImageDataFormat::kCHW},
+      {image.movedim(0, 2), ImageDataFormat::kHWC},
+      {image.unsqueeze(0), ImageDataFormat::kNCHW},
+      {image.movedim(0, 2).unsqueeze(0), ImageDataFormat::kNHWC},
       // Truncated to whole numbers after the multiplication, so half a step more is safe from rounding.
-      {(image.to(torch::kDouble) + 0.5) / 255, ImageLayout::kCHW},
-      {((image.to(torch::kFloat) + 0.5) / 255).requires_grad_(), ImageLayout::kCHW},
+      {(image.to(torch::kDouble) + 0.5) / 255, ImageDataFormat::kCHW},
+      {((image.to(torch::kFloat) + 0.5) / 255).requires_grad_(), ImageDataFormat::kCHW},
   };
   for (const auto& [tensor, layout] : same) writer.add_image("image", tensor, 1, layout);
   const auto written = frames(contents(writer.path()));
@@ -178,7 +178,7 @@ TEST(SummaryWriter, FloatsOutsideOfOneAreCutOff) {
   const Folder folder;
   SummaryWriter writer(folder.path);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  writer.add_image("image", torch::tensor({{-3.0, 2.0, nan, 1.0}}), 1, ImageLayout::kHW);
+  writer.add_image("image", torch::tensor({{-3.0, 2.0, nan, 1.0}}), 1, ImageDataFormat::kHW);
   const Picture picture = picture_of(frames(contents(writer.path())).at(1));
   EXPECT_EQ(picture.rgb, (std::vector<std::uint8_t>{0, 0, 0, 255, 255, 255, 0, 0, 0, 255, 255, 255}));
 }
@@ -248,15 +248,15 @@ TEST(SummaryWriter, Mistakes) {
   expect_error(ErrorCode::kInvalidArgument, HasSubstr("a/b"), [&] { const SummaryWriter writer(folder.path, "a/b"); });
 
   SummaryWriter writer(folder.path);
-  const auto refuses = [&](const at::Tensor& image, ImageLayout layout, const std::string& why) {
+  const auto refuses = [&](const at::Tensor& image, ImageDataFormat layout, const std::string& why) {
     expect_error(ErrorCode::kInvalidArgument, AllOf(HasSubstr("\"tag\""), HasSubstr(why)),
                  [&] { writer.add_image("tag", image, 1, layout); });
   };
-  refuses(torch::zeros({3, 4}), ImageLayout::kCHW, "3 dimensions");
-  refuses(torch::zeros({2, 3, 4}), ImageLayout::kCHW, "2 channels");
-  refuses(torch::zeros({3, 0, 4}), ImageLayout::kCHW, "no pixels");
-  refuses(torch::zeros({3, 4, 4}, torch::kLong), ImageLayout::kCHW, "uint8");
-  refuses(torch::zeros({1, 1, 1}, torch::kByte).expand({1, 1 << 16, 1 << 15}), ImageLayout::kCHW, "1 GiB");
+  refuses(torch::zeros({3, 4}), ImageDataFormat::kCHW, "3 dimensions");
+  refuses(torch::zeros({2, 3, 4}), ImageDataFormat::kCHW, "2 channels");
+  refuses(torch::zeros({3, 0, 4}), ImageDataFormat::kCHW, "no pixels");
+  refuses(torch::zeros({3, 4, 4}, torch::kLong), ImageDataFormat::kCHW, "uint8");
+  refuses(torch::zeros({1, 1, 1}, torch::kByte).expand({1, 1 << 16, 1 << 15}), ImageDataFormat::kCHW, "1 GiB");
   for (const auto& values : {torch::empty({0}), torch::full({3}, std::nan(""))}) {
     expect_error(ErrorCode::kInvalidArgument, HasSubstr("\"tag\""), [&] { writer.add_histogram("tag", values, 1); });
   }

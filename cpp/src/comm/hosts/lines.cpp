@@ -16,7 +16,7 @@ namespace tandem::hosts {
 namespace {
 
 // How often it is looked whether a rank that went without a word is missed.
-constexpr std::chrono::milliseconds kLook{100};
+constexpr std::chrono::milliseconds kMissesLook{100};
 
 // How long a collective before the one that failed may take to end.
 constexpr std::chrono::milliseconds kGrace{80};
@@ -104,13 +104,13 @@ void Lines::serve() {
       waits.push_back({line.socket.get(), POLLIN, 0});
       ranks.push_back(static_cast<int>(rank));
     }
-    poll(waits.data(), waits.size(), misses ? static_cast<int>(kLook.count()) : -1);
+    poll(waits.data(), waits.size(), misses ? static_cast<int>(kMissesLook.count()) : -1);
     for (std::size_t i = 1; i < waits.size() && !stopping_; ++i) {
       if (waits[i].revents != 0 && listen(ranks[i])) return;
     }
     if (!misses || stopping_ || Clock::now() < next_look) continue;
     if (is_needed(&seen)) return;
-    next_look = Clock::now() + kLook;
+    next_look = Clock::now() + kMissesLook;
   }
 }
 

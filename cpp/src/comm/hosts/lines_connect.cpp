@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook{50};
+constexpr milliseconds kConnectLook{50};
 
 // With which a rank introduces itself to those before it.
 struct Hello {
@@ -76,7 +76,7 @@ class Caller {
     const bool failed = connect(fd.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS;
     freeaddrinfo(found);
     if (failed) throw unreachable(other, std::strerror(errno));
-    while (!becomes_ready(fd.get(), POLLOUT, kLook)) check_time(other);
+    while (!becomes_ready(fd.get(), POLLOUT, kConnectLook)) check_time(other);
     int problem = 0;
     socklen_t size = sizeof problem;
     getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &problem, &size);
@@ -93,7 +93,7 @@ class Caller {
 
   // How many ranks that took in. Who is not of this group is sent away.
   int answer() {
-    if (!becomes_ready(socket_.descriptor(), POLLIN, kLook)) {
+    if (!becomes_ready(socket_.descriptor(), POLLIN, kConnectLook)) {
       check_time(first_missing());
       return 0;
     }

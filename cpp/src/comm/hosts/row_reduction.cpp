@@ -9,7 +9,7 @@ namespace {
 
 // Up to here one rank of each host exchanges for all.
 constexpr std::size_t kOneColumnBytes = std::size_t{16} << 10;
-constexpr std::size_t kSegmentBytes = std::size_t{4} << 20;
+constexpr std::size_t kReductionSegmentBytes = std::size_t{4} << 20;
 // Parts up to here are combined by every host.
 constexpr std::size_t kSlicedBytes = std::size_t{64} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{32} << 10;
@@ -42,7 +42,7 @@ RowReduction::RowReduction(const Setting& setting, const shm::Label& label, cons
       columns_(row.bytes() <= kOneColumnBytes ? 1 : setting.map.columns()),
       crosses_(setting.map.index() < columns_),
       is_short_(row.bytes() <= Parcels::kInlineBytes),
-      segments_(std::max<std::size_t>((row.bytes() + kSegmentBytes - 1) / kSegmentBytes, 1)) {
+      segments_(std::max<std::size_t>((row.bytes() + kReductionSegmentBytes - 1) / kReductionSegmentBytes, 1)) {
   for (int host = 0; host < setting.map.hosts(); ++host) {
     weights_.push_back(static_cast<double>(setting.map.ranks(host).size()));
   }
@@ -50,8 +50,8 @@ RowReduction::RowReduction(const Setting& setting, const shm::Label& label, cons
 
 RowReduction::Range RowReduction::part(std::size_t segment, int column) const {
   if (column >= columns_) return {};
-  const std::size_t begin = segment * kSegmentBytes;
-  const std::size_t size = std::min(kSegmentBytes, row_.bytes() - begin);
+  const std::size_t begin = segment * kReductionSegmentBytes;
+  const std::size_t size = std::min(kReductionSegmentBytes, row_.bytes() - begin);
   const std::size_t each = share(size, columns_);
   const std::size_t from = std::min(size, static_cast<std::size_t>(column) * each);
   return {begin + from, std::min(each, size - from)};

@@ -7,7 +7,7 @@
 namespace tandem::hosts {
 namespace {
 
-constexpr std::size_t kSegmentBytes = std::size_t{1} << 20;
+constexpr std::size_t kSpreadSegmentBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -36,10 +36,10 @@ int Spreading::gate(int host) const {
 
 void Spreading::run() {
   const std::size_t segments =
-      is_short_ ? 1 : std::max<std::size_t>((row_.bytes() + kSegmentBytes - 1) / kSegmentBytes, 1);
+      is_short_ ? 1 : std::max<std::size_t>((row_.bytes() + kSpreadSegmentBytes - 1) / kSpreadSegmentBytes, 1);
   const auto segment = [&](std::size_t k) {
-    const std::size_t begin = k * kSegmentBytes;
-    return is_short_ ? row_ : row_.part(begin, std::min(kSegmentBytes, row_.bytes() - begin));
+    const std::size_t begin = k * kSpreadSegmentBytes;
+    return is_short_ ? row_ : row_.part(begin, std::min(kSpreadSegmentBytes, row_.bytes() - begin));
   };
   Parcels openings = parcels();
   Wire::Transfers received;

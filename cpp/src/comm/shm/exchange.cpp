@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Between looks for ranks that died, of a waiter who sleeps.
-constexpr milliseconds kLook{100};
+constexpr milliseconds kExchangeLook{100};
 
 // Counts wrap around.
 bool reached(std::uint32_t count, std::uint32_t wanted) {
@@ -103,7 +103,7 @@ void Exchange::await(int rank, std::uint32_t count) {
 
 void Exchange::sleep_until_published(int rank, std::uint32_t count) {
   Doorbell& bell = board(rank_).bell;
-  auto next_look = Clock::now() + kLook;
+  auto next_look = Clock::now() + kExchangeLook;
   bool looked_at_failures = false;
   for (;;) {
     const std::uint32_t key = bell.prepare();
@@ -114,7 +114,7 @@ void Exchange::sleep_until_published(int rank, std::uint32_t count) {
       if (aborted_) throw_aborted();
       look_around(count);
       if (now >= deadline_ && !has_published(rank, count)) time_out(count);
-      next_look = now + kLook;
+      next_look = now + kExchangeLook;
       continue;
     }
     if (someone_failed() && !looked_at_failures) {

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Between looks for ranks that died.
-constexpr milliseconds kLook{100};
+constexpr milliseconds kMessageLook{100};
 
 }  // namespace
 
@@ -95,7 +95,7 @@ bool Messenger::step(std::vector<Message> posted, std::optional<Error>* broken) 
     const auto now = Clock::now();
     if (now >= next_look_ || (!moved && mailbox_->sees_failure())) {
       mailbox_->look(now);
-      next_look_ = std::min(now + kLook, mailbox_->next_deadline());
+      next_look_ = std::min(now + kMessageLook, mailbox_->next_deadline());
     }
     *broken = mailbox_->take_failure();
     if (*broken) failed_(**broken);

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kVersion = 0x74616e64656d0002;  // changes with the layout of what ranks share
-constexpr milliseconds kLook{100};                      // how often waiting looks for ranks that died
+constexpr milliseconds kDeadLook{100};                  // how often waiting looks for ranks that died
 
 // With which each side introduces itself; its segment's descriptor comes along.
 struct Hello {
@@ -150,7 +150,7 @@ class Introduction {
   void answer() {
     const auto awaited = missing(rank_ + 1, size_);
     check(awaited);
-    if (!is_readable(door_.descriptor(), kLook)) return look_for_dead(awaited);
+    if (!is_readable(door_.descriptor(), kDeadLook)) return look_for_dead(awaited);
     Descriptor socket(accept4(door_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.get() < 0 || !same_user(socket.get())) return;
     Hello hello;
@@ -164,7 +164,7 @@ class Introduction {
 
   void hear(int other) {
     const int fd = peers_.sockets[other].get();
-    while (!is_readable(fd, kLook)) check({other});
+    while (!is_readable(fd, kDeadLook)) check({other});
     Hello hello;
     Descriptor segment;
     if (!receive_hello(fd, &hello, &segment)) lost(other);

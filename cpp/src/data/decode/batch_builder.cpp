@@ -3,14 +3,11 @@
 #include <ATen/ATen.h>
 #include <c10/util/irange.h>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 // [N, 2] int64: height and width of each.
 at::Tensor image_sizes(const SchemaField& field, const std::vector<at::Tensor>& images) {

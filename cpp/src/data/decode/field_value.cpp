@@ -7,14 +7,11 @@
 #include <cstring>
 #include <limits>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::decode {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 // The shape of so many elements. Throws where the schema has another.
 std::vector<std::int64_t> shape_of(const FieldPlan& plan, std::int64_t count) {

@@ -3,14 +3,11 @@
 #include <ATen/ops/empty.h>
 
 #include "data/decode/image_plan.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 std::string text_of(const ImageWindow& window) {
   return std::to_string(window.height) + " × " + std::to_string(window.width) + " at row " +

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "data/decode/image_plan.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/sample_random.h"
 
@@ -16,10 +17,6 @@ namespace tandem {
 namespace {
 
 constexpr std::int64_t kMostPixelsASide = 1 << 20;
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 void check_range(const char* name, const std::array<double, 2>& range) {
   if (!(range[0] > 0) || !(range[1] >= range[0]) || !std::isfinite(range[1])) {

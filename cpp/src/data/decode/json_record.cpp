@@ -7,8 +7,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr FormatWords kWords = {"JSON value, neither object nor array", "null", "an object", "strings",
-                                "strings, numbers, booleans and arrays of numbers"};
+constexpr FormatWords kJsonWords = {"JSON value, neither object nor array", "null", "an object", "strings",
+                                    "strings, numbers, booleans and arrays of numbers"};
 
 // Called by the parser for each token. The parser keeps a bit for each container that is open and the text of one
 // token.
@@ -96,7 +96,7 @@ class Handler final : public nlohmann::json_sax<Json> {
 
 void read_json(std::span<const std::uint8_t> record, const std::vector<FieldPlan>& plans, const FindField& find,
                const PutValue& put) {
-  ValueCollector values(plans, record.size(), kWords, find, put);
+  ValueCollector values(plans, record.size(), kJsonWords, find, put);
   Handler handler(record, values);
   Json::sax_parse(record.begin(), record.end(), &handler);
 }

@@ -7,8 +7,8 @@
 namespace tandem::decode {
 namespace {
 
-constexpr FormatWords kWords = {"MessagePack value, neither map nor array", "nil", "a map", "byte strings",
-                                "bytes, numbers and arrays of numbers"};
+constexpr FormatWords kMsgpackWords = {"MessagePack value, neither map nor array", "nil", "a map", "byte strings",
+                                       "bytes, numbers and arrays of numbers"};
 
 // Called by msgpack's parser for each token.
 class Visitor : public msgpack::null_visitor {
@@ -102,7 +102,7 @@ class Visitor : public msgpack::null_visitor {
 void read_msgpack(std::span<const std::uint8_t> record, const std::vector<FieldPlan>& plans, const FindField& find,
                   const PutValue& put) {
   if (record.empty()) refuse("the record is no MessagePack: it is empty");
-  ValueCollector values(plans, record.size(), kWords, find, put);
+  ValueCollector values(plans, record.size(), kMsgpackWords, find, put);
   Visitor visitor(values);
   std::size_t end = 0;
   msgpack::parse(reinterpret_cast<const char*>(record.data()), record.size(), end, visitor);

@@ -13,7 +13,7 @@
 namespace tandem::image {
 namespace {
 
-constexpr png_uint_32 kMostPixelsASide = 1u << 24;
+constexpr png_uint_32 kMostPngPixelsASide = 1u << 24;
 constexpr png_alloc_size_t kMostChunkBytes = 8u << 20;  // of texts and profiles, which may be compressed
 // zlib shrinks by at most 1032, and a pixel has at least a bit.
 constexpr std::int64_t kPixelsPerByte = 8 * 1032;
@@ -31,7 +31,7 @@ class Png : public Picture {
     }
     try {
       guarded([&] {
-        png_set_user_limits(png_, kMostPixelsASide, kMostPixelsASide);
+        png_set_user_limits(png_, kMostPngPixelsASide, kMostPngPixelsASide);
         png_set_chunk_malloc_max(png_, kMostChunkBytes);
         png_set_read_fn(png_, this, on_read);
         png_read_info(png_, info_);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "data/json_options.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -16,10 +17,6 @@ constexpr std::size_t kMostFields = 10'000;
 constexpr std::size_t kMostDims = 16;
 constexpr std::size_t kMostColumns = 1'000'000;
 constexpr std::string_view kSeparators = ",;|\t";
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 template <typename Value>
 struct Name {

@@ -23,7 +23,7 @@ constexpr std::uint64_t kPartHeader = 8;
 
 enum PartKind : std::uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
-struct Part {
+struct RecordPart {
   std::uint32_t kind;
   std::uint64_t begin;  // of its bytes
   std::uint64_t length;
@@ -47,7 +47,7 @@ class DmlcSource : public RecordSource {
 
  private:
   // The part at `at`, which follows one of the same record or not.
-  Part part(std::uint64_t at, bool continues) const;
+  RecordPart part(std::uint64_t at, bool continues) const;
   void walk();
   void read_index(DataFile& index);
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const {
@@ -79,13 +79,13 @@ DmlcSource::DmlcSource(std::shared_ptr<DataFile> file) : file_(std::move(file)) 
   }
 }
 
-Part DmlcSource::part(std::uint64_t at, bool continues) const {
+RecordPart DmlcSource::part(std::uint64_t at, bool continues) const {
   const std::uint64_t size = file_->size();
   if (at > size || size - at < kPartHeader) fail(at, "is cut off");
   const Record header = file_->read(at, kPartHeader);
   if (load_u32(header.bytes.data()) != kDmlcMagic) fail(at, "has a wrong magic number");
   const std::uint32_t word = load_u32(header.bytes.data() + 4);
-  const Part part{word >> 29, at + kPartHeader, word & 0x1fffffff};
+  const RecordPart part{word >> 29, at + kPartHeader, word & 0x1fffffff};
   if (part.kind > kLast || part.begins_record() == continues) fail(at, "is not one that can stand there");
   if (part.end() > size) fail(at, "declares " + std::to_string(part.length) + " bytes, past the file's end");
   return part;
@@ -94,7 +94,7 @@ Part DmlcSource::part(std::uint64_t at, bool continues) const {
 void DmlcSource::walk() {
   bool continues = false;
   for (std::uint64_t at = 0; at < file_->size();) {
-    const Part next = part(at, continues);
+    const RecordPart next = part(at, continues);
     if (!continues) begins_.push_back(at);
     continues = !next.ends_record();
     at = next.end();
@@ -126,9 +126,9 @@ void DmlcSource::read_index(DataFile& index) {
 
 Record DmlcSource::read(std::int64_t index) {
   std::uint64_t at = begins_[static_cast<std::size_t>(index)];
-  Part next = part(at, false);
+  RecordPart next = part(at, false);
   if (next.kind == kWhole) return file_->read(next.begin, next.length);
-  std::vector<Part> parts = {next};
+  std::vector<RecordPart> parts = {next};
   std::uint64_t length = next.length;
   while (!next.ends_record()) {
     next = part(next.end(), true);
@@ -137,7 +137,7 @@ Record DmlcSource::read(std::int64_t index) {
   }
   NewRecord record(length);
   std::uint8_t* to = record.bytes.data();
-  for (const Part& piece : parts) {
+  for (const RecordPart& piece : parts) {
     if (&piece != &parts.front()) {
       store_u32(to, kDmlcMagic);
       to += 4;

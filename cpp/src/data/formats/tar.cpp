@@ -14,7 +14,7 @@ namespace tandem::formats {
 namespace {
 
 // A file of a sample.
-struct Part : TarMember {
+struct SamplePart : TarMember {
   std::size_t key_length() const {
     const auto slash = header.name.rfind('/');
     const auto dot = header.name.find('.', slash == std::string::npos ? 0 : slash + 1);
@@ -60,7 +60,7 @@ void TarSource::walk() {
   for (std::uint64_t at = 0;;) {
     auto member = read_tar_member(*file_, at);
     if (!member) break;
-    const Part part{*std::move(member)};
+    const SamplePart part{*std::move(member)};
     if (part.is_part_of_sample()) {
       if (std::string its_key = part.key(); !any || its_key != key) {
         begins_.push_back(at);
@@ -78,15 +78,15 @@ void TarSource::walk() {
 Record TarSource::read(std::int64_t index) {
   const auto i = static_cast<std::size_t>(index);
   const std::uint64_t end = i + 1 < begins_.size() ? begins_[i + 1] : file_->size();
-  std::vector<Part> parts;
+  std::vector<SamplePart> parts;
   std::uint64_t bytes = 0;
   for (std::uint64_t at = begins_[i]; at < end;) {
     auto member = read_tar_member(*file_, at);
     if (!member) break;
-    Part part{*std::move(member)};
+    SamplePart part{*std::move(member)};
     at = part.next;
     if (!part.is_part_of_sample()) continue;
-    for (const Part& other : parts) {
+    for (const SamplePart& other : parts) {
       if (other.extension() == part.extension()) {
         throw_damaged(*file_, "sample " + std::to_string(index) + " has two files '" + part.header.name + "'");
       }
@@ -103,7 +103,7 @@ Record TarSource::read(std::int64_t index) {
   writer.map_head(static_cast<std::uint32_t>(parts.size() + 1));
   writer.text("__key__");
   writer.text(parts.front().key());
-  for (const Part& part : parts) {
+  for (const SamplePart& part : parts) {
     writer.text(part.extension());
     writer.binary(file_->read(part.content, part.header.size).bytes);
   }

@@ -7,6 +7,7 @@
 #include "data/loader/positions.h"
 #include "data/loader/prefetcher.h"
 #include "data/loader/stream_epoch.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/loader.h"
 #include "tandem/loader_state.h"
@@ -14,10 +15,6 @@
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 template <typename Data>
 std::shared_ptr<Data> require(std::shared_ptr<Data> dataset) {

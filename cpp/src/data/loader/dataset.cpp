@@ -7,14 +7,11 @@
 #include "crc32c.h"
 #include "data/loader/rows.h"
 #include "data/mix.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 class TensorDataset : public Dataset {
  public:

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 std::string hexadecimal(std::uint64_t number) {
   char text[17];

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
@@ -14,10 +15,6 @@ static_assert(static_cast<int>(Element::kBool) == static_cast<int>(at::kBool) &&
               static_cast<int>(Element::kFloat64) == static_cast<int>(at::kDouble));
 
 constexpr std::size_t kMaxRecordBytes = 0xffffffffu;
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 }  // namespace
 

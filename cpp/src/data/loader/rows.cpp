@@ -8,14 +8,11 @@
 #include <new>
 #include <sstream>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 std::string describe(const at::Tensor& tensor) {
   std::ostringstream text;

@@ -1,15 +1,12 @@
 #include <algorithm>
 
 #include "data/orders/order_hash.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/samplers.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 class Subset : public SampleOrder {
  public:

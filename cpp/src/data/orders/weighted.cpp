@@ -4,15 +4,12 @@
 
 #include "data/orders/epoch_list.h"
 #include "data/orders/order_hash.h"
+#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/samplers.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 void check(const std::vector<double>& weights, std::int64_t positions) {
   double sum = 0;

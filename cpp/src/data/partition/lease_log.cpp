@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "data/json_options.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -10,10 +11,6 @@ namespace {
 
 using options::Json;
 using options::Object;
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 std::int64_t natural(std::int64_t number, const std::string& where) {
   if (number < 0) invalid(where + " is " + std::to_string(number) + ", but must not be negative");

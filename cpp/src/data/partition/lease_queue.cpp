@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/packed.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::size_t kLongestReason = 500;
 constexpr std::int64_t kMostParts = 65536;  // of a step: each call of a rank stores the whole queue
 constexpr std::int64_t kLargestBatch = std::int64_t{1} << 48;
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error(ErrorCode::kDataLoss, what);

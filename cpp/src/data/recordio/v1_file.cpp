@@ -9,7 +9,7 @@
 namespace tandem::recordio {
 namespace {
 
-struct Content {
+struct V1Content {
   Record stored;  // its owner keeps what was fetched
   Buffer decompressed;
   Bytes payload;
@@ -44,18 +44,18 @@ class V1File : public RecordFile {
   std::uint64_t fingerprint() const override;
 
  private:
-  ChunkContents<Content>::Held content(std::size_t number);
-  Content load(std::size_t number) const;
+  ChunkContents<V1Content>::Held content(std::size_t number);
+  V1Content load(std::size_t number) const;
 
   const std::shared_ptr<DataFile> file_;
   const V1Index index_;
-  ChunkContents<Content> contents_;
+  ChunkContents<V1Content> contents_;
   const RecordIOMetadata metadata_;
 };
 
-Content V1File::load(std::size_t number) const {
+V1Content V1File::load(std::size_t number) const {
   const V1Chunk& chunk = index_.chunks[number];
-  Content content;
+  V1Content content;
   try {
     check_header(*file_, chunk, index_.dialect);
     content.stored = file_->read(chunk.offset + kHeaderBytes, chunk.stored_size);
@@ -74,7 +74,7 @@ Content V1File::load(std::size_t number) const {
   return content;
 }
 
-ChunkContents<Content>::Held V1File::content(std::size_t number) {
+ChunkContents<V1Content>::Held V1File::content(std::size_t number) {
   return contents_.get(number, [&] { return load(number); });
 }
 

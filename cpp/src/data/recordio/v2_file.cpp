@@ -8,11 +8,10 @@
 #include "tandem/error.h"
 
 namespace tandem::recordio {
+namespace v2 {
 namespace {
 
-using namespace v2;
-
-struct Content {
+struct V2Content {
   Record stored;  // its owner keeps what was fetched
   Buffer decompressed;
   RecordTable table;
@@ -56,13 +55,13 @@ class V2File : public RecordFile {
  private:
   void open();
   void read_footer(const Trailer& trailer, std::uint64_t first_chunk);
-  ChunkContents<Content>::Held content(std::size_t number);
-  Content load(std::size_t number) const;
+  ChunkContents<V2Content>::Held content(std::size_t number);
+  V2Content load(std::size_t number) const;
 
   const std::shared_ptr<DataFile> file_;
   FileHeader header_;
   std::vector<Chunk> chunks_;
-  std::optional<ChunkContents<Content>> contents_;
+  std::optional<ChunkContents<V2Content>> contents_;
   RecordIOMetadata metadata_;
   std::uint64_t fingerprint_ = 0;
 };
@@ -133,9 +132,9 @@ void V2File::read_footer(const Trailer& trailer, std::uint64_t first_chunk) {
   fingerprint_ = fingerprint.value();
 }
 
-Content V2File::load(std::size_t number) const {
+V2Content V2File::load(std::size_t number) const {
   const Chunk& chunk = chunks_[number];
-  Content content;
+  V2Content content;
   try {
     content.stored = file_->read(chunk.offset, kBlock + padded(chunk.stored_bytes));
     const ChunkHeader header = check_chunk(content.stored.bytes, 0);
@@ -156,7 +155,7 @@ Content V2File::load(std::size_t number) const {
   return content;
 }
 
-ChunkContents<Content>::Held V2File::content(std::size_t number) {
+ChunkContents<V2Content>::Held V2File::content(std::size_t number) {
   return contents_->get(number, [&] { return load(number); });
 }
 
@@ -173,9 +172,10 @@ Record V2File::record(std::int64_t index) {
 }
 
 }  // namespace
+}  // namespace v2
 
 std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache) {
-  return std::make_unique<V2File>(std::move(file), std::move(cache));
+  return std::make_unique<v2::V2File>(std::move(file), std::move(cache));
 }
 
 }  // namespace tandem::recordio

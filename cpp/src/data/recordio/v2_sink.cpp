@@ -5,9 +5,8 @@
 #include "tandem/error.h"
 
 namespace tandem::recordio {
+namespace v2 {
 namespace {
-
-using namespace v2;
 
 class V2Sink : public RecordSink {
  public:
@@ -59,6 +58,7 @@ class V2Sink : public RecordSink {
 };
 
 }  // namespace
+}  // namespace v2
 
 std::unique_ptr<RecordSink> v2_sink(AtomicFile& file, const RecordIOWriterOptions& options) {
   const auto refuse = [&](const std::string& what) {
@@ -68,7 +68,7 @@ std::unique_ptr<RecordSink> v2_sink(AtomicFile& file, const RecordIOWriterOption
     refuse("compressor " + std::to_string(static_cast<std::uint32_t>(options.compressor)) +
            " is none of 0 (none), 3 (zstd), which RecordIO v2 has");
   }
-  if (!std::has_single_bit(options.alignment) || options.alignment > kBlock) {
+  if (!std::has_single_bit(options.alignment) || options.alignment > v2::kBlock) {
     refuse("alignment " + std::to_string(options.alignment) + " is no power of two from 1 to 64");
   }
   if (options.level < 1 || options.level > 19) {
@@ -76,12 +76,12 @@ std::unique_ptr<RecordSink> v2_sink(AtomicFile& file, const RecordIOWriterOption
   }
   std::string metadata;
   try {
-    metadata = encode_metadata(options.metadata);
+    metadata = v2::encode_metadata(options.metadata);
   } catch (const Error& error) {
     refuse(error.what());
   }
-  if (metadata.size() > kMostMetadata) refuse("the metadata have more than 64 MiB");
-  return std::make_unique<V2Sink>(file, options, std::move(metadata));
+  if (metadata.size() > v2::kMostMetadata) refuse("the metadata have more than 64 MiB");
+  return std::make_unique<v2::V2Sink>(file, options, std::move(metadata));
 }
 
 }  // namespace tandem::recordio

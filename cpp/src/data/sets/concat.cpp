@@ -4,15 +4,12 @@
 #include <cstring>
 
 #include "data/mix.h"
+#include "invalid.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 class Concat : public Dataset {
  public:

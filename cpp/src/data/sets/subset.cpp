@@ -1,16 +1,13 @@
 #include <cmath>
 
 #include "data/mix.h"
+#include "invalid.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/error.h"
 #include "tandem/sample_order.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 // Some samples of another data set, under numbers of their own.
 class Chosen : public Dataset {

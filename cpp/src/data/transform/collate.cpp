@@ -5,14 +5,11 @@
 
 #include <algorithm>
 
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 // All CPU tensors of the first one's dtype and number of dimensions; `what` is their name in errors.
 void check_alike(std::span<const at::Tensor> tensors, const std::string& what, std::int64_t least_dims) {

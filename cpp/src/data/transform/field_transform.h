@@ -6,14 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "invalid.h"
 #include "tandem/batch_transform.h"
 #include "tandem/error.h"
 
 namespace tandem::transform {
-
-[[noreturn]] inline void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 class FieldTransform : public BatchTransform {
  public:

@@ -9,7 +9,6 @@ namespace tandem {
 namespace {
 
 using transform::FieldTransform;
-using transform::invalid;
 
 class Normalize final : public FieldTransform {
  public:

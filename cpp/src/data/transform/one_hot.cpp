@@ -4,7 +4,6 @@ namespace tandem {
 namespace {
 
 using transform::FieldTransform;
-using transform::invalid;
 
 class OneHot final : public FieldTransform {
  public:

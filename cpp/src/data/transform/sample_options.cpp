@@ -1,6 +1,7 @@
 #include "tandem/sample_options.h"
 
 #include "data/json_options.h"
+#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -9,10 +10,6 @@ namespace {
 using options::Json;
 using options::Object;
 using options::parse_json;
-
-[[noreturn]] void invalid(const std::string& message) {
-  throw Error(ErrorCode::kInvalidArgument, message);
-}
 
 class Sequence final : public BatchTransform {
  public:

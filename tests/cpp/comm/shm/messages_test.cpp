@@ -11,7 +11,7 @@
 #include "comm/shm/mailbox.h"
 #include "cpp/comm/threads.h"
 
-namespace tandem::testing {
+namespace tandem::testing::messages_test {
 namespace {
 
 using ::testing::AllOf;
@@ -402,4 +402,4 @@ TEST(ShmMessageLeaks, GroupsThatComeAndGoLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::messages_test

@@ -14,7 +14,7 @@
 #include "cpp/comm/threads.h"
 #include "tandem/ddp.h"
 
-namespace tandem::testing {
+namespace tandem::testing::shared_tensors_test {
 namespace {
 
 using ::testing::IsNull;
@@ -163,4 +163,4 @@ TEST(SharedTensors, HoldTheBucketsOfDDP) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::shared_tensors_test

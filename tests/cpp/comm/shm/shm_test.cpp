@@ -14,7 +14,7 @@
 // The newest LibTorch deprecates some of c10d's names for others that the pinned one does not have.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace tandem::testing {
+namespace tandem::testing::shm_test {
 namespace {
 
 using ::testing::AllOf;
@@ -652,4 +652,4 @@ TEST(ShmBackendChoice, RanksWithDifferentBackendsAreNamed) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testing::shm_test
