@@ -477,6 +477,15 @@ class RecordTool(unittest.TestCase):
         self.check_refused(tandem("record", "import", moved, "-o", output), "a.jpg", "No such file")
         self.check_ok(tandem("record", "import", moved, "--root", self.path("root"), "-o", output))
 
+    def test_lists_of_mxnet_do_not_lead_out_of_their_folder(self):
+        secret, output = self.write("secret", b"S"), self.path("records")
+        self.write("root/sub/a..jpg", b"A")
+        for path in ("../secret", "sub/../../secret", "sub/../sub/a..jpg", "..", secret):
+            listed = self.write("root/l.lst", b"0\t3\tsub/a..jpg\n1\t3\t" + path.encode() + b"\n")
+            self.check_refused(tandem("record", "import", listed, "-o", output), "l.lst: line 2", path, "--root")
+            self.assertFalse(os.path.exists(output))
+        self.check_ok(tandem("record", "import", self.write("root/l.lst", b"0\t3\tsub/a..jpg\n"), "-o", output))
+
     def test_verify_names_all_that_is_damaged_in_any_format(self):
         crc = tandem_crc32c
         record = lambda text: (struct.pack("<Q", len(text)) + crc(struct.pack("<Q", len(text))) + text + crc(text))

@@ -1,5 +1,6 @@
 #include "data/formats/mxnet_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -33,6 +34,17 @@ bool parse_line(const std::string& line, MxNetListed& listed) {
   return !listed.path.empty();
 }
 
+// Whether a path below a folder stays there, by its names alone: links within the folder are its owner's.
+bool stays_below(const std::string& path) {
+  if (path.starts_with('/')) return false;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    if (path.compare(at, end - at, "..") == 0) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<MxNetListed> read_mxnet_list(const std::string& path) {
@@ -44,10 +56,16 @@ std::vector<MxNetListed> read_mxnet_list(const std::string& path) {
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
+    const auto fail = [&](const std::string& what) {
+      throw Error(ErrorCode::kInvalidArgument, path + ": line " + std::to_string(number) + " " + what);
+    };
     if (!parse_line(line, listed.emplace_back())) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  path + ": line " + std::to_string(number) +
-                      " is no number, labels and path with tabs between, as .lst files have");
+      fail("is no number, labels and path with tabs between, as .lst files have");
+    }
+    if (!stays_below(listed.back().path)) {
+      fail("names " + listed.back().path +
+           ", which leads out of the folder of the images; give a folder that has all of them with --root, and paths "
+           "below it");
     }
   }
   return listed;
