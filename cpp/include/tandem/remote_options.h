@@ -19,10 +19,13 @@ struct RemoteOptions {
   std::optional<std::uint64_t> cache_bytes;
   // How often a request is made before its failure is an error; between them is a growing pause.
   int attempts = 6;
-  // For one attempt's connection; and how long a reply may stand still before the attempt has failed, in whole seconds,
-  // rounded up.
+  // For one attempt's connection; and how long a reply may stand still, or bring less than `least_speed` bytes a
+  // second, before the attempt has failed, in whole seconds, rounded up.
   std::chrono::milliseconds connect_timeout{15000};
   std::chrono::milliseconds stall_timeout{30000};
+  std::int64_t least_speed = 1024;
+  // Of a request with all its attempts and the pauses between them.
+  std::chrono::milliseconds request_timeout{600000};
   // Of services like S3's: "http://minio:9000"; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's.
   std::string s3_endpoint;
   // "": AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1".

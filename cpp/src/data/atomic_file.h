@@ -11,7 +11,8 @@ namespace tandem {
 // it, the temporary file is removed. Throws Error(kIo) naming `path`, also where a pipe, a device or a folder has it.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  // `mode`: of the file, less what umask() takes from it.
+  explicit AtomicFile(std::string path, unsigned mode = 0666);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

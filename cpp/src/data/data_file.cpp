@@ -9,7 +9,7 @@ namespace {
 
 class LocalFile : public DataFile {
  public:
-  explicit LocalFile(const std::string& path) : DataFile(path), file_(path) {}
+  explicit LocalFile(const std::string& path) : DataFile(path, path), file_(path) {}
 
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<std::int64_t> modified() const override { return file_.modified(); }

@@ -15,10 +15,14 @@ namespace tandem {
 // Thread-safe. Throws Error naming the file.
 class DataFile {
  public:
-  explicit DataFile(std::string name) : name_(std::move(name)) {}
+  // `name` is what messages say.
+  DataFile(std::string path, std::string name) : path_(std::move(path)), name_(std::move(name)) {}
   virtual ~DataFile() = default;
 
+  // For messages: of a URL without what lets others in.
   const std::string& name() const { return name_; }
+  // To find others beside it. Never for messages.
+  const std::string& path() const { return path_; }
   virtual std::uint64_t size() const = 0;
   // When it was written last, in nanoseconds since 1970, where that is known.
   virtual std::optional<std::int64_t> modified() const = 0;
@@ -28,7 +32,7 @@ class DataFile {
   virtual std::shared_ptr<DataFile> open_other(const std::string& path) const = 0;
 
  private:
-  const std::string name_;
+  const std::string path_, name_;
 };
 
 // A path of this host, or a URL. Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.

@@ -43,6 +43,7 @@ MappedFile::MappedFile(const std::string& path) {
   errno = error;
   if (address == MAP_FAILED) fail();
   modified_ = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  owner_ = status.st_uid;
   if (address) bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
 }
 

@@ -19,10 +19,13 @@ class MappedFile {
   std::span<const std::uint8_t> bytes() const { return bytes_; }
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
+  // The user's number.
+  std::uint32_t owner() const { return owner_; }
 
  private:
   std::span<const std::uint8_t> bytes_;
   std::int64_t modified_ = 0;
+  std::uint32_t owner_ = 0;
 };
 
 }  // namespace tandem

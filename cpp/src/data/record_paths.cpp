@@ -47,7 +47,7 @@ std::optional<Range> range_at(const std::string& path, std::size_t begin) {
 }
 
 void refuse_too_many(const std::string& path) {
-  throw Error(ErrorCode::kInvalidArgument, path + " stands for more than ten million files");
+  throw Error(ErrorCode::kInvalidArgument, remote::shown_path(path) + " stands for more than ten million files");
 }
 
 void expand_ranges(const std::string& path, std::size_t from, std::vector<std::string>& out) {
@@ -55,8 +55,8 @@ void expand_ranges(const std::string& path, std::size_t from, std::vector<std::s
     const auto range = range_at(path, at);
     if (!range) continue;
     if (range->first > range->last) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  path + ": the range " + path.substr(at, range->end - at) + " has its larger number first");
+      throw Error(ErrorCode::kInvalidArgument, remote::shown_path(path) + ": the range " +
+                                                   path.substr(at, range->end - at) + " has its larger number first");
     }
     if (range->last - range->first >= kMostFiles) refuse_too_many(path);
     for (std::uint64_t i = range->first;; ++i) {
@@ -113,7 +113,7 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
   const auto add = [&] {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
     if (line.starts_with('@')) {
-      throw Error(ErrorCode::kInvalidArgument, list + ": " + line + " is a list too; a list has files only");
+      throw Error(ErrorCode::kInvalidArgument, file->name() + ": " + line + " is a list too; a list has files only");
     }
     if (!line.empty() && line[0] != '#') {
       expand_plain(line[0] == '/' || remote::is_remote(line) ? line : folder + line, out);
@@ -125,13 +125,13 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
     if (byte == '\n') {
       add();
     } else if (byte == 0) {
-      throw Error(ErrorCode::kInvalidArgument, list + " is no list of files, but has bytes that are no text");
+      throw Error(ErrorCode::kInvalidArgument, file->name() + " is no list of files, but has bytes that are no text");
     } else {
       line.push_back(static_cast<char>(byte));
     }
   }
   add();
-  if (out.size() == before) throw Error(ErrorCode::kInvalidArgument, "the list " + list + " names no file");
+  if (out.size() == before) throw Error(ErrorCode::kInvalidArgument, "the list " + file->name() + " names no file");
 }
 
 // Patterns match FILE.idx as well, which a reader wrote beside FILE, and what another process is making of it. Patterns

@@ -3,11 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
 #include "cpp/data/temp_dir.h"
+#include "data/remote/sha256.h"
 #include "data/remote/shared_block_folder.h"
 
 namespace tandem::remote::block_folder_test {
@@ -124,6 +127,43 @@ TEST_F(BlockFolderTest, WhatOthersAreWritingCounts) {
   write_aged("y.block.tmp1-2", 5 * (kBytes + 4), std::chrono::minutes(0));
   put_in_turns({shared()}, 20);
   EXPECT_LE(total(), kLimit);
+}
+
+TEST_F(BlockFolderTest, IsItsOwnersAlone) {
+  const mode_t before = ::umask(0);
+  BlockFolder folder(dir_ / "above/below", kLimit);
+  folder.put("new", FileBytes(kBytes, 'x'));
+  ::umask(before);
+  const auto mode_of = [&](const std::string& name) {
+    struct stat status {};
+    EXPECT_EQ(::stat((dir_ / name).c_str(), &status), 0) << name;
+    return status.st_mode & 0777;
+  };
+  EXPECT_EQ(mode_of("above"), 0700u);
+  EXPECT_EQ(mode_of("above/below"), 0700u);
+  EXPECT_EQ(mode_of("above/below/new.block"), 0600u);
+  EXPECT_TRUE(folder.find("new"));
+}
+
+TEST_F(BlockFolderTest, BlocksOfOtherUsersAreNone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  BlockFolder folder(dir_ / "", kLimit);
+  folder.put("forged", FileBytes(kBytes, 'x'));
+  ASSERT_TRUE(folder.find("forged"));
+  ASSERT_EQ(::chown((dir_ / "forged.block").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(folder.find("forged"));
+}
+
+// NIST's examples, and one of each length around that of a block.
+TEST(Sha256Test, IsWhatOthersCompute) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  std::string all;
+  for (std::size_t length = 0; length <= 130; ++length) all += sha256(std::string(length, 'x'));
+  EXPECT_EQ(sha256(all), "87aca1c44bc7ba8897768170211f0a02063de70801131ff86c7edb9ce32c6a50");
 }
 
 }  // namespace

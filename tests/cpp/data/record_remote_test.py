@@ -1,11 +1,14 @@
 """Files on http:// and s3://, from a server of this test's own that fails in the ways servers do:
-record_remote_test.py TANDEM."""
+record_remote_test.py TANDEM OLD_CURL."""
+import contextlib
+import ctypes
 import datetime
 import email.utils
 import hashlib
 import hmac
 import http.server
 import os
+import socket
 import struct
 import subprocess
 import sys
@@ -15,7 +18,7 @@ import time
 import unittest
 import urllib.parse
 
-TANDEM = sys.argv.pop()
+OLD_CURL, TANDEM = sys.argv.pop(), sys.argv.pop()
 KEY, SECRET, TOKEN, REGION = "AKIDEXAMPLE", "secret/with+signs", "session-token", "eu-test-1"
 
 
@@ -28,6 +31,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock = threading.Lock()
         self.files, self.trouble, self.requests, self.times, self.signed = {}, [], [], [], False
+        self.headers, self.elsewhere = [], None
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
@@ -54,10 +58,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
-        path = urllib.parse.unquote(self.path)
+        path = urllib.parse.unquote(self.path.partition("?")[0])
         with server.lock:
             server.requests.append((path, self.headers.get("Range")))
             server.times.append(time.monotonic())
+            server.headers.append(dict(self.headers))
             trouble = server.trouble.pop(0) if server.trouble else None
         if server.signed and not self.signature_is_right():
             return self.answer(403)
@@ -69,7 +74,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return self.connection.close()
         if trouble == "redirect":
-            return self.answer(302, b"", [("Location", server.url(self.path))])
+            return self.answer(302, b"", [("Location", (server.elsewhere or server).url(self.path))])
+        if trouble == "slow":  # as good as dead, but never still
+            self.send_response(206)
+            self.send_header("Content-Range", "bytes 0-9999/10000")
+            self.send_header("Content-Length", "10000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(5000):
+                    self.wfile.write(b"xx")
+                    time.sleep(1)
+            self.close_connection = True
+            return
         if trouble == "other":  # whoever reads on would mix two files
             server.files[path] = server.files[path][::-1]
         content = server.files.get(path)
@@ -207,6 +223,64 @@ class Remote(unittest.TestCase):
     def test_redirects_are_followed(self):
         self.server.trouble = ["redirect"]
         self.check_records(self.server.url("/v2"))
+
+    def test_keys_go_to_no_other_server(self):
+        other = Server()
+        self.addCleanup(other.server_close)
+        self.addCleanup(other.shutdown)
+        other.files["/bucket/key"] = self.server.files["/bucket/key"] = self.server.files["/v2"]
+        self.server.signed, self.server.elsewhere, self.server.trouble = True, other, ["redirect"]
+        keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": TOKEN, "AWS_REGION": REGION,
+                "AWS_ENDPOINT_URL_S3": self.server.url("")}
+        self.check_refused(self.tandem("cat", "s3://bucket/key", **keys), "s3://bucket/key", other.url(""), "AWS_REGION")
+        self.assertEqual(other.headers, [])
+        # Within one server it is followed, and signed again.
+        self.server.elsewhere, self.server.trouble = None, ["redirect"]
+        self.check_records("s3://bucket/key", **keys)
+        # Without keys there is nothing to give away.
+        self.server.signed, self.server.elsewhere, self.server.trouble = False, other, ["redirect"]
+        self.check_records("s3://bucket/key", AWS_ENDPOINT_URL=self.server.url(""))
+        self.assertTrue(other.headers)
+
+    def test_messages_have_no_secrets(self):
+        port = self.server.server_address[1]
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            dead = closed.getsockname()[1]
+            self.server.files["/v9"] = b"\x04\x03\x02\x01 is no RecordIO"
+            for number, path in ((port, "none"), (port, "v9"), (port, "{5..3}"), (dead, "v2"), (99999, "v2")):
+                url = f"http://us3r:pa55word@127.0.0.1:{number}/{path}?X-Amz-Signature=5ecret&b=c"
+                for command in ("cat", "verify", "info"):
+                    done = self.tandem(command, url)
+                    self.check_refused(done, f":{number}/{path}?...")
+                    for secret in (b"us3r", b"pa55word", b"5ecret", b"b=c"):
+                        self.assertNotIn(secret, done.stderr + done.stdout, command)
+        # What is asked of the server has all of them.
+        self.assertIn("Basic dXMzcjpwYTU1d29yZA==", [headers.get("Authorization") for headers in self.server.headers])
+
+    def test_what_libcurl_cannot_do_is_not_left_out(self):
+        real = next(line.split()[-1] for line in self.maps_of_curl() if "libcurl.so.4" in line)
+        old = {"LD_LIBRARY_PATH": os.path.dirname(OLD_CURL), "REAL_LIBCURL": real}
+        self.check_records(self.server.url("/v2"), **old)  # which has another option for that
+        requests = len(self.server.requests)
+        keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_ENDPOINT_URL_S3": self.server.url("")}
+        self.check_refused(self.tandem("cat", "s3://bucket/key", **old, **keys), "s3://bucket/key", "CURLOPT_AWS_SIGV4")
+        self.assertEqual(len(self.server.requests), requests)  # nothing was asked for without a signature
+
+    @staticmethod
+    def maps_of_curl():
+        ctypes.CDLL("libcurl.so.4")
+        with open("/proc/self/maps") as maps:
+            return maps.readlines()
+
+    def test_names_in_the_cache_are_those_of_a_cryptographic_hash(self):
+        url = self.server.url("/v2")
+        self.check_records(url)
+        content = self.server.files["/v2"]
+        version = '"' + hashlib.md5(content).hexdigest() + '"'
+        name = hashlib.sha256(f"{url}\0{version}\0{len(content)}".encode()).hexdigest()
+        self.assertEqual({file.split("-")[0] for file in os.listdir(self.cache)}, {name})
+        self.assertEqual(os.stat(self.cache).st_mode & 0o777, 0o700)
 
     def test_troubles_that_stay_are_errors(self):
         self.server.trouble = ["503"] * 100

@@ -75,7 +75,7 @@ std::optional<RecordFormat> detect_format(DataFile& file) {
   if (formats::is_tar(begin)) return RecordFormat::kTar;
   const bool idx = formats::is_idx(begin);
   if (idx && formats::declared_idx_bytes(begin) == file.size()) return RecordFormat::kIdx;
-  if (is_text(begin)) return kind_of_text(begin, file.name());
+  if (is_text(begin)) return kind_of_text(begin, file.path());
   if (is_cifar(file, formats::kCifar10Layout)) return RecordFormat::kCifar10;
   if (is_cifar(file, formats::kCifar100Layout)) return RecordFormat::kCifar100;
   if (idx || formats::is_gzipped_idx(begin)) return RecordFormat::kIdx;

@@ -60,7 +60,7 @@ class DmlcSource : public RecordSource {
 };
 
 std::shared_ptr<DataFile> find_index(const DataFile& file) {
-  const auto path = dmlc_index_path(file.name());
+  const auto path = dmlc_index_path(file.path());
   if (!path) return nullptr;
   try {
     return file.open_other(*path);

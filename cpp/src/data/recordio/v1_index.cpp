@@ -19,9 +19,7 @@ constexpr std::size_t kWorthAnIndex = 256;
 // Of the chunks that an index names, so many are looked at before it is believed, the first and the last among them.
 constexpr std::size_t kProbes = 8;
 
-std::string index_path(const DataFile& file) {
-  return file.name() + ".idx";
-}
+constexpr const char* kIndexEnding = ".idx";
 
 ChunkHeader read_header(DataFile& file, std::uint64_t offset, RecordIODialect dialect) {
   const std::uint64_t rest = file.size() - offset;
@@ -35,7 +33,7 @@ bool is_index(DataFile& file) {
 
 std::shared_ptr<DataFile> open_index(const DataFile& file) {
   try {
-    return file.open_other(index_path(file));
+    return file.open_other(file.path() + kIndexEnding);
   } catch (const Error&) {  // the file itself tells everything
     return nullptr;
   }
@@ -160,7 +158,7 @@ bool is_index_file(const std::string& path) {
 }
 
 void save_index(DataFile& file, const V1Index& index) {
-  const std::string path = index_path(file);
+  const std::string path = file.path() + kIndexEnding;
   if (const auto there = open_index(file); there && !is_index(*there)) {
     throw Error(ErrorCode::kIo, path + " is no index of a RecordIO file, so none is written over it; move it away");
   }
@@ -211,7 +209,7 @@ void check_header(DataFile& file, const V1Chunk& chunk, RecordIODialect dialect)
   const ChunkHeader header = read_header(file, chunk.offset, dialect);
   if (header.stored_size != chunk.stored_size || header.records != chunk.records || header.checksum != chunk.checksum ||
       header.compressor != chunk.compressor) {
-    throw Damaged{"its header is not what its index says (make " + index_path(file) +
+    throw Damaged{"its header is not what its index says (make " + file.name() + kIndexEnding +
                   " anew with `tandem record index`)"};
   }
 }

@@ -32,6 +32,19 @@ constexpr std::uint64_t kLooks = 64;
 // No block takes so long to write: whoever began it is gone.
 constexpr std::int64_t kOldestTemporary = 3600;  // seconds
 
+// What is there already stays as it is: that is its owner's business.
+void make_private(const std::string& folder) {
+  fs::path made;
+  for (const fs::path& part : fs::path(folder)) {
+    made /= part;
+    ::mkdir(made.c_str(), 0700);
+  }
+}
+
+bool is_trusted(std::uint32_t owner) {
+  return owner == ::geteuid() || owner == 0;
+}
+
 }  // namespace
 
 std::string default_cache_folder() {
@@ -58,8 +71,7 @@ std::uint64_t default_cache_bytes() {
 BlockFolder::BlockFolder(std::string folder, std::uint64_t limit_bytes)
     : folder_(std::move(folder)), limit_(folder_.empty() ? 0 : limit_bytes), written_since_look_(limit_) {
   if (limit_ == 0) return;
-  std::error_code ignored;  // where it cannot be made, nothing can be put there
-  fs::create_directories(folder_, ignored);
+  make_private(folder_);  // where it cannot be made, nothing can be put there
 }
 
 std::optional<Record> BlockFolder::find(const std::string& name) {
@@ -67,6 +79,7 @@ std::optional<Record> BlockFolder::find(const std::string& name) {
   const std::string path = folder_ + "/" + name + kEnding;
   try {
     const auto file = std::make_shared<MappedFile>(path);
+    if (!is_trusted(file->owner())) return {};
     const auto whole = file->bytes();
     if (whole.size() < kChecksumBytes) return {};
     const auto bytes = whole.first(whole.size() - kChecksumBytes);
@@ -86,7 +99,7 @@ void BlockFolder::put(const std::string& name, std::span<const std::uint8_t> byt
     if (!reserved) return;
     std::uint8_t checksum[kChecksumBytes];
     recordio::store_u32(checksum, crc32c(bytes));
-    AtomicFile file(folder_ + "/" + name + kEnding);
+    AtomicFile file(folder_ + "/" + name + kEnding, 0600);
     file.append(bytes.data(), bytes.size());
     file.append(checksum, sizeof checksum);
     file.commit_unsynced();

@@ -17,9 +17,12 @@ namespace tandem::remote {
 // processes, do not see each other's last blocks: together they reach three quarters of the limit and, for each, a 64th
 // of it, or the blocks that its threads write at a time where those are more. Trouble with the folder is no error:
 // blocks are not kept then.
+//
+// What is in the folder is taken for what a server sent, so nobody else is to write it: the folder is made for this user
+// alone (0700), and so are its blocks; a block of another user's, root's apart, counts as none, wherever the folder is.
 class BlockFolder {
  public:
-  // Makes the folder if needed. With `limit_bytes` 0 nothing is kept.
+  // Makes the folder if needed, and those above it. With `limit_bytes` 0 nothing is kept.
   BlockFolder(std::string folder, std::uint64_t limit_bytes);
 
   // `name` is of a file name's characters. Nothing where it is not there, or is damaged.

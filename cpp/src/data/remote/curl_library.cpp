@@ -33,6 +33,11 @@ CurlLibrary load() {
   find(library, "curl_easy_strerror", curl.easy_strerror);
   find(library, "curl_slist_append", curl.slist_append);
   find(library, "curl_slist_free_all", curl.slist_free_all);
+  find(library, "curl_url", curl.url);
+  find(library, "curl_url_set", curl.url_set);
+  find(library, "curl_url_get", curl.url_get);
+  find(library, "curl_url_cleanup", curl.url_cleanup);
+  find(library, "curl_free", curl.free);
   if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) throw Error(ErrorCode::kLibrary, "libcurl cannot be initialised");
   return curl;
 }

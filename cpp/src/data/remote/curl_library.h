@@ -15,6 +15,11 @@ struct CurlLibrary {
   decltype(&::curl_easy_strerror) easy_strerror;
   decltype(&::curl_slist_append) slist_append;
   decltype(&::curl_slist_free_all) slist_free_all;
+  decltype(&::curl_url) url;
+  decltype(&::curl_url_set) url_set;
+  decltype(&::curl_url_get) url_get;
+  decltype(&::curl_url_cleanup) url_cleanup;
+  decltype(&::curl_free) free;
 };
 
 // Throws Error(kLibrary) that says what to install.

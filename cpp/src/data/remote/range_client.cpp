@@ -5,8 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <random>
-#include <thread>
 
+#include "data/interruption.h"
 #include "tandem/error.h"
 
 namespace tandem::remote {
@@ -15,7 +15,7 @@ namespace {
 using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds kFirstPause{200};
-constexpr std::chrono::seconds kLongestPause{10};  // nothing ends one early
+constexpr std::chrono::seconds kLongestPause{10};
 constexpr Milliseconds kLongestTimeout{std::chrono::hours(24)};
 constexpr long kMostRedirects = 5;
 
@@ -112,7 +112,10 @@ RangeClient::RangeClient(RemoteUrl url, const RemoteOptions& options)
           checked("connect_timeout, in milliseconds,", options.connect_timeout.count(), kLongestTimeout.count())),
       stalled_seconds_(
           (checked("stall_timeout, in milliseconds,", options.stall_timeout.count(), kLongestTimeout.count()) + 999) /
-          1000) {}
+          1000),
+      least_speed_(checked("least_speed", options.least_speed, std::int64_t{1} << 30)),
+      request_timeout_(
+          checked("request_timeout, in milliseconds,", options.request_timeout.count(), kLongestTimeout.count())) {}
 
 RangeClient::~RangeClient() {
   for (CURL* handle : idle_) curl_library().easy_cleanup(handle);
@@ -138,43 +141,134 @@ void RangeClient::give_back(CURL* handle) {
   idle_.push_back(handle);
 }
 
-RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t length) {
+namespace {
+
+// Sets options of a request. Throws Error(kLibrary) for what this libcurl does not know or take: going on without it
+// would be another request than was meant.
+class RequestOptions {
+ public:
+  RequestOptions(const CurlLibrary& curl, CURL* handle, const std::string& shown)
+      : curl_(curl), handle_(handle), shown_(shown) {}
+
+  template <typename Value>
+  void set(CURLoption option, const char* name, Value value) const {
+    const CURLcode code = curl_.easy_setopt(handle_, option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CURLE_OK) {
+      throw Error(ErrorCode::kLibrary, "cannot read " + shown_ + ": libcurl refuses " + name + " (" +
+                                           curl_.easy_strerror(code) + "); install a newer one, Debian's libcurl4");
+    }
+  }
+  void add_header(curl_slist*& list, const std::string& line) const {
+    curl_slist* const longer = curl_.slist_append(list, line.c_str());
+    if (!longer) throw std::bad_alloc();
+    list = longer;
+  }
+
+ private:
+  const CurlLibrary& curl_;
+  CURL* const handle_;
+  const std::string& shown_;
+};
+
+#define TANDEM_CURL_SET(options, option, value) (options).set(option, #option, value)
+
+bool is_redirect(long status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+// "https://host:443", without which two URLs are of different servers; nothing for what is no URL.
+std::optional<std::string> origin_of(const CurlLibrary& curl, const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(curl.url_cleanup)> parsed(curl.url(), curl.url_cleanup);
+  if (!parsed) throw std::bad_alloc();
+  if (curl.url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return {};
+  std::string origin;
+  for (const CURLUPart part : {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT}) {
+    char* text = nullptr;
+    if (curl.url_get(parsed.get(), part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK) return {};
+    origin += std::string(origin.empty() ? "" : part == CURLUPART_HOST ? "://" : ":") + text;
+    curl.free(text);
+  }
+  return origin;
+}
+
+int stop_when_interrupted(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return is_interrupted() ? 1 : 0;
+}
+
+}  // namespace
+
+std::string RangeClient::without_secrets(std::string text) const {
+  for (const std::string& secret : url_.secrets) {
+    for (std::size_t at; (at = text.find(secret)) != std::string::npos;) text.replace(at, secret.size(), "...");
+  }
+  return text;
+}
+
+RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t length, Milliseconds left) {
   const CurlLibrary& curl = curl_library();
   const std::unique_ptr<CURL, std::function<void(CURL*)>> handle(take_handle(), [this](CURL* h) { give_back(h); });
   Body body{{}, length};
   Headers headers;
   char error[CURL_ERROR_SIZE] = "";
   const std::string range = std::to_string(begin) + "-" + std::to_string(begin + length - 1);
-  const auto set = [&](CURLoption option, auto value) { curl.easy_setopt(handle.get(), option, value); };
-  set(CURLOPT_URL, url_.http.c_str());
-  set(CURLOPT_RANGE, range.c_str());
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 1L);
-  set(CURLOPT_MAXREDIRS, kMostRedirects);
-  set(CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds_);
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, stalled_seconds_);
-  set(CURLOPT_USERAGENT, "tandem");
-  set(CURLOPT_WRITEFUNCTION, &receive);
-  set(CURLOPT_WRITEDATA, &body);
-  set(CURLOPT_HEADERFUNCTION, &receive_header);
-  set(CURLOPT_HEADERDATA, &headers);
-  set(CURLOPT_ERRORBUFFER, error);
-  std::unique_ptr<curl_slist, decltype(curl.slist_free_all)> more(nullptr, curl.slist_free_all);
-  const std::string signature = "aws:amz:" + url_.region + ":s3", keys = url_.access_key + ":" + url_.secret_key;
-  if (!url_.access_key.empty()) {
-    set(CURLOPT_AWS_SIGV4, signature.c_str());
-    set(CURLOPT_USERPWD, keys.c_str());
-    more.reset(curl.slist_append(nullptr, "x-amz-content-sha256: UNSIGNED-PAYLOAD"));
-    if (!url_.session_token.empty()) {
-      curl.slist_append(more.get(), ("x-amz-security-token: " + url_.session_token).c_str());
-    }
-    set(CURLOPT_HTTPHEADER, more.get());
+  const bool is_signed = !url_.access_key.empty();
+  const RequestOptions options(curl, handle.get(), url_.shown);
+  TANDEM_CURL_SET(options, CURLOPT_RANGE, range.c_str());
+  TANDEM_CURL_SET(options, CURLOPT_NOSIGNAL, 1L);
+  // Unknown to libcurl before 7.85, which has another option for it.
+  if (curl.easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK) {
+    constexpr auto kProtocols = static_cast<CURLoption>(181);  // CURLOPT_PROTOCOLS, which newer headers warn of
+    options.set(kProtocols, "CURLOPT_PROTOCOLS", static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
   }
-  const CURLcode code = curl.easy_perform(handle.get());
+  // libcurl takes headers along to whatever server a redirect names, and the session token is in one.
+  TANDEM_CURL_SET(options, CURLOPT_FOLLOWLOCATION, is_signed ? 0L : 1L);
+  TANDEM_CURL_SET(options, CURLOPT_MAXREDIRS, kMostRedirects);
+  TANDEM_CURL_SET(options, CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds_);
+  TANDEM_CURL_SET(options, CURLOPT_LOW_SPEED_LIMIT, least_speed_);
+  TANDEM_CURL_SET(options, CURLOPT_LOW_SPEED_TIME, stalled_seconds_);
+  TANDEM_CURL_SET(options, CURLOPT_TIMEOUT_MS, static_cast<long>(left.count()));
+  TANDEM_CURL_SET(options, CURLOPT_NOPROGRESS, 0L);
+  TANDEM_CURL_SET(options, CURLOPT_XFERINFOFUNCTION, &stop_when_interrupted);
+  TANDEM_CURL_SET(options, CURLOPT_USERAGENT, "tandem");
+  TANDEM_CURL_SET(options, CURLOPT_WRITEFUNCTION, &receive);
+  TANDEM_CURL_SET(options, CURLOPT_WRITEDATA, &body);
+  TANDEM_CURL_SET(options, CURLOPT_HEADERFUNCTION, &receive_header);
+  TANDEM_CURL_SET(options, CURLOPT_HEADERDATA, &headers);
+  TANDEM_CURL_SET(options, CURLOPT_ERRORBUFFER, error);
+  curl_slist* more = nullptr;
+  const std::unique_ptr<curl_slist*, std::function<void(curl_slist**)>> freed(
+      &more, [&curl](curl_slist** list) { curl.slist_free_all(*list); });
+  const std::string signature = "aws:amz:" + url_.region + ":s3", keys = url_.access_key + ":" + url_.secret_key;
+  if (is_signed) {
+    TANDEM_CURL_SET(options, CURLOPT_AWS_SIGV4, signature.c_str());
+    TANDEM_CURL_SET(options, CURLOPT_USERPWD, keys.c_str());
+    options.add_header(more, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
+    if (!url_.session_token.empty()) options.add_header(more, "x-amz-security-token: " + url_.session_token);
+    TANDEM_CURL_SET(options, CURLOPT_HTTPHEADER, more);
+  }
+  CURLcode code = CURLE_OK;
   long status = 0;
-  curl.easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+  std::string url = url_.http, elsewhere;
+  for (long redirects = 0;; ++redirects) {
+    body = {{}, length};
+    headers = {};
+    TANDEM_CURL_SET(options, CURLOPT_URL, url.c_str());
+    code = curl.easy_perform(handle.get());
+    status = 0;
+    curl.easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    const char* next = nullptr;
+    if (!is_signed || !is_redirect(status) || redirects == kMostRedirects ||
+        curl.easy_getinfo(handle.get(), CURLINFO_REDIRECT_URL, &next) != CURLE_OK || !next) {
+      break;
+    }
+    const auto from = origin_of(curl, url), to = origin_of(curl, next);
+    if (!from || from != to) {
+      elsewhere = to.value_or("what is no URL");
+      break;
+    }
+    url = next;
+  }
 
   Attempt attempt;
   const auto refused = [&](ErrorCode kind, const std::string& reason) {
@@ -182,6 +276,13 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
     attempt.reason = reason;
     return attempt;
   };
+  if (code == CURLE_ABORTED_BY_CALLBACK) return refused(ErrorCode::kAborted, "nobody waits for it any more");
+  if (is_signed && is_redirect(status)) {
+    return refused(ErrorCode::kInvalidArgument,
+                   "the service answers " + std::to_string(status) +
+                       (elsewhere.empty() ? "" : ", which leads to " + elsewhere + ", and keys go to no other server") +
+                       "; set the bucket's region (AWS_REGION) or endpoint (AWS_ENDPOINT_URL_S3)");
+  }
   if (may_pass(status)) {
     attempt.again = true;
     curl_off_t seconds = 0;  // until then, also where the server says a date, which may be over
@@ -207,7 +308,7 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
     attempt.again = code != CURLE_URL_MALFORMAT && code != CURLE_UNSUPPORTED_PROTOCOL &&
                     code != CURLE_TOO_MANY_REDIRECTS && code != CURLE_PEER_FAILED_VERIFICATION &&
                     code != CURLE_SSL_CACERT_BADFILE;
-    return refused(ErrorCode::kIo, *error ? error : curl.easy_strerror(code));
+    return refused(ErrorCode::kIo, without_secrets(*error ? error : curl.easy_strerror(code)));
   }
   if (status != 200 && status != 206) {
     return refused(ErrorCode::kIo, "the server answers " + std::to_string(status));
@@ -234,17 +335,29 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
 
 RangeReply RangeClient::get(std::uint64_t begin, std::uint64_t length) {
   thread_local std::minstd_rand random(std::random_device{}());
+  const auto end = std::chrono::steady_clock::now() + request_timeout_;
+  const auto left = [end] {
+    return std::chrono::duration_cast<Milliseconds>(end - std::chrono::steady_clock::now());
+  };
   Milliseconds pause = kFirstPause;
   for (int number = 1;; ++number) {
-    Attempt attempt = try_once(begin, length);
+    Attempt attempt = try_once(begin, length, std::max(left(), Milliseconds(1)));
     if (attempt.reply) return *std::move(attempt.reply);
-    if (!attempt.again || number >= attempts_) {
-      throw Error(attempt.code, "cannot read " + url_.shown + ": " + attempt.reason +
-                                    (attempt.again ? " (" + std::to_string(number) + " attempts)" : ""));
-    }
     // Not all ranks at the same moment.
     const Milliseconds jitter{std::uniform_int_distribution<Milliseconds::rep>(0, pause.count() / 2)(random)};
-    std::this_thread::sleep_for(std::max(attempt.pause, pause / 2 + jitter));
+    const Milliseconds wait = std::max(attempt.pause, pause / 2 + jitter);
+    const bool late = attempt.again && left() <= wait;
+    if (!attempt.again || number >= attempts_ || late) {
+      std::string tries;
+      if (attempt.again) tries = " (" + std::to_string(number) + (number == 1 ? " attempt" : " attempts");
+      if (late) tries += " within request_timeout, " + std::to_string(request_timeout_.count()) + " ms";
+      if (attempt.again) tries += ")";
+      throw Error(attempt.code, "cannot read " + url_.shown + ": " + attempt.reason + tries);
+    }
+    if (!sleep_unless_interrupted(wait)) {
+      throw Error(ErrorCode::kAborted, "cannot read " + url_.shown + ": " + attempt.reason +
+                                           "; nobody waits for it any more");
+    }
     pause = std::min<Milliseconds>(2 * pause, kLongestPause);
   }
 }

@@ -1,6 +1,7 @@
 // Ranges of a file over HTTP.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,10 +20,12 @@ struct RangeReply {
   std::string version;  // the ETag, or when it was changed; "" where the server says neither
 };
 
-// Thread-safe. A request that fails for a reason that may pass (no connection, a reply cut off, 408, 429, 5xx) is made
-// again, after a pause of ten seconds at most, also where the server asks for more. Errors: Error(kNotFound) for 404
-// and 410, kUnsupported where a server sends files whole only, kIo for others; all name the URL, and what the server
-// said.
+// Thread-safe. A request that fails for a reason that may pass (no connection, a reply cut off or too slow, 408, 429,
+// 5xx) is made again, after a pause of ten seconds at most, also where the server asks for more. What is signed goes to
+// no other server: redirects are followed within one. Errors: Error(kNotFound) for 404 and 410, kUnsupported where a
+// server sends files whole only, kInvalidArgument where it sends signed requests elsewhere, kLibrary where libcurl
+// cannot do what is asked of it, kAborted where the thread is interrupted (data/interruption.h), kIo for others; all
+// name the URL, without its secrets, and what the server said.
 class RangeClient {
  public:
   // Throws Error(kInvalidArgument) for options that cannot be.
@@ -36,13 +39,15 @@ class RangeClient {
 
  private:
   struct Attempt;
-  Attempt try_once(std::uint64_t begin, std::uint64_t length);
+  Attempt try_once(std::uint64_t begin, std::uint64_t length, std::chrono::milliseconds left);
+  std::string without_secrets(std::string text) const;
   CURL* take_handle();
   void give_back(CURL* handle);
 
   const RemoteUrl url_;
   const int attempts_;
-  const long connect_milliseconds_, stalled_seconds_;
+  const long connect_milliseconds_, stalled_seconds_, least_speed_;
+  const std::chrono::milliseconds request_timeout_;
   std::mutex mutex_;
   std::vector<CURL*> idle_;  // with their connections
 };

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <mutex>
 
-#include "data/fingerprint.h"
 #include "data/remote/range_client.h"
+#include "data/remote/sha256.h"
 #include "data/remote/shared_block_folder.h"
 #include "tandem/error.h"
 
@@ -24,7 +23,7 @@ constexpr std::size_t kRecent = 4;
 class RemoteFile : public DataFile {
  public:
   RemoteFile(const std::string& path, const RemoteOptions& options)
-      : DataFile(path),
+      : DataFile(path, shown_path(path)),
         client_(resolve(path, options), options),
         options_(options),
         folder_(shared_block_folder(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
@@ -32,13 +31,11 @@ class RemoteFile : public DataFile {
     RangeReply first = client_.get(0, kBlock);
     size_ = first.file_size;
     version_ = first.version;
-    Fingerprint name;
-    for (const char c : path + "\n" + version_) name.add(static_cast<unsigned char>(c));
-    name.add(size_);
-    char text[20];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(name.value()));
-    // What a server gives no version of may be another file tomorrow.
-    if (!version_.empty()) block_prefix_ = std::string(text) + "-";
+    // What a server gives no version of may be another file tomorrow. No other path and version have these blocks: a
+    // server could choose versions so that a weaker hash of them is that of another's file.
+    if (!version_.empty()) {
+      block_prefix_ = sha256(path + std::string(1, '\0') + version_ + std::string(1, '\0') + std::to_string(size_)) + "-";
+    }
     auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(first.bytes));
     remember(0, {*bytes, bytes});
   }

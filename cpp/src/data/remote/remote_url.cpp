@@ -1,5 +1,6 @@
 #include "data/remote/remote_url.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tandem/error.h"
@@ -8,6 +9,19 @@ namespace tandem::remote {
 namespace {
 
 constexpr const char* kS3 = "s3://";
+
+// Where parts of a URL lie in its text; of s3://, where a key may have any character, no query is one.
+struct UrlParts {
+  std::size_t user, host, query;  // as far as there is one of each: user == host, query == size()
+};
+
+UrlParts parts_of(const std::string& url) {
+  const std::size_t scheme = url.find("://"), user = scheme == std::string::npos ? 0 : scheme + 3;
+  const std::size_t end = std::min(url.find_first_of("/?#", user), url.size());
+  const std::size_t at = url.substr(user, end - user).rfind('@');
+  const std::size_t query = url.starts_with(kS3) ? url.size() : std::min(url.find_first_of("?#", end), url.size());
+  return {user, at == std::string::npos ? user : user + at + 1, query};
+}
 
 // The first of these that is set, and `otherwise` without any.
 std::string from_environment(std::initializer_list<const char*> names, const std::string& otherwise = "") {
@@ -36,11 +50,11 @@ std::string encode(const std::string& key) {
 RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
   const std::size_t bucket_begin = std::string(kS3).size(), slash = path.find('/', bucket_begin);
   if (slash == std::string::npos || slash == bucket_begin || slash + 1 == path.size()) {
-    throw Error(ErrorCode::kInvalidArgument, path + " is no s3://BUCKET/KEY");
+    throw Error(ErrorCode::kInvalidArgument, shown_path(path) + " is no s3://BUCKET/KEY");
   }
   const std::string bucket = path.substr(bucket_begin, slash - bucket_begin), key = encode(path.substr(slash + 1));
   RemoteUrl url;
-  url.shown = path;
+  url.shown = shown_path(path);
   url.region = options.s3_region.empty() ? from_environment({"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1")
                                          : options.s3_region;
   std::string endpoint =
@@ -59,7 +73,7 @@ RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
   url.session_token = from_environment({"AWS_SESSION_TOKEN"});
   if (!url.access_key.empty() && url.secret_key.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY (to read " + path + ")");
+                "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY (to read " + url.shown + ")");
   }
   return url;
 }
@@ -70,10 +84,25 @@ bool is_remote(const std::string& path) {
   return path.starts_with("http://") || path.starts_with("https://") || path.starts_with(kS3);
 }
 
+std::string shown_path(const std::string& path) {
+  if (!is_remote(path)) return path;
+  const UrlParts parts = parts_of(path);
+  return path.substr(0, parts.user) + path.substr(parts.host, parts.query - parts.host) +
+         (parts.query < path.size() ? "?..." : "");
+}
+
 RemoteUrl resolve(const std::string& path, const RemoteOptions& options) {
-  if (path.starts_with(kS3)) return resolve_s3(path, options);
   RemoteUrl url;
-  url.shown = url.http = path;
+  if (path.starts_with(kS3)) {
+    url = resolve_s3(path, options);
+  } else {
+    url.shown = shown_path(path);
+    url.http = path;
+  }
+  const UrlParts parts = parts_of(url.http);
+  for (std::string secret : {url.http.substr(parts.user, parts.host - parts.user), url.http.substr(parts.query)}) {
+    if (secret.size() > 1) url.secrets.push_back(std::move(secret));
+  }
   return url;
 }
 

@@ -2,20 +2,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tandem/remote_options.h"
 
 namespace tandem::remote {
 
 struct RemoteUrl {
-  std::string shown;  // as the user wrote it
+  std::string shown;  // as shown_path() has it
   std::string http;
   // Of S3, where requests are signed; all empty otherwise.
   std::string region, access_key, secret_key, session_token;
+  std::vector<std::string> secrets;  // parts of `http` that are in no message
 };
 
 // http://, https:// or s3://.
 bool is_remote(const std::string& path);
+
+// A path for messages, which end in logs that others read: of a URL without user and password, and with "?..." for its
+// query, which may be a signature that lets whoever has it in.
+std::string shown_path(const std::string& path);
 
 // Throws Error(kInvalidArgument) for an s3:// without bucket or key.
 RemoteUrl resolve(const std::string& path, const RemoteOptions& options);
