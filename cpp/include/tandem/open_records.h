@@ -43,6 +43,8 @@ struct OpenRecordsOptions {
   // Of decompressed and of fetched chunks that stay in memory, of all files together. Records that are in use count
   // beside them.
   std::uint64_t cache_bytes = 256u << 20;
+  // As RecordIOReaderOptions has it.
+  std::uint64_t most_chunk_bytes = 1u << 30;
   RemoteOptions remote = {};
 };
 
@@ -60,7 +62,8 @@ TANDEM_API std::vector<std::string> expand_record_paths(const std::vector<std::s
 TANDEM_API RecordFormat detect_record_format(const std::string& path);
 
 // The files' records one file after another, in the order of the paths. Files need not be of one format.
-// Errors: those of expand_record_paths() and of the formats; of URLs also Error(kLibrary) without libcurl, kIo for what
+// Errors: those of expand_record_paths() and of the formats; Error(kUnsupported) for a chunk of more than
+// most_chunk_bytes; of URLs also Error(kLibrary) without libcurl, kIo for what
 // the server says after all attempts, kUnsupported for one that sends files whole only, and kDataLoss when reading a
 // file that has become another one.
 TANDEM_API std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths,

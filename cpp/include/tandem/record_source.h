@@ -21,7 +21,8 @@ class TANDEM_API RecordSource {
  public:
   virtual ~RecordSource() = default;
   virtual std::int64_t size() const = 0;
-  // Record `index`, 0 ≤ index < size(). Throws Error naming file, place and what is wrong.
+  // Record `index`, 0 ≤ index < size(). Throws Error naming file, place and what is wrong. Where a mapped file is cut
+  // off while a record of it is used, that reads as zeros, and to read() it once more throws Error(kDataLoss).
   virtual Record read(std::int64_t index) = 0;
   // Where record `index` lies, for messages: "train.recordio, chunk 3, record 17".
   virtual std::string place(std::int64_t index) const = 0;

@@ -83,6 +83,9 @@ struct RecordIOReaderOptions {
   std::optional<RecordIODialect> dialect;
   // Whether FILE.idx is used (write_recordio_index()), and written where there are so many chunks that it saves time.
   bool index = true;
+  // Memory that a compressed chunk may take once it is decompressed; a larger one is Error(kUnsupported). 128 KiB of zstd
+  // or 4 MiB of gzip can become 4 GiB, so raise this for files of whom you trust only.
+  std::uint64_t most_chunk_bytes = 1u << 30;
 };
 
 // Where a chunk lies, as its header says.
@@ -101,7 +104,9 @@ struct RecordIOChunk {
 //
 // Errors: Error(kNotFound) for a missing file, kIo, kOutOfRange for an index, and kDataLoss naming the file, the chunk,
 // its byte offset and what is wrong.
-// Thread-safe. The file must not shrink while it is mapped.
+// Thread-safe. Where the file is cut off while it is mapped, its bytes read as zeros from there on, and asking for a
+// record that has some of them, also once more, is Error(kDataLoss). For that a handler of SIGBUS is installed, which
+// leaves all other faults to the one before it.
 class TANDEM_API RecordIOReader {
  public:
   explicit RecordIOReader(const std::string& path, const RecordIOReaderOptions& options = {});

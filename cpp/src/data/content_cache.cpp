@@ -26,6 +26,16 @@ void ContentCache::put(const void* maker, std::uint64_t number, std::shared_ptr<
   }
 }
 
+void ContentCache::drop(const void* maker, std::uint64_t number) {
+  std::list<Entry> dropped;
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find({maker, number});
+  if (found == by_key_.end()) return;
+  bytes_ -= found->second->bytes;
+  dropped.splice(dropped.end(), entries_, found->second);
+  by_key_.erase(found);
+}
+
 void ContentCache::drop_all_of(const void* maker) {
   const std::lock_guard lock(mutex_);
   const auto begin = by_key_.lower_bound({maker, 0});

@@ -20,6 +20,7 @@ class ContentCache {
   std::shared_ptr<const void> find(const void* maker, std::uint64_t number);
   // Drops others for it. The newest stays even where it alone is larger than the limit.
   void put(const void* maker, std::uint64_t number, std::shared_ptr<const void> content, std::uint64_t bytes);
+  void drop(const void* maker, std::uint64_t number);
   void drop_all_of(const void* maker);
 
  private:

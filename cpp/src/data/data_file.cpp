@@ -14,8 +14,10 @@ class LocalFile : public DataFile {
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<std::int64_t> modified() const override { return file_.modified(); }
   Record read(std::uint64_t offset, std::uint64_t length) override {
+    file_.check(offset, length);
     return {file_.bytes().subspan(offset, length), nullptr};
   }
+  void check(std::uint64_t offset, std::uint64_t length) const override { file_.check(offset, length); }
   std::shared_ptr<DataFile> open_other(const std::string& path) const override {
     return std::make_shared<LocalFile>(path);
   }
@@ -26,8 +28,9 @@ class LocalFile : public DataFile {
 
 }  // namespace
 
-std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options) {
-  if (remote::is_remote(path)) return remote::open_remote_file(path, options);
+std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options,
+                                         std::shared_ptr<ContentCache> cache) {
+  if (remote::is_remote(path)) return remote::open_remote_file(path, options, std::move(cache));
   return std::make_shared<LocalFile>(path);
 }
 

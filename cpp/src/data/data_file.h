@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "data/content_cache.h"
 #include "tandem/record_source.h"
 #include "tandem/remote_options.h"
 
@@ -28,6 +29,8 @@ class DataFile {
   virtual std::optional<std::int64_t> modified() const = 0;
   // Bytes [offset, offset + length), all of which the file has. Without an owner they live as long as the file.
   virtual Record read(std::uint64_t offset, std::uint64_t length) = 0;
+  // Throws where it is known that bytes that read() gave are not those of the file any more: for LostReads.
+  virtual void check(std::uint64_t, std::uint64_t) const {}
   // Another file, an index beside this one, on the same terms.
   virtual std::shared_ptr<DataFile> open_other(const std::string& path) const = 0;
 
@@ -35,7 +38,9 @@ class DataFile {
   const std::string path_, name_;
 };
 
-// A path of this host, or a URL. Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.
-std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options = {});
+// A path of this host, or a URL. `cache` holds what of remote files stays in memory; null: each has a few MiB of its own.
+// Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.
+std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options = {},
+                                         std::shared_ptr<ContentCache> cache = nullptr);
 
 }  // namespace tandem

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-MappedFile::MappedFile(const std::string& path) {
+MappedFile::MappedFile(const std::string& path) : path_(path) {
   const auto fail = [&] {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path + ": " + std::strerror(errno));
@@ -44,11 +44,31 @@ MappedFile::MappedFile(const std::string& path) {
   if (address == MAP_FAILED) fail();
   modified_ = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
   owner_ = status.st_uid;
-  if (address) bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  if (address) {
+    bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
+    watched_ = watch_mapping(address, bytes_.size());
+  }
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+  if (!watched_) return;
+  unwatch_mapping(watched_);
+  munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::fail_lost(std::uint64_t offset, std::uint64_t length) const {
+  const std::string where = path_ + ": bytes " + std::to_string(offset) + " to " + std::to_string(offset + length - 1);
+  struct stat now;
+  const bool there = stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
+  if (there && static_cast<std::uint64_t>(now.st_size) >= offset + length) {
+    throw Error(ErrorCode::kIo, where + " cannot be read from the disk, or were gone for a while; open the file again");
+  }
+  throw Error(ErrorCode::kDataLoss,
+              where + " are gone: the file was cut off while it was read" +
+                  (there ? ", from " + std::to_string(bytes_.size()) + " bytes to " + std::to_string(now.st_size) : "") +
+                  "; restore it and open it again, and replace files that are in use by renaming others to their names");
 }
 
 }  // namespace tandem

@@ -5,10 +5,12 @@
 #include <span>
 #include <string>
 
+#include "data/lost_pages.h"
+
 namespace tandem {
 
 // Throws Error(kNotFound) or Error(kIo) naming the file, kIo also for pipes and devices. Thread-safe after
-// construction.
+// construction. Bytes that the file loses while it is mapped read as zeros, see lost_pages.h.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -17,15 +19,25 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
+  // Throws Error(kDataLoss) or Error(kIo) where it is known that the file has lost some of these bytes: after reading
+  // them, where LostReads says that there is something to look for.
+  void check(std::uint64_t offset, std::uint64_t length) const {
+    if (watched_ && offset + length > watched_->readable.load(std::memory_order_relaxed)) fail_lost(offset, length);
+  }
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
   // The user's number.
   std::uint32_t owner() const { return owner_; }
 
  private:
+  [[noreturn]] void fail_lost(std::uint64_t offset, std::uint64_t length) const;
+
+  const std::string path_;
   std::span<const std::uint8_t> bytes_;
+  WatchedMapping* watched_ = nullptr;  // of what is not empty
   std::int64_t modified_ = 0;
   std::uint32_t owner_ = 0;
+  std::uint64_t device_ = 0, inode_ = 0;
 };
 
 }  // namespace tandem

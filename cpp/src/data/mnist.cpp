@@ -1,6 +1,7 @@
 #include "tandem/mnist.h"
 
 #include "data/formats/formats.h"
+#include "data/lost_pages.h"
 #include "tandem/error.h"
 #include "tandem/recordio.h"
 
@@ -15,8 +16,10 @@ std::int64_t mnist_to_recordio(const std::string& images, const std::string& lab
                                             std::to_string(begin) + " on are not within the " + std::to_string(total) +
                                             " of " + images);
   }
+  const LostReads lost;
   RecordIOWriter writer(output);
   for (std::int64_t i = begin; i < (count == -1 ? total : begin + count); ++i) writer.write(samples->read(i).bytes);
+  lost.require_none(output.c_str());
   writer.close();
   return writer.written();
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "data/data_file.h"
 #include "data/fingerprint.h"
 #include "data/formats/detect.h"
 #include "data/formats/formats.h"
+#include "data/lost_pages.h"
 #include "data/recordio/record_file.h"
 #include "tandem/error.h"
 
@@ -127,6 +129,7 @@ std::unique_ptr<RecordSource> open_file(std::shared_ptr<DataFile> file, const Op
   const RecordFormat format = options.format == RecordFormat::kDetect ? find_format(*file) : options.format;
   RecordIOReaderOptions recordio;
   recordio.index = options.index;
+  recordio.most_chunk_bytes = options.most_chunk_bytes;
   switch (format) {
     case RecordFormat::kDetect:
     case RecordFormat::kMnist:  // is of two files
@@ -203,9 +206,14 @@ std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths
   const auto cache = std::make_shared<ContentCache>(options.cache_bytes);
   std::vector<std::unique_ptr<RecordSource>> parts;
   for (std::size_t i = 0; i < files.size(); i += pairs ? 2 : 1) {
-    auto part = pairs ? formats::open_mnist(open_data_file(files[i], options.remote),
-                                            open_data_file(files[i + 1], options.remote))
-                      : open_file(open_data_file(files[i], options.remote), options, cache);
+    const LostReads lost;
+    const auto file = open_data_file(files[i], options.remote, cache);
+    const auto labels = pairs ? open_data_file(files[i + 1], options.remote, cache) : nullptr;
+    auto part = pairs ? formats::open_mnist(file, labels) : open_file(file, options, cache);
+    if (lost.any()) {
+      file->check(0, file->size());
+      if (labels) labels->check(0, labels->size());
+    }
     if (options.skip > 0) part = std::make_unique<Skipped>(std::move(part), options.skip);
     parts.push_back(std::move(part));
   }

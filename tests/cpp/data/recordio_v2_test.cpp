@@ -10,6 +10,8 @@
 #include "cpp/data/v2_without_records.h"
 #include "crc32c.h"
 #include "data/recordio/record_file.h"
+#include "data/recordio/v2_chunks.h"
+#include "tandem/open_records.h"
 #include "tandem/recordio.h"
 
 namespace tandem::recordio_v2_test {
@@ -233,7 +235,7 @@ TEST(RecordIOV2, EveryTruncationIsFound) {
 // A file on another host, as far as it counts what is fetched of it.
 class CountedFile : public DataFile {
  public:
-  explicit CountedFile(FileBytes bytes) : DataFile("counted"), bytes_(std::move(bytes)) {}
+  explicit CountedFile(FileBytes bytes) : DataFile("counted", "counted"), bytes_(std::move(bytes)) {}
   std::uint64_t size() const override { return bytes_.size(); }
   std::optional<std::int64_t> modified() const override { return {}; }
   Record read(std::uint64_t offset, std::uint64_t length) override {
@@ -248,6 +250,61 @@ class CountedFile : public DataFile {
   const FileBytes bytes_;
 };
 
+// A chunk whose zstd frame is of blocks that repeat one byte, 128 KiB of four bytes.
+FileBytes zeros_in_zstd(std::uint64_t size) {
+  constexpr std::uint32_t kRepeated = 128 << 10;
+  FileBytes frame = {0x28, 0xb5, 0x2f, 0xfd, 0xe0};  // magic; a size of eight bytes follows
+  for (int i = 0; i < 8; ++i) frame.push_back(static_cast<std::uint8_t>(size >> 8 * i));
+  for (std::uint64_t left = size; left > 0; left -= kRepeated) {
+    const std::uint32_t block = kRepeated << 3 | 1 << 1 | (left == kRepeated ? 1 : 0);
+    for (int i = 0; i < 3; ++i) frame.push_back(static_cast<std::uint8_t>(block >> 8 * i));
+    frame.push_back(0);
+  }
+  return frame;
+}
+
+TEST(RecordIOV2, AFewBytesDoNotTakeGigabytes) {
+  const TempDir dir;
+  const std::uint64_t bytes = std::uint64_t{4} << 30;
+  {
+    AtomicFile file(dir / "bomb");
+    recordio::v2::ChunkWriter writer(file, recordio::v2::encode_metadata({}));
+    const FileBytes frame = zeros_in_zstd(bytes);
+    EXPECT_LT(frame.size(), 132u << 10);
+    writer.append(1, Compressor::kZstd, 64, bytes, frame);
+    writer.finish();
+    file.commit();
+  }
+  RecordIOReader reader(dir / "bomb");
+  EXPECT_ERROR(reader[0], ErrorCode::kUnsupported, "bomb: chunk 0", "4294967296", "most_chunk_bytes, 1073741824");
+  EXPECT_ERROR(reader.verify(0), ErrorCode::kUnsupported, "most_chunk_bytes");
+  const auto source = open_records({dir / "bomb"});
+  EXPECT_ERROR(source->read(0), ErrorCode::kUnsupported, "most_chunk_bytes");
+}
+
+TEST(RecordIOV2, AnOptionSaysHowMuchAChunkMayTake) {
+  const TempDir dir;
+  const Records records(2, std::string(1 << 20, 'x'));
+  for (const Compressor compressor : {Compressor::kZstd, Compressor::kGzip, Compressor::kSnappy, Compressor::kNone}) {
+    RecordIOWriterOptions options = options_of(compressor, 4 << 20);
+    options.version = compressor == Compressor::kZstd ? 2 : 1;
+    if (options.version == 1) options.alignment = RecordIOWriterOptions().alignment;
+    write_records(dir / "file", records, options);
+    RecordIOReaderOptions reading;
+    reading.most_chunk_bytes = 2 << 20;
+    RecordIOReader strict(dir / "file", reading);
+    if (compressor == Compressor::kNone) {  // which takes no memory
+      EXPECT_EQ(strict[1].size(), 1u << 20);
+    } else {
+      EXPECT_ERROR(strict[1], ErrorCode::kUnsupported, "most_chunk_bytes, 2097152");
+    }
+    reading.most_chunk_bytes += 4096;
+    RecordIOReader lenient(dir / "file", reading);
+    EXPECT_EQ(lenient[1].size(), 1u << 20);
+    EXPECT_EQ(open_records({dir / "file"}, {.most_chunk_bytes = 3 << 20})->read(1).bytes.size(), 1u << 20);
+  }
+}
+
 TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
   const TempDir dir;
   write_records(dir / "file", Records(100, std::string(10'000, 'x')), options_of(Compressor::kNone, 20'000));
@@ -259,13 +316,13 @@ TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
     recordio::store_u64(bytes.data() + end + 24, chunks);
     recordio::store_u32(bytes.data() + end + 60, crc32c({bytes.data() + end, 60}));
     const auto file = std::make_shared<CountedFile>(std::move(bytes));
-    EXPECT_ERROR(recordio::open_v2(file, nullptr), ErrorCode::kDataLoss, "counted", "trailer");
+    EXPECT_ERROR(recordio::open_v2(file, {}, nullptr), ErrorCode::kDataLoss, "counted", "trailer");
     EXPECT_LT(file->fetched, 1000u) << footer_offset << " " << chunks;
   };
   const std::uint64_t footer = recordio::load_u64(good.data() + end + 8),
                       count = recordio::load_u64(good.data() + end + 24);
   const auto file = std::make_shared<CountedFile>(good);
-  EXPECT_EQ(recordio::open_v2(file, nullptr)->size(), 100);
+  EXPECT_EQ(recordio::open_v2(file, {}, nullptr)->size(), 100);
   EXPECT_LT(file->fetched, 4000u);  // the footer has 3200
   open_with(first_chunk, count);
   open_with(first_chunk, (end - first_chunk - 64) / 32);  // as many as would fill it
@@ -276,6 +333,43 @@ TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
   open_with(footer + 64, count);
   open_with(end, 0);
   open_with(~0ull - 63, count);
+}
+
+// A file on another host, each part of which keeps a block of it alive.
+class BlockFile : public CountedFile {
+ public:
+  using CountedFile::CountedFile;
+  Record read(std::uint64_t offset, std::uint64_t length) override {
+    const Record part = CountedFile::read(offset, length);
+    ++*blocks;
+    return {part.bytes, std::shared_ptr<const void>(part.bytes.data(), [blocks = blocks](const void*) { --*blocks; })};
+  }
+  const std::shared_ptr<std::atomic<int>> blocks = std::make_shared<std::atomic<int>>(0);
+};
+
+TEST(RecordIO, SmallChunksKeepNoBlocks) {
+  const TempDir dir;
+  const Records records = random_records(300, 200, 8);
+  for (const int version : {1, 2}) {
+    RecordIOWriterOptions options = options_of(Compressor::kNone, 100);
+    options.version = version;
+    if (version == 1) options.alignment = RecordIOWriterOptions().alignment;
+    write_records(dir / "file", records, options);
+    const auto file = std::make_shared<BlockFile>(read_file(dir / "file"));
+    const auto opened = recordio::open_record_file(file, {}, std::make_shared<ContentCache>(1 << 20));
+    ASSERT_GT(opened->chunk_count(), 100u);
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        const Record record = opened->record(static_cast<std::int64_t>(i));
+        EXPECT_EQ(std::string(record.bytes.begin(), record.bytes.end()), records[i]);
+      }
+      EXPECT_LE(*file->blocks, 2) << version;
+    }
+    // All of them are in the cache, which counts what they take.
+    const std::uint64_t fetched = file->fetched;
+    for (std::int64_t i = 0; i < opened->size(); ++i) opened->record(i);
+    EXPECT_EQ(file->fetched, fetched);
+  }
 }
 
 TEST(RecordIOV2, ThreadsShareAReaderAndAWriter) {

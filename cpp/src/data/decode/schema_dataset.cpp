@@ -4,7 +4,9 @@
 
 #include "data/formats/detect.h"
 #include "data/loader/stage_clock.h"
+#include "data/lost_pages.h"
 #include "data/recordio/record_file.h"
+#include "data/remote/remote_url.h"
 #include "tandem/error.h"
 #include "tandem/sample_order.h"
 
@@ -48,12 +50,15 @@ class SchemaDataset final : public Dataset {
     BatchBuilder builder(*decoder_, static_cast<std::int64_t>(samples.size()), collating_,
                          std::max<std::int64_t>(rows, 1));
     for (std::size_t i = 0; i < samples.size(); ++i) {
+      const LostReads lost;
       const Record record = read(samples[i]);
       try {
         builder.set(static_cast<std::int64_t>(i), record.bytes, randomness[i]);
       } catch (const Error& error) {
+        if (lost.any()) read(samples[i]);  // throws where it is zeros now
         throw Error(error.code(), "cannot decode " + source_->place(samples[i]) + ": " + error.what());
       }
+      if (lost.any()) read(samples[i]);
     }
     std::vector<at::Tensor> batch = builder.finish().tensors;
     // It has one blank row then.
@@ -115,7 +120,7 @@ SampleSchema schema_of_files(const std::vector<std::string>& paths, const OpenRe
     schema = recordio::open_record_file(std::move(file), reading, nullptr)->metadata().schema;
   }
   if (schema.empty()) {
-    throw Error(ErrorCode::kNotFound, first + " carries no schema, which RecordIO files of version 2 can; give one");
+    throw Error(ErrorCode::kNotFound, remote::shown_path(first) + " carries no schema, which RecordIO files of version 2 can; give one");
   }
   return SampleSchema::parse(schema);
 }

@@ -1,5 +1,6 @@
 #include "data/loader/record_layout.h"
 #include "data/loader/stage_clock.h"
+#include "data/lost_pages.h"
 #include "tandem/dataset.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
@@ -23,6 +24,7 @@ class RecordDataset : public Dataset {
   }
 
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
+    const LostReads lost;
     auto tensors = layout_.allocate(rows, static_cast<std::int64_t>(samples.size()));
     std::vector<std::uint8_t*> to;
     for (const at::Tensor& tensor : tensors) to.push_back(static_cast<std::uint8_t*>(tensor.mutable_data_ptr()));
@@ -45,6 +47,9 @@ class RecordDataset : public Dataset {
     for (std::size_t i = 0; i < mapped.size(); ++i) {
       if (i + kAhead < mapped.size()) fetch(mapped[i + kAhead].bytes);
       layout_.copy(mapped[i].bytes.data(), mapped[i].row, to);
+    }
+    if (lost.any()) {
+      for (const std::int64_t sample : samples) read(sample);  // throws for those that are zeros now
     }
     return tensors;
   }

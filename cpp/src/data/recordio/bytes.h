@@ -55,6 +55,15 @@ struct Damaged {
   std::string reason;
 };
 
+// A part of a file would take more memory than is allowed.
+struct TooLarge {
+  std::uint64_t bytes;
+};
+
+inline void require_at_most(std::uint64_t bytes, std::uint64_t most) {
+  if (bytes > most) throw TooLarge{bytes};
+}
+
 std::string hex(std::uint32_t value);
 
 }  // namespace tandem::recordio

@@ -1,4 +1,5 @@
 #include "data/atomic_file.h"
+#include "data/lost_pages.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
@@ -68,6 +69,7 @@ std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::
                             const std::function<void()>& merged) {
   if (sources.empty()) throw Error(ErrorCode::kInvalidArgument, "no files to merge into " + target + " are given");
   const RecordIOMetadata metadata = check_parts(sources);
+  const LostReads lost;
   AtomicFile file(target);
   std::optional<v2::ChunkWriter> writer;
   if (open_part(sources[0]).records->version() == 2) writer.emplace(file, v2::encode_metadata(metadata));
@@ -79,6 +81,7 @@ std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::
     if (merged) merged();
   }
   if (writer) writer->finish();
+  lost.require_none(target.c_str());
   file.commit();
   return records;
 }

@@ -15,7 +15,24 @@ std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, con
                                              std::shared_ptr<ContentCache> cache) {
   const std::uint64_t size = std::min<std::uint64_t>(file->size(), v2::kMagic.size());
   const bool is_v2 = std::ranges::equal(file->read(0, size).bytes, v2::kMagic);
-  return is_v2 ? open_v2(std::move(file), std::move(cache)) : open_v1(std::move(file), options, std::move(cache));
+  return is_v2 ? open_v2(std::move(file), options, std::move(cache))
+               : open_v1(std::move(file), options, std::move(cache));
+}
+
+void throw_too_large(const std::string& file, std::uint64_t number, std::uint64_t offset, std::uint64_t bytes,
+                     std::uint64_t most) {
+  throw Error(ErrorCode::kUnsupported,
+              file + ": chunk " + std::to_string(number) + " at byte " + std::to_string(offset) + " would take " +
+                  std::to_string(bytes) + " bytes once it is decompressed, more than most_chunk_bytes, " +
+                  std::to_string(most) + "; raise that option if you trust the file");
+}
+
+Record to_keep(Record read) {
+  constexpr std::size_t kFetched = 4u << 20;  // a block of a remote file; longer parts have memory of their own
+  if (!read.owner || read.bytes.size() >= kFetched) return read;
+  const auto memory = std::make_shared<Buffer>(allocate(read.bytes.size()));
+  std::ranges::copy(read.bytes, memory->data.get());
+  return {{memory->data.get(), memory->size}, memory};
 }
 
 }  // namespace recordio

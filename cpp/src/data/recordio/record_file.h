@@ -27,10 +27,18 @@ class RecordFile {
   virtual std::uint64_t fingerprint() const = 0;
 };
 
+// Throws Error(kUnsupported) that names file, chunk and the option that allows it.
+[[noreturn]] void throw_too_large(const std::string& file, std::uint64_t number, std::uint64_t offset,
+                                  std::uint64_t bytes, std::uint64_t most);
+// What of a plain chunk is kept, as memory that has nothing but it: a part of a block that was fetched would keep the
+// whole block, which nobody counts. Where `read` lies in a map it stays there.
+Record to_keep(Record read);
+
 // Without a cache, whatever was made of a chunk stays as long as the file, and records have no owners.
 std::unique_ptr<RecordFile> open_v1(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
                                     std::shared_ptr<ContentCache> cache);
-std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache);
+std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                    std::shared_ptr<ContentCache> cache);
 // Of the version that the file's first bytes say.
 std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
                                              std::shared_ptr<ContentCache> cache);

@@ -6,6 +6,7 @@
 
 #include "crc32c.h"
 #include "data/atomic_file.h"
+#include "data/lost_pages.h"
 #include "data/mapped_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
@@ -63,7 +64,7 @@ GoodChunk check_v1_chunk(Bytes rest, RecordIODialect dialect) {
   const Bytes stored = rest.subspan(kHeaderBytes, header.stored_size);
   check_payload(stored, header.checksum, dialect);
   Buffer memory;
-  index_records(decompress(stored, header.compressor, dialect, memory), header.records);
+  index_records(decompress(stored, header.compressor, dialect, v2::kMostContent, memory), header.records);
   return {kHeaderBytes + header.stored_size, header.records};
 }
 
@@ -200,7 +201,10 @@ RecordIORepair repair(Bytes bytes, std::optional<RecordIODialect> dialect, Atomi
 }  // namespace
 
 RecordIORepair recordio::scan_damage(const std::string& file, std::optional<RecordIODialect> dialect) {
-  return repair(MappedFile(file).bytes(), dialect, nullptr);
+  const LostReads lost;
+  const RecordIORepair report = repair(MappedFile(file).bytes(), dialect, nullptr);
+  lost.require_none("a report of damage");
+  return report;
 }
 
 RecordIORepair repair_recordio(const std::string& source, const std::string& target) {
@@ -208,12 +212,14 @@ RecordIORepair repair_recordio(const std::string& source, const std::string& tar
   if (std::filesystem::equivalent(source, target, ignored)) {
     throw Error(ErrorCode::kInvalidArgument, source + " cannot be repaired in place; give another file to write");
   }
+  const LostReads lost;
   const MappedFile file(source);
   AtomicFile written(target);
   const RecordIORepair report = repair(file.bytes(), {}, &written);
   if (report.chunks == 0 && !report.lost.empty()) {  // a whole file may have no records
     throw Error(ErrorCode::kDataLoss, source + " has no whole chunk of RecordIO: nothing can be kept");
   }
+  lost.require_none(target.c_str());
   written.commit();
   return report;
 }

@@ -26,6 +26,7 @@ class V1File : public RecordFile {
  public:
   V1File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<ContentCache> cache)
       : file_(std::move(file)),
+        most_chunk_bytes_(options.most_chunk_bytes),
         index_(find_chunks(*file_, options)),
         contents_(index_.chunks.size(), std::move(cache)) {}
 
@@ -48,6 +49,7 @@ class V1File : public RecordFile {
   V1Content load(std::size_t number) const;
 
   const std::shared_ptr<DataFile> file_;
+  const std::uint64_t most_chunk_bytes_;
   const V1Index index_;
   ChunkContents<V1Content> contents_;
   const RecordIOMetadata metadata_;
@@ -60,14 +62,19 @@ V1Content V1File::load(std::size_t number) const {
     check_header(*file_, chunk, index_.dialect);
     content.stored = file_->read(chunk.offset + kHeaderBytes, chunk.stored_size);
     if (chunk.compressor == Compressor::kNone) {
+      content.stored = to_keep(std::move(content.stored));
       content.payload = content.stored.bytes;
       content.offsets = check_and_index(content.payload, chunk.checksum, chunk.records, index_.dialect);
     } else {
       check_payload(content.stored.bytes, chunk.checksum, index_.dialect);
-      content.payload = decompress(content.stored.bytes, chunk.compressor, index_.dialect, content.decompressed);
+      content.payload = decompress(content.stored.bytes, chunk.compressor, index_.dialect, most_chunk_bytes_,
+                                   content.decompressed);
       content.offsets = index_records(content.payload, chunk.records);
     }
+  } catch (const TooLarge& what) {
+    throw_too_large(file_->name(), number, chunk.offset, what.bytes, most_chunk_bytes_);
   } catch (const Damaged& what) {
+    file_->check(chunk.offset, kHeaderBytes + chunk.stored_size);
     throw_damaged_chunk(file_->name(), number, chunk.offset, what.reason);
   }
   if (content.decompressed.data) content.stored = {};
@@ -88,6 +95,10 @@ Record V1File::record(std::int64_t index) {
   auto held = content(number);
   const std::vector<std::uint32_t>& offsets = held.content->offsets;
   const auto i = static_cast<std::size_t>(index - index_.chunks[number].first_record);
+  // Verified when it was loaded, but a map follows the file.
+  if (!held.owner && !held.content->decompressed.data) {
+    file_->check(index_.chunks[number].offset + kHeaderBytes + offsets[i], offsets[i + 1] - 4 - offsets[i]);
+  }
   return {held.content->payload.subspan(offsets[i], offsets[i + 1] - 4 - offsets[i]), std::move(held.owner)};
 }
 

@@ -187,12 +187,13 @@ void check_payload(Bytes stored, std::uint32_t checksum, RecordIODialect dialect
   compare_checksums(payload_checksum(stored, dialect), checksum);
 }
 
-Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, Buffer& memory) {
+Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, std::uint64_t most, Buffer& memory) {
   if (compressor == Compressor::kNone) return stored;
   if (compressor == Compressor::kGzip) {
-    memory = gzip_decompress(stored);
+    memory = gzip_decompress(stored, most);
   } else {
-    memory = dialect == RecordIODialect::kPyRecordIO ? snappy_block_decompress(stored) : snappy_decompress(stored);
+    memory = dialect == RecordIODialect::kPyRecordIO ? snappy_block_decompress(stored, most)
+                                                   : snappy_decompress(stored, most);
   }
   return {memory.data.get(), memory.size};
 }
@@ -216,13 +217,14 @@ std::vector<std::uint8_t> snappy_compress(Bytes payload) {
   return stored;
 }
 
-Buffer snappy_decompress(Bytes stored) {
+Buffer snappy_decompress(Bytes stored, std::uint64_t most) {
   if (stored.size() < sizeof kStreamIdentifier || stored[0] != kStreamIdentifier[0]) {
     throw Damaged{"its Snappy data does not begin with a stream identifier"};
   }
   std::uint64_t total = 0;
   for_each_data_frame(stored, [&](const Frame& frame) { total += plain_size(frame); });
   if (total > 0xffffffffu) throw Damaged{"its payload would exceed 4 GiB"};
+  require_at_most(total, most);
   Buffer payload = allocate(total);
   std::size_t at = 0;
   for_each_data_frame(stored, [&](const Frame& frame) {
@@ -243,13 +245,14 @@ Buffer snappy_decompress(Bytes stored) {
   return payload;
 }
 
-Buffer snappy_block_decompress(Bytes stored) {
+Buffer snappy_block_decompress(Bytes stored, std::uint64_t most) {
   const auto* from = reinterpret_cast<const char*>(stored.data());
   std::size_t size = 0;
   if (!snappy::GetUncompressedLength(from, stored.size(), &size)) {
     throw Damaged{"its Snappy data does not begin with a length"};
   }
   if (size > stored.size() * kMaxSnappyRatio) throw Damaged{"its Snappy data declares an impossible size"};
+  require_at_most(size, most);
   Buffer payload = allocate(size);
   if (!snappy::RawUncompress(from, stored.size(), reinterpret_cast<char*>(payload.data.get()))) {
     throw Damaged{"its Snappy data does not decompress"};
@@ -267,7 +270,7 @@ std::vector<std::uint8_t> gzip_compress(Bytes payload) {
   return stored;
 }
 
-Buffer gzip_decompress(Bytes stored) {
+Buffer gzip_decompress(Bytes stored, std::uint64_t most) {
   const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decompressor(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   if (!decompressor) throw std::bad_alloc();
@@ -275,6 +278,7 @@ Buffer gzip_decompress(Bytes stored) {
   // The last four bytes are the size of the last member, and writers make one member only.
   const std::uint64_t declared = load_u32(stored.data() + stored.size() - 4);
   if (declared > stored.size() * kMaxDeflateRatio) throw Damaged{"its gzip data declares an impossible size"};
+  require_at_most(declared, most);
   Buffer payload = allocate(declared);
   std::size_t consumed = 0;
   std::size_t produced = 0;

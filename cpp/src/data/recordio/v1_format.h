@@ -22,11 +22,11 @@ inline void append_u32(std::vector<std::uint8_t>& bytes, std::uint32_t value) {
 std::vector<std::uint8_t> snappy_compress(Bytes payload);
 std::vector<std::uint8_t> gzip_compress(Bytes payload);
 
-// Throw Damaged. None allocates more than the data's own declarations add up to, and those are checked against what
-// data of that size can expand to.
-Buffer snappy_decompress(Bytes stored);
-Buffer snappy_block_decompress(Bytes stored);
-Buffer gzip_decompress(Bytes stored);
+// Throw Damaged, and TooLarge for more than `most` bytes. None allocates more than the data's own declarations add up
+// to, and those are checked against what data of that size can expand to.
+Buffer snappy_decompress(Bytes stored, std::uint64_t most);
+Buffer snappy_block_decompress(Bytes stored, std::uint64_t most);
+Buffer gzip_decompress(Bytes stored, std::uint64_t most);
 
 struct ChunkHeader {
   std::uint32_t checksum;  // of the stored payload
@@ -41,8 +41,8 @@ ChunkHeader decode_header(Bytes header, std::uint64_t rest, RecordIODialect dial
 std::uint32_t payload_checksum(Bytes stored, RecordIODialect dialect);
 // Throws Damaged.
 void check_payload(Bytes stored, std::uint32_t checksum, RecordIODialect dialect = RecordIODialect::kOriginal);
-// The payload: stored bytes themselves, or decompressed into `memory`. Throws Damaged.
-Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, Buffer& memory);
+// The payload: stored bytes themselves, or decompressed into `memory`. Throws Damaged and TooLarge.
+Bytes decompress(Bytes stored, Compressor compressor, RecordIODialect dialect, std::uint64_t most, Buffer& memory);
 
 // The first record begins at its length, at payload[0]; offsets[i] is where record i's bytes begin, offsets[count] is
 // payload.size() + 4, so that record i ends at offsets[i + 1] - 4. Throws Damaged unless `count` records fill the

@@ -29,7 +29,8 @@ struct Chunk {
 
 class V2File : public RecordFile {
  public:
-  V2File(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache) : file_(std::move(file)) {
+  V2File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<ContentCache> cache)
+      : file_(std::move(file)), most_chunk_bytes_(options.most_chunk_bytes) {
     open();
     contents_.emplace(chunks_.size(), std::move(cache));
   }
@@ -59,6 +60,7 @@ class V2File : public RecordFile {
   V2Content load(std::size_t number) const;
 
   const std::shared_ptr<DataFile> file_;
+  const std::uint64_t most_chunk_bytes_;
   FileHeader header_;
   std::vector<Chunk> chunks_;
   std::optional<ChunkContents<V2Content>> contents_;
@@ -136,7 +138,11 @@ V2Content V2File::load(std::size_t number) const {
   const Chunk& chunk = chunks_[number];
   V2Content content;
   try {
+    // A writer keeps compressed bytes only where they are fewer.
+    const bool compressed = chunk.content_bytes != chunk.stored_bytes;
+    if (compressed) require_at_most(chunk.content_bytes, most_chunk_bytes_);
     content.stored = file_->read(chunk.offset, kBlock + padded(chunk.stored_bytes));
+    if (!compressed) content.stored = to_keep(std::move(content.stored));
     const ChunkHeader header = check_chunk(content.stored.bytes, 0);
     if (header.type != ChunkType::kRecords || header.sync != header_.sync ||
         header.stored_bytes != chunk.stored_bytes || header.content_bytes != chunk.content_bytes ||
@@ -146,7 +152,10 @@ V2Content V2File::load(std::size_t number) const {
     }
     const Bytes bytes = chunk_content(content.stored.bytes, 0, header, content.decompressed);
     content.table = RecordTable(bytes, header.records, header.alignment);
+  } catch (const TooLarge& what) {
+    throw_too_large(file_->name(), number, chunk.offset, what.bytes, most_chunk_bytes_);
   } catch (const Damaged& what) {
+    file_->check(chunk.offset, kBlock + padded(chunk.stored_bytes));
     throw Error(ErrorCode::kDataLoss, file_->name() + ": chunk " + std::to_string(number) + " at byte " +
                                           std::to_string(chunk.offset) + " is damaged: " + what.reason +
                                           "; restore the file, or keep its good chunks with `tandem record repair`");
@@ -168,14 +177,21 @@ Record V2File::record(std::int64_t index) {
   const std::size_t number = chunk_of(index);
   auto held = content(number);
   const auto i = static_cast<std::uint64_t>(index - chunks_[number].first_record);
-  return {held.content->table[i], std::move(held.owner)};
+  const Bytes bytes = held.content->table[i];
+  // Verified when it was loaded, but a map follows the file.
+  if (!held.owner && !held.content->decompressed.data) {
+    const auto at = static_cast<std::uint64_t>(bytes.data() - held.content->stored.bytes.data());
+    file_->check(chunks_[number].offset + at, bytes.size());
+  }
+  return {bytes, std::move(held.owner)};
 }
 
 }  // namespace
 }  // namespace v2
 
-std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, std::shared_ptr<ContentCache> cache) {
-  return std::make_unique<v2::V2File>(std::move(file), std::move(cache));
+std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
+                                    std::shared_ptr<ContentCache> cache) {
+  return std::make_unique<v2::V2File>(std::move(file), options, std::move(cache));
 }
 
 }  // namespace tandem::recordio

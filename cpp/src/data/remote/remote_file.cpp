@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <mutex>
 
 #include "data/remote/range_client.h"
@@ -17,15 +18,16 @@ using Bytes = std::span<const std::uint8_t>;
 constexpr std::uint64_t kBlock = 4u << 20;
 // Neighbouring blocks are asked for at once, so many.
 constexpr std::uint64_t kMostBlocksAtOnce = 16;
-// So many that were read last stay in memory, for headers that are walked over.
+// So many that were fetched last stay in memory, for headers that are walked over.
 constexpr std::size_t kRecent = 4;
 
 class RemoteFile : public DataFile {
  public:
-  RemoteFile(const std::string& path, const RemoteOptions& options)
+  RemoteFile(const std::string& path, const RemoteOptions& options, std::shared_ptr<ContentCache> cache)
       : DataFile(path, shown_path(path)),
         client_(resolve(path, options), options),
         options_(options),
+        memory_(cache ? std::move(cache) : std::make_shared<ContentCache>(kRecent * kBlock)),
         folder_(shared_block_folder(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
                                     options.cache_bytes ? *options.cache_bytes : default_cache_bytes())) {
     RangeReply first = client_.get(0, kBlock);
@@ -39,11 +41,12 @@ class RemoteFile : public DataFile {
     auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(first.bytes));
     remember(0, {*bytes, bytes});
   }
+  ~RemoteFile() override { memory_->drop_all_of(this); }
 
   std::uint64_t size() const override { return size_; }
   std::optional<std::int64_t> modified() const override { return {}; }
   std::shared_ptr<DataFile> open_other(const std::string& path) const override {
-    return open_remote_file(path, options_);
+    return open_remote_file(path, options_, memory_);
   }
 
   Record read(std::uint64_t offset, std::uint64_t length) override {
@@ -74,22 +77,17 @@ class RemoteFile : public DataFile {
 
   RangeClient client_;
   const RemoteOptions options_;
+  const std::shared_ptr<ContentCache> memory_;  // for blocks as Records, by number
   const std::shared_ptr<BlockFolder> folder_;
   std::uint64_t size_ = 0;
   std::string version_, block_prefix_;
   std::array<std::mutex, 16> fetching_;  // a block's is that of its number
   std::mutex mutex_;
-  std::array<std::pair<std::uint64_t, Record>, kRecent> recent_;
-  std::size_t oldest_ = 0;
+  std::deque<std::uint64_t> recent_;  // blocks that are in memory, unless others took their place there
 };
 
 std::optional<Record> RemoteFile::find(std::uint64_t block) {
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [number, content] : recent_) {
-      if (number == block && content.owner) return content;
-    }
-  }
+  if (const auto known = memory_->find(this, block)) return *static_cast<const Record*>(known.get());
   if (block_prefix_.empty()) return {};
   auto found = folder_->find(block_prefix_ + std::to_string(block));
   if (!found || found->bytes.size() != bytes_of(block)) return {};
@@ -98,9 +96,14 @@ std::optional<Record> RemoteFile::find(std::uint64_t block) {
 }
 
 void RemoteFile::remember(std::uint64_t block, Record content) {
+  const std::uint64_t bytes = content.bytes.size();
+  memory_->put(this, block, std::make_shared<const Record>(std::move(content)), bytes);
   const std::lock_guard lock(mutex_);
-  recent_[oldest_] = {block, std::move(content)};
-  oldest_ = (oldest_ + 1) % kRecent;
+  std::erase(recent_, block);
+  recent_.push_back(block);
+  if (recent_.size() <= kRecent) return;
+  memory_->drop(this, recent_.front());
+  recent_.pop_front();
 }
 
 Record RemoteFile::fetch(std::uint64_t first, std::uint64_t last) {
@@ -130,8 +133,9 @@ Record RemoteFile::request(std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options) {
-  return std::make_shared<RemoteFile>(path, options);
+std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options,
+                                           std::shared_ptr<ContentCache> cache) {
+  return std::make_shared<RemoteFile>(path, options, std::move(cache));
 }
 
 }  // namespace tandem::remote

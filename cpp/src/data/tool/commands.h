@@ -2,8 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace tandem::data_tool {
+
+// Before `output` is said to be whole: throws Error(kDataLoss) where a file was cut off while it was read.
+void require_all_read(const std::string& output);
 
 // inspect_commands.cpp: what reads only
 void add_info(CLI::App& record);

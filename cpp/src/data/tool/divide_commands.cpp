@@ -70,6 +70,7 @@ void add_split(CLI::App& record) {
       const std::string path = files.path(part);
       RecordIOWriter writer(path, options);
       for (const std::int64_t end = at + count; at < end; ++at, progress.add()) writer.write(source->read(at).bytes);
+      require_all_read(path);
       writer.close();
       std::printf("%s: %" PRId64 " records\n", path.c_str(), count);
     }

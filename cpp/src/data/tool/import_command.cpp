@@ -146,6 +146,7 @@ void write_images(const Images& images, const Output& output, const std::string&
     writer.write(encode(image, content.bytes));
     progress.add();
   }
+  require_all_read(output.path());
   writer.close();
   std::printf("%s: %" PRId64 " records", output.path().c_str(), writer.written());
   if (!images.classes.empty()) std::printf(" of %zu classes", images.classes.size());
@@ -161,6 +162,7 @@ void write_mnist(const std::string& one, const std::string& other, const Output&
   RecordIOWriter writer(output.path(), output.options());
   Progress progress(output.path(), source->size());
   for (std::int64_t i = 0; i < source->size(); ++i, progress.add()) writer.write(source->read(i).bytes);
+  require_all_read(output.path());
   writer.close();
   std::printf("%s: %" PRId64 " records\n", output.path().c_str(), writer.written());
 }

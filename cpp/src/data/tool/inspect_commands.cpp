@@ -72,6 +72,7 @@ void add_cat(CLI::App& record) {
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       throw Error(ErrorCode::kIo, "standard output cannot be written");
     }
+    require_all_read("what was written");
   });
 }
 

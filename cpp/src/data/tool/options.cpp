@@ -23,12 +23,16 @@ void Input::add_to(CLI::App& command) {
   command.add_option("--skip", skip_, "Records to leave out at the beginning of each file")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  command.add_option("--most-chunk-mb", most_chunk_mb_, "Memory that a chunk may take once it is decompressed")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 4096.0));
 }
 
 OpenRecordsOptions Input::options() const {
   OpenRecordsOptions options;
   options.format = record_format(format_);
   options.skip = skip_;
+  options.most_chunk_bytes = static_cast<std::uint64_t>(most_chunk_mb_ * (1 << 20));
   return options;
 }
 

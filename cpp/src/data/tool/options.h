@@ -26,6 +26,7 @@ class Input {
   std::vector<std::string> paths_;
   std::string format_ = "detect";
   std::int64_t skip_ = 0;
+  double most_chunk_mb_ = 1024;
 };
 
 // The first record and how many follow it.

@@ -92,13 +92,17 @@ void verify_others(const std::string& name, const std::vector<std::string>& file
 }
 
 void verify_file(const std::string& file, const OpenRecordsOptions& options, unsigned threads) {
+  RecordIOReaderOptions recordio;
+  recordio.most_chunk_bytes = options.most_chunk_bytes;
   switch (options.format == RecordFormat::kDetect ? detect_record_format(file) : options.format) {
     case RecordFormat::kRecordIO:
-      return verify_recordio(file, {}, threads);
+      return verify_recordio(file, recordio, threads);
     case RecordFormat::kPaddle:
-      return verify_recordio(file, {RecordIODialect::kPaddle}, threads);
+      recordio.dialect = RecordIODialect::kPaddle;
+      return verify_recordio(file, recordio, threads);
     case RecordFormat::kPyRecordIO:
-      return verify_recordio(file, {RecordIODialect::kPyRecordIO}, threads);
+      recordio.dialect = RecordIODialect::kPyRecordIO;
+      return verify_recordio(file, recordio, threads);
     default:
       return verify_others(file, {file}, options, threads);
   }

@@ -19,6 +19,7 @@ namespace tandem::data_tool {
 namespace {
 
 void close_and_say(RecordIOWriter& writer, const std::string& path) {
+  require_all_read(path);
   writer.close();
   std::printf("%s: %" PRId64 " records\n", path.c_str(), writer.written());
 }
@@ -61,6 +62,7 @@ std::unique_ptr<RecordSource> with_records_in_place(std::unique_ptr<RecordSource
   plain.alignment = 1;
   RecordIOWriter writer(scratch->path(), plain);
   copy(*source, writer, scratch->path());
+  require_all_read(output);
   writer.close();
   return open_records({scratch->path()});
 }
@@ -136,6 +138,7 @@ void add_convert(CLI::App& record) {
       const auto sink = formats::make_sink(record_format(flags->to), file);
       copy_with([&](recordio::Bytes record) { sink->add(record); });
       sink->finish();
+      require_all_read(output);
       file.commit();
       std::printf("%s: %" PRId64 " records\n", output.c_str(), end - begin);
     }

@@ -1,0 +1,108 @@
+#include "data/lost_pages.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <string>
+
+#include "tandem/error.h"
+
+namespace tandem {
+namespace {
+
+std::atomic<WatchedMapping*> watched_mappings{nullptr};
+std::atomic<std::uint64_t> lost_pages{0};
+std::mutex watching;            // of changes
+struct sigaction previous_bus;  // set before the handler is installed, and never again
+
+// In a signal handler: atomics and system calls only.
+bool replace_lost_pages(std::uintptr_t address) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (WatchedMapping* one = watched_mappings.load(std::memory_order_acquire); one; one = one->next) {
+    const std::uintptr_t end = one->end.load(std::memory_order_acquire), begin = one->begin.load();
+    if (address < begin || address >= end || one->end.load() != end) continue;
+    const std::uintptr_t first = address / page * page;
+    // Before there are zeros: whoever reads them without a fault of its own finds them counted.
+    std::uint64_t readable = one->readable.load();
+    while (readable > first - begin && !one->readable.compare_exchange_weak(readable, first - begin)) {
+    }
+    lost_pages.fetch_add(1);
+    // To the end at once: so few mappings come of it, however many pages are read.
+    return ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, PROT_READ,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+  }
+  return false;
+}
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  const bool is_fault = info->si_code > 0;  // rather than sent by somebody
+  const bool replaced =
+      info->si_code == BUS_ADRERR && replace_lost_pages(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  errno = error;
+  if (replaced) return;
+  if (previous_bus.sa_flags & SA_SIGINFO) {
+    previous_bus.sa_sigaction(signal, info, context);
+  } else if (previous_bus.sa_handler == SIG_IGN && !is_fault) {
+    return;
+  } else if (previous_bus.sa_handler == SIG_IGN || previous_bus.sa_handler == SIG_DFL) {
+    // A fault happens again when this returns, and then ends the process, where it was.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGBUS, &standard, nullptr);
+    if (!is_fault) ::raise(SIGBUS);
+  } else {
+    previous_bus.sa_handler(signal);
+  }
+}
+
+void install_bus_handler() {
+  ::sigaction(SIGBUS, nullptr, &previous_bus);
+  struct sigaction ours {};
+  ours.sa_sigaction = &on_bus_error;
+  ours.sa_mask = previous_bus.sa_mask;
+  // On the stack that a thread has for signals: Go's threads run on small ones otherwise.
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous_bus.sa_flags & (SA_NODEFER | SA_RESTART));
+  ::sigaction(SIGBUS, &ours, nullptr);
+}
+
+}  // namespace
+
+WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
+  const std::lock_guard lock(watching);
+  static const bool installed = (install_bus_handler(), true);
+  static_cast<void>(installed);
+  WatchedMapping* free = watched_mappings.load();
+  while (free && free->end.load() != 0) free = free->next;
+  if (!free) {
+    free = new WatchedMapping;
+    free->next = watched_mappings.load();
+    watched_mappings.store(free, std::memory_order_release);
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  free->readable = bytes;
+  free->begin = begin;
+  free->end.store(begin + bytes, std::memory_order_release);
+  return free;
+}
+
+void unwatch_mapping(WatchedMapping* mapping) {
+  const std::lock_guard lock(watching);
+  mapping->end = 0;
+}
+
+std::uint64_t lost_page_count() {
+  return lost_pages.load();
+}
+
+void LostReads::require_none(const char* what) const {
+  if (!any()) return;
+  throw Error(ErrorCode::kDataLoss, std::string(what) +
+                                        " is not made: a file was cut off, or its disk failed, while it was read; "
+                                        "restore it and begin again");
+}
+
+}  // namespace tandem
