@@ -31,6 +31,10 @@ type DynamicOptions struct {
 	PinMemory  bool
 	Device     gotorch.Device
 
+	// As in [Options]. A part counts as computed without what was left out of it.
+	OnIOError OnIOError
+	IORetry   time.Duration
+
 	ShuffleBlock, ShuffleWindow int     // as in [Options], …
 	Sampler                     Sampler // … and this
 
@@ -179,7 +183,7 @@ func (o DynamicOptions) raw() (c.DynamicLoaderOptions, error) {
 		LostAfterMS: milliseconds(o.LostAfter, 30*time.Second), TimeoutMS: milliseconds(o.Timeout, 5*time.Minute),
 		Name: o.Name, Generation: or(o.Generation, 1), Rank: o.Rank, WorldSize: or(o.WorldSize, 1), State: o.State,
 		Quarantine: string(quarantine), PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory,
-		Device: nativeDevice(o.Device),
+		Device: nativeDevice(o.Device), OnIOError: int32(o.OnIOError), IORetryMS: orNone(o.IORetry),
 	}, err
 }
 

@@ -16,12 +16,18 @@ type FileOptions struct {
 	// Bytes of decompressed and of fetched chunks in memory, of all files together; unset: 256 MiB.
 	MemoryBytes gotorch.Opt[int]
 
+	// Bytes that a compressed chunk of RecordIO may take once it is decompressed, or ErrUnsupported: a few KB may become
+	// gigabytes. 0: 1 GiB.
+	MostChunkBytes int
+
 	// What follows is for http://, https:// and s3://. The latter are signed with AWS_ACCESS_KEY_ID,
 	// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment.
 
 	Attempts       int           // how often a request is made before its failure is an error; 0: 6
 	ConnectTimeout time.Duration // for the connection of one attempt; 0: 15 s
-	StallTimeout   time.Duration // how long a reply may stand still, in whole seconds, rounded up; 0: 30 s
+	StallTimeout   time.Duration // how long a reply may stand still, or be slower than LeastSpeed, in whole seconds; 0: 30 s
+	LeastSpeed     int           // bytes a second; 0: 1024
+	RequestTimeout time.Duration // of a request with all its attempts; 0: ten minutes
 
 	// Where what was fetched is kept for later runs, and how much of it, about; 0 bytes: nothing is kept. Unset:
 	// TANDEM_CACHE_DIR, else $XDG_CACHE_HOME/tandem, else ~/.cache/tandem; TANDEM_CACHE_BYTES, else 10 GiB.
@@ -39,5 +45,7 @@ func (o FileOptions) raw() c.OpenRecordsOptions {
 		S3Endpoint: o.S3Endpoint, S3Region: o.S3Region,
 		ConnectTimeoutMS: milliseconds(o.ConnectTimeout, 15*time.Second),
 		StallTimeoutMS:   milliseconds(o.StallTimeout, 30*time.Second),
+		MostChunkBytes:   o.MostChunkBytes, LeastSpeed: o.LeastSpeed,
+		RequestTimeoutMS: milliseconds(o.RequestTimeout, 10*time.Minute),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -68,6 +69,34 @@ type Options struct {
 	// is current for who takes a batch waits for the copies, and the CPU does not. What is on the GPU counts for
 	// PrefetchBytes, and what is not copied yet. ErrUnsupported in a process without CUDA, ErrOutOfRange past the last GPU.
 	Device gotorch.Device
+
+	// Where samples cannot be read, though nothing is known to be wrong with them, and for how long that is tried again
+	// (0: three minutes, less: not at all): an outage of minutes is no end of a run.
+	OnIOError OnIOError
+	IORetry   time.Duration
+	// How long a batch is waited for before ErrTimeout; asking again waits for it again. 0: half an hour, less: no limit.
+	Timeout time.Duration
+}
+
+// OnIOError is what a loader does where files, or the servers that they are on, cannot be read. None of it counts
+// against a sample, as only what is wrong with the data itself does.
+type OnIOError int32
+
+const (
+	// RetryIO tries again, with growing pauses, as long as IORetry says; then it is an error.
+	RetryIO OnIOError = iota
+	// SkipIO tries again as long, and then leaves the samples that still cannot be read out of their batch, this time.
+	SkipIO
+	// FailIO is an error at once.
+	FailIO
+)
+
+// In milliseconds: 0 is the default, and less than that -1, which is none.
+func orNone(d time.Duration) int64 {
+	if d < 0 {
+		return -1
+	}
+	return milliseconds(d, 0)
 }
 
 // Batch is this rank's part of a global batch.
@@ -211,6 +240,7 @@ func (o Options) raw(shuffle bool) c.LoaderOptions {
 		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
 		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
 		PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory, Device: nativeDevice(o.Device),
+		OnIOError: int32(o.OnIOError), IORetryMS: orNone(o.IORetry), TimeoutMS: orNone(o.Timeout),
 	}
 }
 

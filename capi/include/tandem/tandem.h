@@ -1377,6 +1377,15 @@ enum {
   TDM_TAIL_EVEN = 5,   /* filled up so far only that all ranks get equally many, which depends on their number */
 };
 
+/* What a loader does where samples cannot be read (errors TDM_ERROR_IO and TDM_ERROR_TIMEOUT of files and servers),
+ * though nothing is known to be wrong with them; frozen numbers. Nothing of that counts against a sample. */
+typedef int32_t tdm_on_io_error;
+enum {
+  TDM_ON_IO_ERROR_RETRY = 0, /* tries again, with growing pauses, for io_retry_ms; then it is an error */
+  TDM_ON_IO_ERROR_SKIP = 1,  /* the same, but then leaves samples that still cannot be read out, this time */
+  TDM_ON_IO_ERROR_FAIL = 2,  /* an error at once */
+};
+
 typedef struct tdm_loader_options {
   size_t struct_size;
   int64_t batch_size; /* of each rank, or of all together: see global_batch */
@@ -1404,10 +1413,15 @@ typedef struct tdm_loader_options {
                              tdm_loader_next() is called waits for the copies, not the CPU. What is on the GPU counts
                              for prefetch_bytes, and what is not copied yet. TDM_ERROR_UNSUPPORTED in a process without
                              CUDA, TDM_ERROR_OUT_OF_RANGE past the last GPU */
+  tdm_on_io_error on_io_error;
+  int32_t reserved_3;
+  int64_t io_retry_ms;    /* for how long what cannot be read is tried again; 0: three minutes, -1: not at all */
+  int64_t timeout_ms;     /* of tdm_loader_next(), for a batch that is not made: TDM_ERROR_TIMEOUT, and a later call waits
+                             for it again; 0: half an hour, -1: none. Not without threads */
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
   { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
-    { TDM_DEVICE_CPU, 0 } }
+    { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0, 0 }
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1492,10 +1506,15 @@ typedef struct tdm_open_records_options {
                                  AWS_ENDPOINT_URL, else Amazon's */
   const char* s3_region;      /* NULL: AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1" */
   int64_t connect_timeout_ms; /* for the connection of one attempt */
-  int64_t stall_timeout_ms;   /* how long a reply may stand still; whole seconds, rounded up */
+  int64_t stall_timeout_ms;   /* how long a reply may stand still, or be slower than least_speed; whole seconds, rounded
+                                 up */
+  uint64_t most_chunk_bytes;  /* memory that a compressed chunk of RecordIO may take once it is decompressed, or
+                                 TDM_ERROR_UNSUPPORTED; 0: 1 GiB */
+  int64_t least_speed;        /* bytes a second; 0: 1024 */
+  int64_t request_timeout_ms; /* of a request with all its attempts; 0: ten minutes */
 } tdm_open_records_options;
 #define TDM_OPEN_RECORDS_OPTIONS_INIT \
-  { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000 }
+  { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000, 0, 0, 0 }
 
 /* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
 TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
@@ -1727,10 +1746,13 @@ typedef struct tdm_dynamic_loader_options {
   int32_t pin_memory;         /* as in tdm_loader_options */
   int32_t reserved;
   tdm_device device;          /* as in tdm_loader_options */
+  tdm_on_io_error on_io_error; /* likewise; a part counts as computed without what was left out */
+  int32_t reserved_2;
+  int64_t io_retry_ms;        /* as in tdm_loader_options */
 } tdm_dynamic_loader_options;
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
   { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
-    NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 } }
+    NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0 }
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.

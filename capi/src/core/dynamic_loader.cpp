@@ -47,6 +47,8 @@ Given read(const tdm_dynamic_loader_options* options, const void* state, std::si
   if (raw.prefetch_bytes != 0) given.options.prefetch_bytes = raw.prefetch_bytes;
   given.options.pin_memory = raw.pin_memory != 0;
   given.options.device = tandem::capi::to_batch_device(raw.device);
+  given.options.on_io_error = tandem::capi::to_on_io_error(raw.on_io_error);
+  given.options.io_retry = tandem::capi::to_io_retry(raw.io_retry_ms);
   given.options.most_failures = raw.most_failures;
   given.options.most_quarantined = raw.most_quarantined;
   given.options.lost_after = tandem::capi::to_wait(raw.lost_after_ms);

@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "core/sampler_handle.h"
 #include "core/strings.h"
+#include "core/timeout.h"
 
 using tandem::capi::guard;
 using tandem::capi::if_live;
@@ -50,6 +51,25 @@ Tail to_tail(tdm_tail tail, Tail unset) {
   invalid("options->tail is " + std::to_string(tail) + ", which is no tdm_tail");
 }
 
+OnIoError to_on_io_error(tdm_on_io_error on_io_error) {
+  switch (on_io_error) {
+    case TDM_ON_IO_ERROR_RETRY:
+      return OnIoError::kRetry;
+    case TDM_ON_IO_ERROR_SKIP:
+      return OnIoError::kSkip;
+    case TDM_ON_IO_ERROR_FAIL:
+      return OnIoError::kFail;
+  }
+  invalid("options->on_io_error is " + std::to_string(on_io_error) + ", which is no tdm_on_io_error");
+}
+
+std::chrono::milliseconds to_io_retry(std::int64_t io_retry_ms) {
+  if (io_retry_ms < -1) {
+    invalid("options->io_retry_ms is " + std::to_string(io_retry_ms) + ", but must be at least -1");
+  }
+  return io_retry_ms == 0 ? LoaderOptions().io_retry : to_wait(io_retry_ms);
+}
+
 std::optional<at::Device> to_batch_device(tdm_device device) {
   const at::DeviceIndex index = to_device_index(device, "options->device");
   if (device.type == TDM_DEVICE_CPU) return std::nullopt;
@@ -76,6 +96,12 @@ LoaderOptions read_loader_options(const tdm_loader_options* options) {
   if (given.prefetch_bytes != 0) chosen.prefetch_bytes = given.prefetch_bytes;
   chosen.pin_memory = given.pin_memory != 0;
   chosen.device = to_batch_device(given.device);
+  chosen.on_io_error = to_on_io_error(given.on_io_error);
+  chosen.io_retry = to_io_retry(given.io_retry_ms);
+  if (given.timeout_ms < -1) {
+    invalid("options->timeout_ms is " + std::to_string(given.timeout_ms) + ", but must be at least -1");
+  }
+  if (given.timeout_ms != 0) chosen.timeout = to_wait(given.timeout_ms);
   return chosen;
 }
 

@@ -25,6 +25,11 @@ OpenRecordsOptions read_open_records_options(const tdm_open_records_options* opt
   if (given.s3_region) chosen.remote.s3_region = given.s3_region;
   chosen.remote.connect_timeout = std::chrono::milliseconds(given.connect_timeout_ms);
   chosen.remote.stall_timeout = std::chrono::milliseconds(given.stall_timeout_ms);
+  if (given.most_chunk_bytes != 0) chosen.most_chunk_bytes = given.most_chunk_bytes;
+  if (given.least_speed != 0) chosen.remote.least_speed = given.least_speed;
+  if (given.request_timeout_ms != 0) {
+    chosen.remote.request_timeout = std::chrono::milliseconds(given.request_timeout_ms);
+  }
   return chosen;
 }
 

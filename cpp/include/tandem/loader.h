@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "tandem/batch.h"
 #include "tandem/dataset.h"
 #include "tandem/export.h"
+#include "tandem/io_errors.h"
 #include "tandem/iterable_dataset.h"
 #include "tandem/loader_statistics.h"
 #include "tandem/partition.h"
@@ -51,6 +53,13 @@ struct LoaderOptions {
   // memory that are not copied yet, count for prefetch_bytes. Errors of DataLoader(): kUnsupported where this process
   // cannot use such a device, kOutOfRange past the last one.
   std::optional<at::Device> device{};
+  // Where samples cannot be read, and for how long that is tried again: an outage of minutes is no end of a run. A
+  // stream cannot skip.
+  OnIoError on_io_error = OnIoError::kRetry;
+  std::chrono::milliseconds io_retry{180000};
+  // Of next(), for a batch that is not made: Error(kTimeout), and a later next() waits for it again. 0: none. Without
+  // threads next() makes batches itself, and only what it reads has a bound.
+  std::chrono::milliseconds timeout{1800000};
 };
 
 // A rank's part of a global batch.
@@ -66,6 +75,9 @@ struct LoadedBatch {
   std::vector<std::int64_t> samples;                      // whose rows they are, local_count of them
   std::vector<std::uint64_t> randomness;                  // sample_randomness() of each
   std::shared_ptr<const std::vector<std::string>> names;  // of the tensors; may be empty
+  // Samples of this rank's part that could not be read and are left out (OnIoError::kSkip); they are in global_count.
+  // Rows are fewer by them, but with Tail::kPad, whose rows stay as many.
+  std::int64_t skipped = 0;
 
   const at::Tensor& operator[](std::size_t field) const { return tensors.at(field); }
   // By name. Throws Error(kNotFound).
@@ -123,7 +135,8 @@ class TANDEM_API DataLoader {
   // At its start; the epoch of restore() where that left it, the first time. Without it, the first next() starts
   // current_epoch().
   void start_epoch(std::int64_t epoch);
-  // The next batch; nothing at the end of the epoch. Blocks until it is made.
+  // The next batch; nothing at the end of the epoch. Blocks until it is made, for LoaderOptions::timeout at most: then
+  // Error(kTimeout), which says what the batch waits for.
   std::optional<LoadedBatch> next();
 
   class Epoch;

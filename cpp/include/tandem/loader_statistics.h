@@ -28,6 +28,7 @@ struct TANDEM_API LoaderStatistics {
   std::int64_t bytes = 0;             // of their tensors
   std::int64_t most_bytes_ready = 0;  // at once, of batches that were made and not asked for
   std::int64_t threads = 0;           // LoaderOptions::threads
+  std::int64_t skipped = 0;           // samples that could not be read (OnIoError::kSkip)
   std::chrono::nanoseconds reading{0};
   std::chrono::nanoseconds decoding{0};
   std::chrono::nanoseconds transforming{0};

@@ -58,11 +58,6 @@ struct Maker {
   bool is_given_back(const Lease& part, const LoadedBatch& batch) const;
 };
 
-bool is_abort(const std::exception& error) {
-  const auto* own = dynamic_cast<const Error*>(&error);
-  return own && own->code() == ErrorCode::kAborted;
-}
-
 std::set<std::int64_t> Maker::left_out(Place step) const {
   std::set<std::int64_t> samples;
   for (const Quarantined& item : parts.quarantine()) {
@@ -94,24 +89,31 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
       steps.load(*dataset, batch);
       break;
     } catch (const std::exception& error) {
-      if (is_abort(error)) throw;
+      if (loader::failure_of(error) != loader::LoadFailure::kData) throw;
       if (is_given_back(part, batch)) return std::nullopt;
       // Each of them can be loaded: what failed may have passed, unless it is that they cannot be together.
       if (attempt >= plan.most_failures) throw;
     }
   }
+  if (batch.samples.empty()) {  // none of them can be read now, and they are to be skipped
+    parts.complete(part, 0);
+    return std::nullopt;
+  }
   steps.finish(*dataset, batch);
   return batch;
 }
 
-// Because of the first sample that cannot be loaded alone.
+// Because of the first sample that cannot be loaded alone, with which something is wrong: what cannot be read now is no
+// fault of the sample's.
 bool Maker::is_given_back(const Lease& part, const LoadedBatch& batch) const {
   for (std::size_t i = 0; i < batch.samples.size(); ++i) {
     const std::int64_t sample = batch.samples[i];
     try {
-      dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1);
+      steps.reading([&] { return dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1); });
     } catch (const std::exception& error) {
-      if (is_abort(error)) throw;  // nothing is wrong with the sample
+      const loader::LoadFailure failure = loader::failure_of(error);
+      if (failure == loader::LoadFailure::kIo && steps.io().on_error == OnIoError::kSkip) continue;
+      if (failure != loader::LoadFailure::kData) throw;
       parts.fail(part, sample, error.what());
       return true;
     }
@@ -162,7 +164,8 @@ DynamicLoader::Impl::Impl(std::shared_ptr<Dataset> dataset_in, const DynamicLoad
     : dataset(require(std::move(dataset_in))),
       options(checked_options(options_in)),
       order(loader::order_of(dataset->size(), options)),
-      steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device)),
+      steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device),
+            {options.on_io_error, options.io_retry}),
       plan{order->size(), options.batch_size,    options.micro_batch,
            options.tail,  options.most_failures, options.most_quarantined},
       seed(options.seed),
@@ -206,7 +209,8 @@ void DynamicLoader::begin(std::unique_ptr<PartSource> parts) {
   self.parts = std::move(parts);
   const DynamicLoaderOptions& options = self.options;
   self.threads.emplace(*self.parts,
-                       PartThreads::Options{options.threads, options.prefetch, options.prefetch_bytes, options.timeout},
+                       PartThreads::Options{options.threads, options.prefetch, options.prefetch_bytes, options.timeout,
+                                            [all = self.steps] { return all.trouble(); }},
                        self.steps.copies(), Place(self.epoch, self.step));
   // The hook keeps the state alive: shutdown() may be in its stop() while another thread destroys the loader.
   self.hook.emplace("DynamicLoader", [impl = std::weak_ptr<Impl>(impl_)] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/interruption.h"
 #include "openmp.h"
 #include "own_thread.h"
 #include "tandem/error.h"
@@ -48,6 +49,7 @@ void PartThreads::interrupt() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
+    *interrupt_ = true;
     changed_.notify_all();
   }
   source_.interrupt();
@@ -161,6 +163,7 @@ void PartThreads::make_one(const Lease& lease, std::unique_lock<std::mutex>& loc
   loader::DeviceCopies::Copied copied;
   std::int64_t bytes = 0, most = 0;
   {
+    const InterruptScope interruptible(interrupt_);
     const loader::StageClock clock(times);
     batch = make_(lease);
     if (batch) bytes = most = loader::bytes_of(batch->tensors);
@@ -243,7 +246,7 @@ std::optional<MadePart> PartThreads::next(Place step) {
   lock.unlock();
   throw Error(ErrorCode::kTimeout, "step " + std::to_string(step.second) + " of epoch " + std::to_string(step.first) +
                                        " is not whole after " + std::to_string(options_.timeout.count()) +
-                                       " ms: " + source_.missing(step.first, step.second));
+                                       " ms: " + source_.missing(step.first, step.second) + options_.trouble());
 }
 
 }  // namespace tandem::elastic

@@ -1,6 +1,7 @@
 // Threads that lease this rank's parts and make batches of them, ahead of their use.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -31,6 +32,7 @@ class PartThreads {
     int prefetch;        // parts that are ready or being made while nobody waits
     std::int64_t bytes;  // in them
     std::chrono::milliseconds timeout;
+    std::function<std::string()> trouble;  // what threads wait for, for messages
   };
   using Place = std::pair<std::int64_t, std::int64_t>;  // epoch, step
   // The batch of a lease; nothing where the lease was given back, or is done already.
@@ -89,6 +91,7 @@ class PartThreads {
   Place failed_;  // where that is; steps before it are made as ever
   loader::LoaderCounts counts_;
   bool stopping_ = false;
+  const std::shared_ptr<std::atomic<bool>> interrupt_ = std::make_shared<std::atomic<bool>>(false);
 
   std::mutex threads_mutex_;
   std::vector<std::thread> threads_;

@@ -26,6 +26,8 @@ type DynamicLoaderOptions struct {
 	PrefetchBytes                 int     // 0: 256 MiB
 	PinMemory                     bool
 	Device                        Device
+	OnIOError                     int32
+	IORetryMS                     int64 // 0: the default; -1: none
 }
 
 func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t,
@@ -41,7 +43,7 @@ func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_optio
 		lost_after_ms: C.int64_t(o.LostAfterMS), timeout_ms: C.int64_t(o.TimeoutMS), name: name,
 		generation: C.int64_t(o.Generation), rank: C.int32_t(o.Rank), world_size: C.int32_t(o.WorldSize),
 		sampler: sampler(o.Sampler), prefetch_bytes: C.int64_t(o.PrefetchBytes), pin_memory: boolean(o.PinMemory),
-		device: nativeDevice(o.Device),
+		device: nativeDevice(o.Device), on_io_error: C.tdm_on_io_error(o.OnIOError), io_retry_ms: C.int64_t(o.IORetryMS),
 	}
 	options.struct_size = C.sizeof_tdm_dynamic_loader_options
 	var l *C.tdm_dynamic_loader

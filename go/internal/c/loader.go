@@ -19,6 +19,8 @@ type LoaderOptions struct {
 	Sampler                     Sampler // nil: none
 	PinMemory                   bool
 	Device                      Device
+	OnIOError                   int32
+	IORetryMS, TimeoutMS        int64 // 0: the defaults; -1: none
 }
 
 // The C options, struct_size and all.
@@ -29,7 +31,8 @@ func (o LoaderOptions) raw() C.tdm_loader_options {
 		threads: C.int32_t(o.Threads), prefetch: C.int32_t(o.Prefetch), global_batch: boolean(o.GlobalBatch),
 		shuffle_block: C.int64_t(o.ShuffleBlock), shuffle_window: C.int64_t(o.ShuffleWindow),
 		prefetch_bytes: C.int64_t(o.PrefetchBytes), sampler: sampler(o.Sampler), pin_memory: boolean(o.PinMemory),
-		device: nativeDevice(o.Device),
+		device: nativeDevice(o.Device), on_io_error: C.tdm_on_io_error(o.OnIOError),
+		io_retry_ms: C.int64_t(o.IORetryMS), timeout_ms: C.int64_t(o.TimeoutMS),
 	}
 	options.struct_size = C.sizeof_tdm_loader_options
 	return options

@@ -350,6 +350,15 @@ TEST(CapiLoader, NamesWhatIsWrong) {
   options.tail = 6;
   expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "tail");
   options = TDM_LOADER_OPTIONS_INIT;
+  options.on_io_error = 3;
+  expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "on_io_error is 3");
+  options = TDM_LOADER_OPTIONS_INIT;
+  options.io_retry_ms = -2;
+  expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "io_retry_ms is -2");
+  options = TDM_LOADER_OPTIONS_INIT;
+  options.timeout_ms = -2;
+  expect_error(create(field, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "timeout_ms is -2");
+  options = TDM_LOADER_OPTIONS_INIT;
   tdm_field wrong = field;
   wrong.dtype = 99;
   expect_error(create(wrong, options), TDM_ERROR_INVALID_ARGUMENT, "tdm_loader_create", "dtype");

@@ -155,6 +155,14 @@ TEST_F(DynamicLoader, OptionsOfMemoryAreChecked) {
   EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
                  TDM_ERROR_INVALID_ARGUMENT, "prefetch_bytes");
   options_.prefetch_bytes = 0;
+  options_.on_io_error = 3;
+  EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
+                 TDM_ERROR_INVALID_ARGUMENT, "on_io_error is 3");
+  options_.on_io_error = TDM_ON_IO_ERROR_SKIP;
+  options_.io_retry_ms = -2;
+  EXPECT_REFUSED(tdm_dynamic_loader_create(dataset_.get(), store_.get(), &options_, nullptr, 0, nullptr, &loader),
+                 TDM_ERROR_INVALID_ARGUMENT, "io_retry_ms is -2");
+  options_.io_retry_ms = -1;
   options_.pin_memory = 1;
   std::int32_t devices = 0;
   EXPECT_OK(tdm_cuda_device_count(&devices));

@@ -154,6 +154,14 @@ TEST_F(CapiLoaderSteps, RemoteFilesAreAskedForAsOptionsSay) {
   files.connect_timeout_ms = 0;
   expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "connect_timeout");
   files.connect_timeout_ms = 1;
+  files.least_speed = -1;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "least_speed");
+  files.least_speed = 0;
+  files.request_timeout_ms = -1;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "request_timeout");
+  files.request_timeout_ms = 1;
+  files.attempts = 1000;
+  expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_IO, "within request_timeout, 1 ms");
   files.attempts = 0;
   expect_error(tdm_dataset_from_schema(paths, 1, &options, &dataset), TDM_ERROR_INVALID_ARGUMENT, "attempts");
   const char* bucket[] = {"s3://bucket/records"};

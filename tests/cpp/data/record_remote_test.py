@@ -1,6 +1,5 @@
 """Files on http:// and s3://, from a server of this test's own that fails in the ways servers do:
 record_remote_test.py TANDEM OLD_CURL."""
-import contextlib
 import ctypes
 import datetime
 import email.utils
@@ -75,17 +74,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.connection.close()
         if trouble == "redirect":
             return self.answer(302, b"", [("Location", (server.elsewhere or server).url(self.path))])
-        if trouble == "slow":  # as good as dead, but never still
-            self.send_response(206)
-            self.send_header("Content-Range", "bytes 0-9999/10000")
-            self.send_header("Content-Length", "10000")
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                for _ in range(5000):
-                    self.wfile.write(b"xx")
-                    time.sleep(1)
-            self.close_connection = True
-            return
         if trouble == "other":  # whoever reads on would mix two files
             server.files[path] = server.files[path][::-1]
         content = server.files.get(path)

@@ -490,20 +490,27 @@ TEST(DynamicLoader, ASampleThatFailsIsLeftOutAndNamed) {
   EXPECT_EQ(again.steps(), expected);
 }
 
-// What passes is no sample's fault, and no end of the run.
-TEST(DynamicLoader, AReadThatFailsOnceIsTriedAgain) {
-  class FailsAtFirst : public Numbers {
+// What passes is no sample's fault, and no end of the run: neither where the samples cannot be read, nor where they can, one
+// by one.
+class FailsAtFirst : public ::testing::TestWithParam<ErrorCode> {};
+
+TEST_P(FailsAtFirst, IsTriedAgain) {
+  class Failing : public Numbers {
    public:
-    FailsAtFirst() : Numbers(20) {}
+    explicit Failing(ErrorCode code) : Numbers(20), code_(code) {}
     std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
       const bool together = samples.size() > 1 && std::find(samples.begin(), samples.end(), 13) != samples.end();
-      if (together && failures > 0 && failures-- > 0) throw Error(ErrorCode::kIo, "the network is away");
+      if (together && failures > 0 && failures-- > 0) throw Error(code_, "it is away");
       return Numbers::get_batch(samples, rows);
     }
     std::atomic<int> failures = 2;
+
+   private:
+    const ErrorCode code_;
   };
-  const auto data = std::make_shared<FailsAtFirst>();
+  const auto data = std::make_shared<Failing>(GetParam());
   DynamicLoaderOptions options = options_of(8, 4);
+  options.io_retry = std::chrono::seconds(1);
   options.timeout = std::chrono::seconds(20);
   DynamicLoader loader(data, options, {hash_store(), 1, 0, 1});
   Ledger ledger;
@@ -512,10 +519,11 @@ TEST(DynamicLoader, AReadThatFailsOnceIsTriedAgain) {
   EXPECT_EQ(data->failures, 0);
   EXPECT_EQ(ledger.steps(), static_steps(std::make_shared<Numbers>(20), 8, 1, Tail::kShort));
   EXPECT_TRUE(loader.quarantine().empty());
-  data->failures = 3;
-  EXPECT_ERROR(train(loader, 2, alone, nullptr), ErrorCode::kIo, "the network is away");
-  EXPECT_EQ(data->failures, 0);
+  data->failures = 1000;
+  EXPECT_ERROR(train(loader, 2, alone, nullptr), GetParam(), "it is away");
+  EXPECT_TRUE(loader.quarantine().empty());
 }
+INSTANTIATE_TEST_SUITE_P(Codes, FailsAtFirst, ::testing::Values(ErrorCode::kIo, ErrorCode::kTimeout, ErrorCode::kDataLoss));
 
 TEST(DynamicLoader, ARankWithoutASignOfLifeIsGivenUp) {
   const auto data = std::make_shared<Numbers>(12);

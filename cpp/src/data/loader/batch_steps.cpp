@@ -40,11 +40,13 @@ at::Tensor pinned(const at::Tensor& tensor) {
 }  // namespace
 
 BatchSteps::BatchSteps(std::vector<std::string> loaded_names, std::vector<std::shared_ptr<BatchTransform>> transforms,
-                       bool pin_memory, std::shared_ptr<DeviceCopies> copies)
+                       bool pin_memory, std::shared_ptr<DeviceCopies> copies, const IoPolicy& io)
     : loaded_names_(std::move(loaded_names)),
       pin_memory_(pin_memory || copies),
       copies_(std::move(copies)),
-      names_(std::make_shared<const std::vector<std::string>>(loaded_names_)) {
+      names_(std::make_shared<const std::vector<std::string>>(loaded_names_)),
+      io_(io) {
+  check_io_policy(io_);
   if (pin_memory && !copies_ && !at::globalContext().hasCUDA()) {
     throw Error(
         ErrorCode::kUnsupported,
@@ -104,7 +106,47 @@ void BatchSteps::pin(LoadedBatch& batch) const {
 void BatchSteps::load(Dataset& dataset, LoadedBatch& batch) const {
   const Surroundings surroundings(copies_);
   batch.names = names_;
-  batch.tensors = dataset.get_random_batch(batch.samples, batch.randomness, batch.rows);
+  const auto load_all = [&] { return dataset.get_random_batch(batch.samples, batch.randomness, batch.rows); };
+  for (bool again = false;; again = true) {
+    const std::int64_t before = batch.skipped;
+    try {
+      batch.tensors = reading(load_all);
+      return;
+    } catch (const std::exception& error) {
+      if (failure_of(error) != LoadFailure::kIo || io_.on_error != OnIoError::kSkip || batch.samples.empty()) throw;
+    }
+    leave_out_unreadable(dataset, batch);
+    if (batch.skipped > before || !again) continue;
+    batch.tensors = reading(load_all);  // each can be read, but they cannot together
+    return;
+  }
+}
+
+// One sample at least, or all that cannot be read: the batch could not be read as a whole for as long as the policy
+// says.
+void BatchSteps::leave_out_unreadable(Dataset& dataset, LoadedBatch& batch) const {
+  const bool padded = batch.rows > static_cast<std::int64_t>(batch.samples.size());
+  std::vector<std::int64_t> samples;
+  std::vector<std::uint64_t> randomness;
+  for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+    try {
+      dataset.get_random_batch({&batch.samples[i], 1}, {&batch.randomness[i], 1}, 1);
+      samples.push_back(batch.samples[i]);
+      randomness.push_back(batch.randomness[i]);
+    } catch (const std::exception& error) {
+      if (failure_of(error) != LoadFailure::kIo) throw;
+    }
+  }
+  batch.skipped += static_cast<std::int64_t>(batch.samples.size() - samples.size());
+  batch.samples = std::move(samples);
+  batch.randomness = std::move(randomness);
+  batch.local_count = static_cast<std::int64_t>(batch.samples.size());
+  if (!padded) batch.rows = batch.local_count;
+}
+
+std::string BatchSteps::trouble() const {
+  const std::string last = trouble_->last();
+  return last.empty() ? "" : "; it tries again after: " + last;
 }
 
 void BatchSteps::finish(const Dataset& dataset, LoadedBatch& batch) const {

@@ -22,6 +22,8 @@ std::shared_ptr<Data> require(std::shared_ptr<Data> dataset) {
   return dataset;
 }
 
+constexpr std::int64_t kLongestTimeoutMs = std::int64_t{1} << 40;  // 35 years
+
 LoaderOptions checked(LoaderOptions options) {
   if (options.threads < 0 || options.threads > 1024) {
     invalid("threads is " + std::to_string(options.threads) + ", but must be from 0 to 1024");
@@ -29,6 +31,10 @@ LoaderOptions checked(LoaderOptions options) {
   if (options.prefetch < 0) invalid("prefetch is " + std::to_string(options.prefetch) + ", but must not be negative");
   if (options.prefetch_bytes < 0) {
     invalid("prefetch_bytes is " + std::to_string(options.prefetch_bytes) + ", but must not be negative");
+  }
+  if (options.timeout.count() < 0 || options.timeout.count() > kLongestTimeoutMs) {
+    invalid("timeout, in milliseconds, is " + std::to_string(options.timeout.count()) + ", but must be from 0, for none, to " +
+            std::to_string(kLongestTimeoutMs));
   }
   if (options.per_rank && __builtin_mul_overflow(options.batch_size, options.world_size, &options.batch_size)) {
     invalid("batch_size × world_size is too large");
@@ -41,6 +47,9 @@ LoaderOptions checked_for_stream(const LoaderOptions& options) {
     invalid(
         "a stream comes in its own order, which a loader cannot shuffle; set shuffle to false, shuffle_block to 0, "
         "and have the stream follow from seed and epoch");
+  }
+  if (options.on_io_error == OnIoError::kSkip) {
+    invalid("a stream cannot skip what cannot be read, for it has no place behind that; choose retry or fail");
   }
   if (options.order) invalid("a stream comes in its own order; a loader of it takes no other");
   return checked(options);
@@ -93,10 +102,12 @@ struct DataLoader::Impl {
   Impl(std::shared_ptr<Dataset> dataset_in, const LoaderOptions& checked_options)
       : dataset(std::move(dataset_in)),
         options(checked_options),
-        steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device)),
+        steps(dataset->names(), options.transforms, options.pin_memory, loader::DeviceCopies::to(options.device),
+              {options.on_io_error, options.io_retry}),
         order(loader::order_of(dataset->size(), options)),
         whole(order->size(), options.batch_size, options.rank, options.world_size, options.tail),
-        prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes},
+        prefetcher({options.threads, std::max({1, options.prefetch, options.threads}), options.prefetch_bytes,
+                    options.timeout, [all = steps] { return all.trouble(); }},
                    steps.copies()) {}
 
   static std::shared_ptr<Impl> of_stream(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options) {
@@ -141,7 +152,8 @@ loader::Prefetcher::Make DataLoader::Impl::make_batches() const {
   const std::shared_ptr<Dataset> source = stream ? stream : dataset;
   return [data = source, stream, all = order, steps = steps, seed = options.seed, epoch = epoch, cut = partition,
           batch_size = options.batch_size](std::int64_t number) {
-    const StaticPartition part = stream ? stream->partition(number, cut.begin(0)) : cut;
+    const StaticPartition part =
+        stream ? steps.reading([&] { return stream->partition(number, cut.begin(0)); }) : cut;
     const auto order = stream ? sequential_order(stream->size()) : all;
     const StaticPartition::Slice slice = part.slice(number);
     LoadedBatch batch;

@@ -29,6 +29,7 @@ void LoaderCounts::add_times(const StageTimes& times) {
 void LoaderCounts::add_batch(const LoadedBatch& batch, std::int64_t bytes) {
   ++counted_.batches;
   counted_.samples += batch.local_count;
+  counted_.skipped += batch.skipped;
   counted_.bytes += bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/interruption.h"
 #include "openmp.h"
 #include "own_thread.h"
 #include "tandem/error.h"
@@ -30,6 +31,8 @@ void Prefetcher::start(std::int64_t first, std::int64_t end, Make make) {
   std::lock_guard<std::mutex> lock(mutex_);
   require_running();
   ++generation_;
+  *interrupt_ = true;
+  interrupt_ = std::make_shared<std::atomic<bool>>(false);
   ready_.clear();
   ready_bytes_ = 0;
   make_ = std::make_shared<const Make>(std::move(make));
@@ -104,9 +107,14 @@ void Prefetcher::work() {
     const std::int64_t number = next_to_make_++;
     const std::int64_t generation = generation_;
     const auto make = make_;
+    const InterruptFlag interrupt = interrupt_;
     ++being_made_;
     lock.unlock();
-    Ready made = make_one(*make, number);
+    Ready made;
+    {
+      const InterruptScope interruptible(interrupt);
+      made = make_one(*make, number);
+    }
     lock.lock();
     --being_made_;
     largest_bytes_ = std::max(largest_bytes_, made.most);
@@ -138,15 +146,25 @@ std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& l
   if (limits_.threads == 0) {
     if (at_end()) return std::nullopt;
     const auto make = make_;
+    const InterruptFlag interrupt = interrupt_;
     lock.unlock();
-    Ready made = make_one(*make, next_to_deliver_);  // which only this thread changes
+    Ready made;
+    {
+      const InterruptScope interruptible(interrupt);
+      made = make_one(*make, next_to_deliver_);  // which only this thread changes
+    }
     lock.lock();
     count_made(made);
     auto batch = give(made);
     next_to_make_ = ++next_to_deliver_;
     return batch;
   }
-  batch_changed_.wait(lock, [this] { return stopping_ || at_end() || ready_.contains(next_to_deliver_); });
+  const auto is_over = [this] { return stopping_ || at_end() || ready_.contains(next_to_deliver_); };
+  if (limits_.timeout.count() == 0) {
+    batch_changed_.wait(lock, is_over);
+  } else if (!batch_changed_.wait_for(lock, limits_.timeout, is_over)) {
+    fail_late();
+  }
   require_running();
   if (at_end()) return std::nullopt;
   const auto found = ready_.find(next_to_deliver_);
@@ -158,6 +176,16 @@ std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& l
   return batch;
 }
 
+void Prefetcher::fail_late() const {
+  const bool begun = next_to_make_ > next_to_deliver_;
+  throw Error(ErrorCode::kTimeout,
+              "batch " + std::to_string(next_to_deliver_) + " is not made after " +
+                  std::to_string(limits_.timeout.count()) + " ms, the loader's timeout: " +
+                  (begun ? "a thread is making it" : "all " + std::to_string(limits_.threads) +
+                                                         " threads are busy with batches that nobody wants any more") +
+                  (limits_.trouble ? limits_.trouble() : ""));
+}
+
 LoaderStatistics Prefetcher::statistics() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return counts_.of(limits_.threads);
@@ -167,6 +195,7 @@ void Prefetcher::stop() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
+    *interrupt_ = true;
     work_changed_.notify_all();
     batch_changed_.notify_all();
   }

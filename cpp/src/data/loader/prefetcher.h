@@ -1,6 +1,8 @@
 // Batches made ahead by threads and delivered in order.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -23,6 +25,8 @@ class Prefetcher {
     int threads;           // 0: next() makes batches itself
     std::int64_t batches;  // that are ready or being made
     std::int64_t bytes;    // in them
+    std::chrono::milliseconds timeout{0};           // of next(); 0: none
+    std::function<std::string()> trouble = nullptr;  // what threads wait for, for messages
   };
   using Make = std::function<LoadedBatch(std::int64_t number)>;
 
@@ -36,7 +40,7 @@ class Prefetcher {
   // Has batches first … end - 1 made by `make`, which any thread may call, several at once. What is left of an earlier
   // start is dropped. Throws Error(kAborted) after stop(), here and below.
   void start(std::int64_t first, std::int64_t end, Make make);
-  // Throws what `make` threw for that batch, and again when called again.
+  // Throws what `make` threw for that batch, and again when called again; Error(kTimeout) where it is not made in time.
   std::optional<LoadedBatch> next();
   // From any thread.
   LoaderStatistics statistics() const;
@@ -65,6 +69,7 @@ class Prefetcher {
   std::optional<LoadedBatch> take_next(std::unique_lock<std::mutex>& lock);
   bool at_end() const { return next_to_deliver_ >= end_; }
   void require_running() const;
+  [[noreturn]] void fail_late() const;
 
   const Limits limits_;
   const std::shared_ptr<DeviceCopies> copies_;
@@ -74,6 +79,7 @@ class Prefetcher {
   std::condition_variable batch_changed_;  // for next()
   std::shared_ptr<const Make> make_;
   std::int64_t generation_ = 0;  // counts start(): what was made for an older one is dropped
+  std::shared_ptr<std::atomic<bool>> interrupt_ = std::make_shared<std::atomic<bool>>(false);  // for this generation
   std::int64_t next_to_make_ = 0;
   std::int64_t next_to_deliver_ = 0;
   std::int64_t end_ = 0;

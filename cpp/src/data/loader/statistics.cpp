@@ -84,6 +84,10 @@ std::string LoaderStatistics::text() const {
   text +=
       format("; the program waited %.3g s of %.3g s (%.0f%%): %s is the bottleneck", seconds(waiting),
              seconds(waiting + computing), percent(waiting, waiting + computing), loader_bottleneck_name(bottleneck()));
+  if (skipped > 0) {
+    text += format("; %lld sample%s could not be read and were left out", static_cast<long long>(skipped),
+                   skipped == 1 ? "" : "s");
+  }
   return text;
 }
 

@@ -75,6 +75,9 @@ struct LoaderOptions {
   // Where batches are, as tdm_loader_options has it.
   int32_t device_type = TDM_DEVICE_CPU;
   int32_t device_index = -1;
+  int32_t on_io_error = TDM_ON_IO_ERROR_RETRY;  // where samples cannot be read
+  int64_t io_retry_ms = 0;                      // for how long that is tried again; 0: three minutes, -1: not at all
+  int64_t timeout_ms = 0;                       // of next(); 0: half an hour, -1: none
 };
 
 // Batches of RecordIO files, or of a data set: this rank's part of each global batch of a seeded shuffle.
@@ -166,6 +169,9 @@ class Loader {
     raw.prefetch_bytes = options.prefetch_bytes;
     raw.pin_memory = options.pin_memory;
     raw.device = {options.device_type, options.device_index};
+    raw.on_io_error = options.on_io_error;
+    raw.io_retry_ms = options.io_retry_ms;
+    raw.timeout_ms = options.timeout_ms;
     return raw;
   }
   tdm_loader_batch about_batch() const {

@@ -15,10 +15,13 @@ struct FileOptions {
   std::string format;                  // "recordio", "tfrecord" and so on; "": what each file's first bytes say
   int64_t skip = 0;                    // records to leave out at the beginning of each file: a CSV file's header
   uint64_t memory_bytes = 256u << 20;  // of decompressed and of fetched chunks, of all files together
+  uint64_t most_chunk_bytes = 1u << 30;  // memory that a compressed chunk may take once it is decompressed
   bool use_index = true;               // whether FILE.idx beside RecordIO v1 is read, and written where that saves time
   int32_t attempts = 6;                // how often a request is made before its failure is an error
   int64_t connect_timeout_ms = 15000;  // for the connection of one attempt
-  int64_t stall_timeout_ms = 30000;    // how long a reply may stand still; whole seconds, rounded up
+  int64_t stall_timeout_ms = 30000;    // how long a reply may stand still, or be slower than least_speed
+  int64_t least_speed = 1024;          // bytes a second
+  int64_t request_timeout_ms = 600000; // of a request with all its attempts
   std::string cache_folder;            // where what was fetched is kept; "": as in tdm_open_records_options
   int64_t cache_bytes = -1;            // of all that lies there, about; 0: nothing is kept; -1: as there
   std::string s3_endpoint;             // of services like S3's, "http://minio:9000"; "": as there
@@ -34,6 +37,9 @@ struct FileOptions {
     raw.attempts = attempts;
     raw.connect_timeout_ms = connect_timeout_ms;
     raw.stall_timeout_ms = stall_timeout_ms;
+    raw.least_speed = least_speed;
+    raw.request_timeout_ms = request_timeout_ms;
+    raw.most_chunk_bytes = most_chunk_bytes;
     raw.cache_folder = or_null(cache_folder);
     raw.cache_folder_bytes = cache_bytes;
     raw.s3_endpoint = or_null(s3_endpoint);

@@ -24,6 +24,8 @@ struct DynamicLoaderOptions {
   bool pin_memory = false;          // as in LoaderOptions, and the device
   int32_t device_type = TDM_DEVICE_CPU;
   int32_t device_index = -1;
+  int32_t on_io_error = TDM_ON_IO_ERROR_RETRY;  // as in LoaderOptions
+  int64_t io_retry_ms = 0;                      // likewise
   int32_t most_failures = 3;        // of a sample in a step, on whichever ranks, before it is left out
   int32_t most_quarantined = 1000;  // samples that may be left out; with one more next() fails
   int64_t lost_after_ms = 30000;    // a rank without a sign of life for so long is given up
@@ -148,6 +150,8 @@ class DynamicLoader {
     raw.prefetch_bytes = options.prefetch_bytes;
     raw.pin_memory = options.pin_memory;
     raw.device = {options.device_type, options.device_index};
+    raw.on_io_error = options.on_io_error;
+    raw.io_retry_ms = options.io_retry_ms;
     raw.most_failures = options.most_failures;
     raw.most_quarantined = options.most_quarantined;
     raw.lost_after_ms = options.lost_after_ms;

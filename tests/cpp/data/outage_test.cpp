@@ -1,0 +1,396 @@
+// Loaders whose files cannot be read for a while: a server that is away, refuses or is slow, a file that is cut off.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <set>
+
+#include "cpp/data/expect_error.h"
+#include "cpp/data/file_server.h"
+#include "cpp/data/temp_dir.h"
+#include "tandem/derived_datasets.h"
+#include "tandem/dynamic_loader.h"
+#include "tandem/loader.h"
+#include "tandem/open_records.h"
+#include "tandem/recordio.h"
+
+namespace tandem {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using test::FileServer;
+using test::TempDir;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kCount = 24, kBytes = 1 << 20;  // six blocks
+const std::vector<RecordField> kFields = {{"id", at::kInt, {}, at::kLong}, {"rest", at::kByte, {kBytes - 4}, at::kByte}};
+
+void write_numbered(const std::string& path, std::int32_t first) {
+  RecordIOWriterOptions options;
+  options.version = 2;
+  options.chunk_bytes = 1;  // a chunk each
+  RecordIOWriter writer(path, options);
+  for (std::int32_t i = first; i < first + kCount; ++i) {
+    std::string record(kBytes, static_cast<char>(i));
+    std::memcpy(record.data(), &i, sizeof i);
+    writer.write(record.data(), record.size());
+  }
+  writer.close();
+}
+
+class Outage : public testing::Test {
+ protected:
+  Outage() : server_(content()) {}
+
+  std::vector<std::uint8_t> content() const {
+    write_numbered(dir_ / "file", 0);
+    return test::read_file(dir_ / "file");
+  }
+  // Which keeps one block, so that nearly each sample is fetched, and tries each request once.
+  OpenRecordsOptions remote() const {
+    OpenRecordsOptions options;
+    options.cache_bytes = 1;
+    options.remote.cache_bytes = 0;
+    options.remote.attempts = 1;
+    return options;
+  }
+  std::shared_ptr<Dataset> dataset() const { return dataset(remote()); }
+  std::shared_ptr<Dataset> dataset(const OpenRecordsOptions& options) const {
+    return record_dataset(std::shared_ptr<RecordSource>(open_records({server_.url()}, options)), kFields);
+  }
+  // For so long, from now on.
+  std::jthread away(milliseconds time) {
+    server_.go_down();
+    return std::jthread([this, time] {
+      std::this_thread::sleep_for(time);
+      server_.come_back();
+    });
+  }
+  template <typename Loader>
+  static std::multiset<std::int64_t> ids_of(Loader& loader, const LoadedBatch& batch) {
+    static_cast<void>(loader);
+    const at::Tensor ids = batch["id"].contiguous();
+    EXPECT_EQ(ids.numel(), batch.local_count);
+    const auto* first = ids.const_data_ptr<std::int64_t>();
+    return {first, first + ids.numel()};
+  }
+
+  const TempDir dir_;
+  FileServer server_;
+};
+
+std::multiset<std::int64_t> all_ids(std::int64_t count = kCount) {
+  std::multiset<std::int64_t> ids;
+  for (std::int64_t i = 0; i < count; ++i) ids.insert(i);
+  return ids;
+}
+
+LoaderOptions options_of(std::int64_t batch_size, int threads = 2) {
+  LoaderOptions options;
+  options.batch_size = batch_size;
+  options.threads = threads;
+  options.timeout = 60s;
+  return options;
+}
+
+TEST_F(Outage, OfTheServerOrItsTokenIsWaitedFor) {
+  for (const int threads : {0, 2}) {
+    for (const int status : {0, 403, 503}) {
+      DataLoader loader(dataset(), options_of(4, threads));
+      std::multiset<std::int64_t> seen;
+      std::jthread back;
+      for (LoadedBatch& batch : loader.epoch(0)) {
+        seen.merge(ids_of(loader, batch));
+        if (batch.number != 2) continue;
+        if (status == 0) {
+          back = away(1500ms);
+        } else {
+          server_.status = status;
+          back = std::jthread([this] {
+            std::this_thread::sleep_for(1500ms);
+            server_.status = 0;
+          });
+        }
+      }
+      back.join();
+      EXPECT_EQ(seen, all_ids()) << threads << " threads, " << status;
+    }
+  }
+}
+
+TEST_F(Outage, CountsAgainstNoSampleOfTheDynamicPartition) {
+  for (const int status : {0, 403}) {
+    DynamicLoaderOptions options;
+    options.batch_size = 8;
+    options.micro_batch = 4;
+    options.most_failures = 1;
+    options.timeout = 60s;
+    DynamicLoader loader(dataset(), options, {hash_store(), 1, 0, 1, "outage" + std::to_string(status)});
+    std::multiset<std::int64_t> seen;
+    std::jthread back;
+    while (loader.next_step()) {
+      while (auto part = loader.next()) seen.merge(ids_of(loader, *part));
+      EXPECT_TRUE(loader.commit().left_out.empty());
+      if (loader.step() != 1) continue;
+      if (status == 0) {
+        back = away(1500ms);
+      } else {
+        server_.status = status;
+        back = std::jthread([this] {
+          std::this_thread::sleep_for(1500ms);
+          server_.status = 0;
+        });
+      }
+    }
+    back.join();
+    EXPECT_TRUE(loader.quarantine().empty());
+    EXPECT_EQ(seen, all_ids()) << status;
+  }
+}
+
+TEST_F(Outage, ThatDoesNotEndIsAnErrorInTime) {
+  LoaderOptions options = options_of(4);
+  options.io_retry = 500ms;
+  DataLoader loader(dataset(), options);
+  server_.go_down();
+  EXPECT_ERROR(while (loader.next()) {}, ErrorCode::kIo, "cannot load", server_.url(), "tried again for", "io_retry is 500");
+
+  options.on_io_error = OnIoError::kFail;
+  options.io_retry = 60s;
+  server_.come_back();
+  DataLoader strict(dataset(), options);
+  server_.go_down();
+  const auto since = Clock::now();
+  EXPECT_ERROR(while (strict.next()) {}, ErrorCode::kIo, server_.url());
+  EXPECT_LT(Clock::now() - since, 30s);
+
+  DynamicLoaderOptions dynamic;
+  dynamic.batch_size = 8;
+  dynamic.micro_batch = 4;
+  dynamic.io_retry = 500ms;
+  server_.come_back();
+  DynamicLoader leased(dataset(), dynamic, {hash_store(), 1, 0, 1, "ends"});
+  server_.go_down();
+  leased.next_step();
+  EXPECT_ERROR(leased.next(), ErrorCode::kIo, "io_retry is 500");
+}
+
+// Half of the samples are on this host, and half on the server, which is gone.
+TEST_F(Outage, MayBeSkipped) {
+  write_numbered(dir_ / "local", kCount);
+  for (const Tail tail : {Tail::kShort, Tail::kPad}) {
+    LoaderOptions options = options_of(9);
+    options.on_io_error = OnIoError::kSkip;
+    options.io_retry = 100ms;
+    options.tail = tail;
+    const auto local = record_dataset({dir_ / "local"}, kFields);
+    DataLoader loader(concat_dataset({local, dataset()}), options);
+    server_.go_down();
+    std::multiset<std::int64_t> seen;
+    std::int64_t skipped = 0;
+    for (LoadedBatch& batch : loader.epoch(0)) {
+      const bool whole = batch.number < 2 * kCount / 9;
+      EXPECT_EQ(batch.local_count + batch.skipped, whole ? 9 : 2 * kCount % 9);
+      EXPECT_EQ(batch.rows, tail == Tail::kPad && !whole ? 9 : batch.local_count);
+      EXPECT_EQ(batch.global_count, batch.local_count + batch.skipped);
+      EXPECT_EQ(batch["id"].size(0), batch.rows);
+      const at::Tensor ids = batch["id"].narrow(0, 0, batch.local_count).contiguous();
+      seen.insert(ids.const_data_ptr<std::int64_t>(), ids.const_data_ptr<std::int64_t>() + ids.numel());
+      skipped += batch.skipped;
+    }
+    std::multiset<std::int64_t> expected;
+    for (std::int64_t i = kCount; i < 2 * kCount; ++i) expected.insert(i);
+    EXPECT_EQ(seen, expected);
+    EXPECT_EQ(skipped, kCount);
+    EXPECT_EQ(loader.statistics().skipped, kCount);
+    EXPECT_THAT(loader.statistics().text(), HasSubstr("24 samples could not be read and were left out"));
+    server_.come_back();
+  }
+  DynamicLoaderOptions dynamic;
+  dynamic.batch_size = 16;
+  dynamic.micro_batch = 4;
+  dynamic.on_io_error = OnIoError::kSkip;
+  dynamic.io_retry = 100ms;
+  dynamic.timeout = 60s;
+  DynamicLoader leased(concat_dataset({record_dataset({dir_ / "local"}, kFields), dataset()}), dynamic,
+                       {hash_store(), 1, 0, 1, "skips"});
+  server_.go_down();
+  std::int64_t seen = 0, counted = 0;
+  while (leased.next_step()) {
+    while (auto part = leased.next()) {
+      seen += part->local_count;
+      EXPECT_EQ(part->rows, part->local_count);
+    }
+    counted += leased.global_count();
+    EXPECT_TRUE(leased.commit().left_out.empty());
+  }
+  EXPECT_EQ(seen, kCount);
+  EXPECT_EQ(counted, kCount);
+  EXPECT_TRUE(leased.quarantine().empty());
+}
+
+TEST_F(Outage, OfAStreamCannotBeSkipped) {
+  class Nothing : public IterableDataset {
+   public:
+    std::int64_t size() const override { return -1; }
+    std::unique_ptr<SampleStream> stream(std::uint64_t, std::int64_t) override { return nullptr; }
+  };
+  LoaderOptions options = options_of(4);
+  options.shuffle = false;
+  options.on_io_error = OnIoError::kSkip;
+  EXPECT_ERROR(DataLoader(std::make_shared<Nothing>(), options), ErrorCode::kInvalidArgument, "skip");
+  options.on_io_error = static_cast<OnIoError>(7);
+  EXPECT_ERROR(DataLoader(dataset(), options), ErrorCode::kInvalidArgument, "on_io_error is 7");
+  options.on_io_error = OnIoError::kRetry;
+  options.io_retry = -1ms;
+  EXPECT_ERROR(DataLoader(dataset(), options), ErrorCode::kInvalidArgument, "io_retry");
+}
+
+TEST_F(Outage, NextSaysWhatItWaitsForAndMayBeCalledAgain) {
+  LoaderOptions options = options_of(4);
+  options.timeout = 500ms;
+  options.prefetch = 1;
+  DataLoader loader(dataset(), options);
+  ASSERT_TRUE(loader.next());
+  server_.go_down();
+  std::string said;
+  std::int64_t delivered = 1;
+  for (int i = 0; i < 100 && said.empty(); ++i) {
+    try {
+      if (loader.next()) ++delivered;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kTimeout) << error.what();
+      said = error.what();
+    }
+  }
+  EXPECT_THAT(said, HasSubstr("batch " + std::to_string(delivered) + " is not made after 500 ms"));
+  EXPECT_THAT(said, HasSubstr("tries again after: cannot load " + server_.url()));
+  server_.come_back();
+  for (bool more = true; more;) {
+    try {
+      more = loader.next().has_value();
+      if (more) ++delivered;
+    } catch (const Error& error) {  // a busy machine
+      ASSERT_EQ(error.code(), ErrorCode::kTimeout) << error.what();
+    }
+  }
+  EXPECT_EQ(delivered, kCount / 4);
+}
+
+// A program's own data that stands still.
+TEST(LoaderTimeout, EndsAWaitForAnyData) {
+  class StandsStill : public Dataset {
+   public:
+    explicit StandsStill(std::shared_future<void> until) : until_(std::move(until)) {}
+    std::int64_t size() const override { return 4; }
+    std::vector<at::Tensor> get(std::int64_t index) override {
+      until_.wait();
+      return {at::scalar_tensor(index)};
+    }
+
+   private:
+    std::shared_future<void> until_;
+  };
+  std::promise<void> goes_on;
+  LoaderOptions options = options_of(4, 1);
+  options.timeout = 200ms;
+  DataLoader loader(std::make_shared<StandsStill>(goes_on.get_future().share()), options);
+  EXPECT_ERROR(loader.next(), ErrorCode::kTimeout, "batch 0 is not made after 200 ms", "a thread is making it");
+  EXPECT_ERROR(loader.next(), ErrorCode::kTimeout, "200 ms");
+  goes_on.set_value();
+  std::optional<LoadedBatch> batch;
+  for (int i = 0; i < 300 && !batch; ++i) {
+    try {
+      batch = loader.next();
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_TRUE(batch);
+  options.timeout = -1ms;
+  EXPECT_ERROR(DataLoader(tensor_dataset({at::zeros({4})}), options), ErrorCode::kInvalidArgument, "timeout");
+}
+
+TEST_F(Outage, DoesNotHoldUpTheEndOfALoader) {
+  for (const bool slow : {false, true}) {
+    OpenRecordsOptions patient = remote();
+    patient.remote.attempts = 1000;
+    auto loader = std::make_unique<DataLoader>(dataset(patient), options_of(4));
+    ASSERT_TRUE(loader->next());
+    slow ? void(server_.slow = true) : server_.go_down();
+    const int before = server_.requests;
+    for (int i = 0; slow && server_.requests == before && i < 1000; ++i) {
+      loader->start_epoch(i);  // what is under way for the one before is dropped
+      std::this_thread::sleep_for(10ms);
+    }
+    const auto since = Clock::now();
+    loader.reset();
+    EXPECT_LT(Clock::now() - since, 30s);
+    server_.slow = false;
+    if (!slow) server_.come_back();
+  }
+}
+
+TEST_F(Outage, AReplyThatTricklesIsGivenUp) {
+  OpenRecordsOptions options = remote();
+  options.remote.stall_timeout = 1s;
+  options.remote.attempts = 2;
+  const auto source = open_records({server_.url()}, options);
+  server_.slow = true;
+  auto since = Clock::now();
+  EXPECT_ERROR(source->read(kCount / 2), ErrorCode::kIo, server_.url(), "1024 bytes/sec", "2 attempts");
+  EXPECT_LT(Clock::now() - since, 60s);
+  // However slow is slow enough, a request ends.
+  server_.slow = false;
+  options.remote.least_speed = 1;
+  options.remote.attempts = 1000;
+  options.remote.request_timeout = 2s;
+  const auto patient = open_records({server_.url()}, options);
+  server_.slow = true;
+  since = Clock::now();
+  EXPECT_ERROR(patient->read(kCount / 2), ErrorCode::kIo, server_.url(), "request_timeout, 2000 ms");
+  EXPECT_GE(Clock::now() - since, 1900ms);
+  EXPECT_LT(Clock::now() - since, 60s);
+  server_.slow = false;
+  EXPECT_EQ(patient->read(kCount / 2).bytes.size(), static_cast<std::size_t>(kBytes));
+  options.remote.least_speed = 0;
+  EXPECT_ERROR(open_records({server_.url()}, options), ErrorCode::kInvalidArgument, "least_speed");
+}
+
+std::int64_t resident_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(Outage, BlocksOfManyFilesStayWithinTheCache) {
+  OpenRecordsOptions options = remote();
+  options.cache_bytes = 1 << 20;
+  std::vector<std::string> urls;
+  for (int i = 0; i < 20; ++i) urls.push_back(server_.url("/" + std::to_string(i)));
+  const auto source = open_records({urls[0]}, options);
+  for (const std::int64_t i : {0, 8, 16}) source->read(i);
+  const std::int64_t before = resident_bytes();
+  const auto all = open_records(urls, options);
+  for (std::int64_t file = 0; file < 20; ++file) {
+    for (const std::int64_t i : {0, 8, 16}) all->read(file * kCount + i);
+  }
+  EXPECT_LT(resident_bytes() - before, std::int64_t{100} << 20);  // of 240 MiB that were fetched
+}
+
+TEST_F(Outage, AFileThatIsCutOffIsAnErrorOfItsBatches) {
+  write_numbered(dir_ / "local", 0);
+  DataLoader loader(record_dataset({dir_ / "local"}, kFields), options_of(4));
+  for (LoadedBatch& batch : loader.epoch(0)) EXPECT_EQ(batch.local_count, 4);  // all chunks are verified
+  ASSERT_EQ(::truncate((dir_ / "local").c_str(), kBytes * 3), 0);
+  EXPECT_ERROR(for (LoadedBatch& batch : loader.epoch(1)) EXPECT_EQ(batch.local_count, 4), ErrorCode::kDataLoss,
+               "cannot load " + (dir_ / "local"), "chunk", "cut off while it was read");
+}
+
+}  // namespace
+}  // namespace tandem
