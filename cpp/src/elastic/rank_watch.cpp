@@ -1,6 +1,7 @@
 #include "elastic/rank_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "own_thread.h"
 
@@ -42,24 +43,32 @@ void RankWatch::look_after() {
   channel_.beat();
   const LeaseQueue queue = channel_.look();
   if (queue.generation() != channel_.generation()) return;
-  std::int32_t next = channel_.rank();
-  std::int64_t beats = 0;
-  do {
-    next = (next + 1) % channel_.world_size();
-    if (next == channel_.rank()) return;
-    beats = queue.is_lost(next) ? 0 : channel_.beats(next);
-  } while (beats == 0);
   // Time in which this process stood still does not count: the other may have done so too.
   const Clock::time_point now = Clock::now();
   const auto passed = std::min<Clock::duration>(now - looked_, 2 * interval_);
   looked_ = now;
-  if (next != watched_ || beats != beats_) {
-    watched_ = next;
-    beats_ = beats;
-    silent_ = {};
-  } else if ((silent_ += passed) > lost_after_) {
-    channel_.update([&](LeaseQueue& queue) { queue.lose(channel_.generation(), next); });
+  std::map<std::int32_t, Watched> watched;
+  bool is_silent = false;  // a rank before the next
+  const std::int32_t world = channel_.world_size();
+  for (std::int32_t next = (channel_.rank() + 1) % world; next != channel_.rank(); next = (next + 1) % world) {
+    const std::int64_t beats = queue.is_lost(next) ? 0 : channel_.beats(next);
+    if (beats == 0) continue;
+    const auto before = watched_.find(next);
+    const bool known = before != watched_.end(), lives = known && before->second.beats != beats;
+    const Clock::duration silent = known && !lives ? before->second.silent + passed : Clock::duration{};
+    watched[next] = {beats, silent};
+    // A look or two without a sign is no silence yet: looks and signs come equally often.
+    is_silent = is_silent || silent > lost_after_ / 3;
+    if (lives || !is_silent) break;
   }
+  watched_ = std::move(watched);
+  const auto is_lost = [this](const auto& entry) { return entry.second.silent > lost_after_; };
+  if (std::ranges::none_of(watched_, is_lost)) return;
+  channel_.update([&](LeaseQueue& queue) {
+    for (const auto& entry : watched_) {
+      if (is_lost(entry)) queue.lose(channel_.generation(), entry.first);
+    }
+  });
 }
 
 }  // namespace tandem::elastic

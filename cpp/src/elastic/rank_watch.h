@@ -1,8 +1,9 @@
-// Says that this rank lives, and gives up the next one when that does not.
+// Says that this rank lives, and gives up those behind it that do not.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -10,8 +11,9 @@
 
 namespace tandem::elastic {
 
-// Looks after the next rank, in a ring, that has ever lived and is not given up yet; so each rank is looked after by
-// one other, whoever is lost. One that never came holds no leases.
+// Looks after the next rank, in a ring, that has ever lived and is not given up yet, and while that is silent after those
+// behind it as well, up to one that lives: each rank is looked after by one other, whoever is lost, and the ranks of a
+// lost host are given up together. One that never came holds no leases.
 class RankWatch {
  public:
   // `channel` must outlive it.
@@ -22,6 +24,10 @@ class RankWatch {
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Watched {
+    std::int64_t beats = 0;
+    Clock::duration silent{};  // for so long, by looks of this process
+  };
 
   void run();
   void look_after();
@@ -29,9 +35,7 @@ class RankWatch {
   LeaseChannel& channel_;
   const std::chrono::milliseconds lost_after_;
   const std::chrono::milliseconds interval_;  // of looks
-  std::int32_t watched_ = -1;
-  std::int64_t beats_ = 0;
-  Clock::duration silent_{};  // for so long, by looks of this process
+  std::map<std::int32_t, Watched> watched_;  // by rank; of the last look
   Clock::time_point looked_;
 
   std::mutex mutex_;

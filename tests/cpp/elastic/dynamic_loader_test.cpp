@@ -525,6 +525,33 @@ TEST_P(FailsAtFirst, IsTriedAgain) {
 }
 INSTANTIATE_TEST_SUITE_P(Codes, FailsAtFirst, ::testing::Values(ErrorCode::kIo, ErrorCode::kTimeout, ErrorCode::kDataLoss));
 
+// Its ranks stop at one moment, each with a part: all are given up together, not one after the other.
+TEST(DynamicLoader, TheRanksOfALostHostAreGivenUpTogether) {
+  constexpr std::int32_t kLost = 31;
+  const auto data = std::make_shared<Numbers>(kLost + 2);
+  const Store store = hash_store();
+  DynamicLoaderOptions options = options_of(kLost + 2, 1);
+  options.prefetch = 0;
+  options.lost_after = std::chrono::seconds(1);
+  const auto join = [&](std::int32_t rank) {
+    return std::make_unique<DynamicLoader>(data, options, LeaseMembership{store, 1, rank, kLost + 2});
+  };
+  const auto first = join(0), last = join(kLost + 1);
+  std::vector<std::unique_ptr<DynamicLoader>> host;
+  for (std::int32_t rank = 1; rank <= kLost; ++rank) {
+    host.push_back(join(rank));
+    host.back()->next_step();
+    ASSERT_TRUE(host.back()->next().has_value());
+  }
+  host.clear();
+  const auto since = std::chrono::steady_clock::now();
+  std::int64_t samples = 0;
+  first->next_step();
+  while (auto part = first->next()) samples += part->local_count;
+  EXPECT_EQ(samples, kLost + 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(20));  // a second each would be 31
+}
+
 TEST(DynamicLoader, ARankWithoutASignOfLifeIsGivenUp) {
   const auto data = std::make_shared<Numbers>(12);
   const Store store = hash_store();
