@@ -103,10 +103,11 @@ bool Channel::serves(c10::DeviceType device) const {
 }
 
 void Channel::end(const std::string& reason) {
-  state->abort(reason, /*quietly=*/true);
+  const bool in_peace = state->close(reason);
   c10d::Backend& inner = *backend->inner();
   if (kind == BackendKind::kNccl) inner.abort();
   if (kind == BackendKind::kShm) static_cast<ShmBackend&>(inner).end(reason, /*quietly=*/true);
+  if (in_peace) state->close_connections();
 }
 
 void Channel::fail(const Error& failure) {

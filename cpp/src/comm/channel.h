@@ -43,7 +43,8 @@ struct Channel {
   // The backend takes only the dtypes that it computes with.
   bool few_types() const { return kind == BackendKind::kGloo; }
 
-  // Aborts what is pending, but leaves peers in peace when nothing is.
+  // Aborts what is pending. When nothing is, peers only learn that this rank takes part in nothing more, and their next
+  // collective fails.
   void end(const std::string& reason);
   // The group failed elsewhere: ends what is pending, and tells the peers.
   void fail(const Error& failure);

@@ -29,6 +29,10 @@ std::string describe(const Collective& collective) {
   return text;
 }
 
+bool is_over(const Collective& collective) {
+  return std::chrono::steady_clock::now() >= collective.begun + collective.timeout;
+}
+
 std::string are_missing(const std::vector<int>& ranks) {
   constexpr std::size_t kShown = 16;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";

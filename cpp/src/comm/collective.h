@@ -17,6 +17,7 @@ struct Collective {
   int peer = -1;                    // root, source or destination; -1: none, or any
   std::vector<at::Tensor> tensors;  // what the caller sees as result, or sends
   std::chrono::steady_clock::time_point begun;
+  std::chrono::milliseconds timeout{0};
   std::int64_t record = -1;  // in the flight recorder
 };
 
@@ -25,6 +26,9 @@ std::string describe(const Collective& collective);
 // "float[2, 3]", "float[2], float[3] and 5 more".
 std::string describe(const std::vector<at::Tensor>& tensors);
 std::string describe(const at::Tensor& tensor);
+
+// Whether its time is over.
+bool is_over(const Collective& collective);
 
 // "rank 1 is missing", "ranks 1, 2 and 5 more are missing".
 std::string are_missing(const std::vector<int>& ranks);

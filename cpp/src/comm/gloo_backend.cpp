@@ -1,9 +1,13 @@
 #include "comm/gloo_backend.h"
 
+#include <gloo/common/error.h>
+#include <gloo/common/logging.h>
 #include <net/if.h>
 
 #include <algorithm>
+#include <mutex>
 #include <sstream>
+#include <utility>
 
 #include "tandem/error.h"
 
@@ -56,17 +60,32 @@ class GlooWithoutSigpipe final : public c10d::ProcessGroupGloo {
 
 }  // namespace
 
-// Gloo does not tell its port, but it listens from the moment that a device is made.
+// Gloo does not tell its port, but it listens from the moment that a device is made. So one of the listeners that are
+// new then is Gloo's; when another thread of the program has started a server meanwhile there are several, and Gloo is
+// asked for another device.
 template <typename Make>
 void GlooDevices::add(Make&& make) {
   static std::mutex one_at_a_time;
+  constexpr int kTries = 200;
   std::lock_guard<std::mutex> lock(one_at_a_time);
-  const auto before = net::listening_endpoints();
   net::SigpipeBlocked blocked;
-  devices_.push_back(make());
-  for (const auto& endpoint : net::listening_endpoints()) {
-    if (std::find(before.begin(), before.end(), endpoint) == before.end()) endpoints_.push_back(endpoint);
+  for (int i = 0; i < kTries; ++i) {
+    const auto before = net::listening_sockets();
+    auto device = make();
+    std::vector<net::Endpoint> found;
+    for (const auto& socket : net::listening_sockets()) {
+      const bool is_new = std::none_of(before.begin(), before.end(),
+                                       [&](const auto& one) { return one.inode == socket.inode; });
+      if (is_new) found.push_back(socket.endpoint);
+    }
+    if (found.empty()) throw Error(ErrorCode::kInternal, "/proc/self/fd does not show where Gloo listens");
+    if (found.size() > 1) continue;
+    devices_.push_back(std::move(device));
+    endpoints_.push_back(found.front());
+    return;
   }
+  throw Error(ErrorCode::kIo, "cannot tell on which port Gloo listens: this program has started a server in each of " +
+                                  std::to_string(kTries) + " tries; make the group before or after its servers");
 }
 
 GlooDevices GlooDevices::for_interfaces(const std::string& names) {
@@ -81,6 +100,8 @@ GlooDevices GlooDevices::for_interfaces(const std::string& names) {
     }
     try {
       result.add([&] { return c10d::ProcessGroupGloo::createDeviceForInterface(name); });
+    } catch (const Error&) {
+      throw;
     } catch (const std::exception& error) {
       throw Error(ErrorCode::kIo, "cannot use the network interface '" + name + "': " + error.what());
     }
@@ -93,6 +114,8 @@ GlooDevices GlooDevices::for_address(const std::string& address) {
   GlooDevices result;
   try {
     result.add([&] { return c10d::ProcessGroupGloo::createDeviceForHostname(address); });
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
     throw Error(ErrorCode::kIo, "cannot listen for peers on " + address + ": " + error.what());
   }
@@ -103,6 +126,11 @@ GlooDevices GlooDevices::for_this_host() {
   GlooDevices result;
   result.add([] { return c10d::ProcessGroupGloo::createDefaultDevice(); });
   return result;
+}
+
+bool is_of_gloo(const std::exception& failure) {
+  return dynamic_cast<const ::gloo::Exception*>(&failure) != nullptr ||
+         dynamic_cast<const ::gloo::EnforceNotMet*>(&failure) != nullptr;
 }
 
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/issue_turns.h"
+#include "comm/message_handle.h"
 
 namespace tandem {
 namespace {
@@ -53,11 +54,12 @@ auto GroupBackend::issue_in_turn(Issue&& issue) {
 }
 
 template <typename Call, typename Issue>
-GroupBackend::WorkPtr GroupBackend::run(const char* name, Tensors results, int peer, Call&& call, Issue&& issue,
+GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, int peer, Call&& call, Issue&& issue,
                                         std::function<void()> finish) {
-  Collective collective = state_->begin(name, std::move(results), peer);
+  Collective collective = state_->begin(called.name, std::move(results), peer);
+  if (called.timeout != c10d::kUnsetTimeout) collective.timeout = called.timeout;
   try {
-    if (check_) check_->check(collective, name + call());
+    if (check_) check_->check(collective, std::string(called.name) + call());
     GuardedWork::Inner inner = issue_in_turn([&]() -> GuardedWork::Inner {
       if constexpr (std::is_convertible_v<decltype(issue()), WorkPtr>) {
         return {issue()};
@@ -81,14 +83,15 @@ GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tenso
     if (!traits_.waits_for_messages) {
       return GuardedWork::start(state_, collective, std::move(inner), nullptr, traits_.runs_when_waited);
     }
-    return GuardedWork::start_waited(state_, collective, std::move(inner), waiters_);
+    return c10::make_intrusive<MessageHandle>(
+        GuardedWork::start_waited(state_, collective, std::move(inner), helpers_));
   } catch (...) {
     state_->rethrow_not_started(collective);
   }
 }
 
 GroupBackend::WorkPtr GroupBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  return run("broadcast", tensors, static_cast<int>(options.rootRank),
+  return run({"broadcast", options.timeout}, tensors, static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, tensors); }, [&] { return inner_->broadcast(tensors, options); });
 }
 
@@ -99,19 +102,20 @@ GroupBackend::WorkPtr GroupBackend::allreduce(Tensors& tensors, const c10d::Allr
     native.reduceOp = c10d::ReduceOp::SUM;
     finish = [tensors, size = getSize()] { divide(tensors, size); };
   }
-  return run("all_reduce", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+  return run({"all_reduce", options.timeout}, tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
              [&] { return inner_->allreduce(tensors, native); }, std::move(finish));
 }
 
 GroupBackend::WorkPtr GroupBackend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) {
-  return run("all_reduce", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+  return run({"all_reduce", options.timeout}, tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
              [&] { return inner_->allreduce_sparse(tensors, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::allreduce_coalesced(Tensors& tensors,
                                                         const c10d::AllreduceCoalescedOptions& options) {
   if (!traits_.completes || traits_.takes_lists) {
-    return run("all_reduce_coalesced", tensors, -1, [&] { return with_op(options.reduceOp, tensors); },
+    return run({"all_reduce_coalesced", options.timeout}, tensors, -1,
+               [&] { return with_op(options.reduceOp, tensors); },
                [&] { return inner_->allreduce_coalesced(tensors, options); });
   }
   std::vector<Reduction> reductions;
@@ -186,14 +190,14 @@ GroupBackend::WorkPtr GroupBackend::reduce(Tensors& tensors, const c10d::ReduceO
     native.reduceOp = c10d::ReduceOp::SUM;
     if (options.rootRank == getRank()) finish = [tensors, size = getSize()] { divide(tensors, size); };
   }
-  return run("reduce", tensors, static_cast<int>(options.rootRank),
+  return run({"reduce", options.timeout}, tensors, static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, {}) + with_op(options.reduceOp, tensors); },
              [&] { return inner_->reduce(tensors, native); }, std::move(finish));
 }
 
 GroupBackend::WorkPtr GroupBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                               const c10d::AllgatherOptions& options) {
-  return run("all_gather", flattened(outputs), -1, [&] { return call_of(flattened(outputs)); },
+  return run({"all_gather", options.timeout}, flattened(outputs), -1, [&] { return call_of(flattened(outputs)); },
              [&] { return inner_->allgather(outputs, inputs, options); });
 }
 
@@ -222,32 +226,32 @@ GroupBackend::WorkPtr GroupBackend::allgather_uneven(Tensors outputs, const at::
 
 GroupBackend::WorkPtr GroupBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                     const c10d::AllgatherOptions& options) {
-  return run("all_gather_into_tensor", {output}, -1, [&] { return call_of({input}); },
+  return run({"all_gather_into_tensor", options.timeout}, {output}, -1, [&] { return call_of({input}); },
              [&] { return inner_->_allgather_base(output, input, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
                                                         const c10d::AllgatherOptions& options) {
-  return run("all_gather_coalesced", flattened(outputs), -1, [&] { return call_of(inputs); },
+  return run({"all_gather_coalesced", options.timeout}, flattened(outputs), -1, [&] { return call_of(inputs); },
              [&] { return inner_->allgather_coalesced(outputs, inputs, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                     const c10d::AllgatherOptions& options) {
-  return run("all_gather_into_tensor_coalesced", outputs, -1, [&] { return call_of(inputs); },
+  return run({"all_gather_into_tensor_coalesced", options.timeout}, outputs, -1, [&] { return call_of(inputs); },
              [&] { return inner_->allgather_into_tensor_coalesced(outputs, inputs, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                            const c10d::GatherOptions& options) {
-  return run("gather", flattened(outputs), static_cast<int>(options.rootRank),
+  return run({"gather", options.timeout}, flattened(outputs), static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, inputs); },
              [&] { return inner_->gather(outputs, inputs, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                             const c10d::ScatterOptions& options) {
-  return run("scatter", outputs, static_cast<int>(options.rootRank),
+  return run({"scatter", options.timeout}, outputs, static_cast<int>(options.rootRank),
              [&] { return with_root(options.rootRank, outputs); },
              [&] { return inner_->scatter(outputs, inputs, options); });
 }
@@ -282,7 +286,8 @@ GroupBackend::WorkPtr GroupBackend::reduce_scatter(Tensors& outputs, std::vector
   if (!traits_.reduces_scattered) {
     return compose_reduce_scatter("reduce_scatter", inputs.at(0), outputs.at(0), options.reduceOp);
   }
-  return run("reduce_scatter", outputs, -1, [&] { return with_op(options.reduceOp, flattened(inputs)); },
+  return run({"reduce_scatter", options.timeout}, outputs, -1,
+             [&] { return with_op(options.reduceOp, flattened(inputs)); },
              [&] { return inner_->reduce_scatter(outputs, inputs, options); });
 }
 
@@ -291,13 +296,15 @@ GroupBackend::WorkPtr GroupBackend::_reduce_scatter_base(at::Tensor& output, at:
   if (!traits_.reduces_scattered) {
     return compose_reduce_scatter("reduce_scatter_tensor", {input}, output, options.reduceOp);
   }
-  return run("reduce_scatter_tensor", {output}, -1, [&] { return with_op(options.reduceOp, {input}); },
+  return run({"reduce_scatter_tensor", options.timeout}, {output}, -1,
+             [&] { return with_op(options.reduceOp, {input}); },
              [&] { return inner_->_reduce_scatter_base(output, input, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                     const c10d::ReduceScatterOptions& options) {
-  return run("reduce_scatter_tensor_coalesced", outputs, -1, [&] { return with_op(options.reduceOp, inputs); },
+  return run({"reduce_scatter_tensor_coalesced", options.timeout}, outputs, -1,
+             [&] { return with_op(options.reduceOp, inputs); },
              [&] { return inner_->reduce_scatter_tensor_coalesced(outputs, inputs, options); });
 }
 
@@ -310,14 +317,15 @@ GroupBackend::WorkPtr GroupBackend::alltoall_base(at::Tensor& output, at::Tensor
     return input_splits.empty() && output_splits.empty() ? call_of({input})
                                                          : c10::str(" with splits of ", input.scalar_type());
   };
-  return run("all_to_all_single", {output}, -1, call,
+  return run({"all_to_all_single", options.timeout}, {output}, -1, call,
              [&] { return inner_->alltoall_base(output, input, output_splits, input_splits, options); });
 }
 
 GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
   const auto call = [&] { return c10::str(" of ", inputs.at(0).scalar_type()); };
   if (!traits_.completes || traits_.takes_lists) {
-    return run("all_to_all", outputs, -1, call, [&] { return inner_->alltoall(outputs, inputs, options); });
+    return run({"all_to_all", options.timeout}, outputs, -1, call,
+               [&] { return inner_->alltoall(outputs, inputs, options); });
   }
   Tensors parts;
   std::vector<int64_t> sent, received;
@@ -332,7 +340,7 @@ GroupBackend::WorkPtr GroupBackend::alltoall(Tensors& outputs, Tensors& inputs, 
   }
   at::Tensor from = at::cat(parts);
   at::Tensor to = at::empty({arriving}, from.options());
-  return run("all_to_all", outputs, -1, call,
+  return run({"all_to_all", options.timeout}, outputs, -1, call,
              [&] { return inner_->alltoall_base(to, from, received, sent, options); },
              [to, outputs] {
                at::NoGradGuard no_grad;
@@ -376,7 +384,8 @@ GroupBackend::WorkPtr GroupBackend::exchange(const std::vector<Message>& message
 }
 
 GroupBackend::WorkPtr GroupBackend::barrier(const c10d::BarrierOptions& options) {
-  return run("barrier", {}, -1, [] { return std::string(); }, [&] { return inner_->barrier(options); });
+  return run({"barrier", options.timeout}, {}, -1, [] { return std::string(); },
+             [&] { return inner_->barrier(options); });
 }
 
 void GroupBackend::setTimeout(std::chrono::milliseconds timeout) {

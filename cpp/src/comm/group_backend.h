@@ -12,8 +12,8 @@
 
 #include "comm/collective_check.h"
 #include "comm/group_state.h"
+#include "comm/guarded_work.h"
 #include "comm/local_reduction.h"
-#include "comm/waiters.h"
 
 namespace tandem {
 
@@ -95,9 +95,14 @@ class GroupBackend final : public c10d::Backend {
   void shutdown() override { abort(); }
 
  private:
+  struct Called {
+    Called(const char* name, std::chrono::milliseconds timeout = c10d::kUnsetTimeout) : name(name), timeout(timeout) {}
+    const char* name;
+    std::chrono::milliseconds timeout;  // of this call; unset: the group's
+  };
   // Runs `issue`, which gives the backend's works. `call` says what all ranks must agree on.
   template <typename Call, typename Issue>
-  WorkPtr run(const char* name, Tensors results, int peer, Call&& call, Issue&& issue,
+  WorkPtr run(const Called& called, Tensors results, int peer, Call&& call, Issue&& issue,
               std::function<void()> finish = nullptr);
   template <typename Issue>
   WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
@@ -109,7 +114,7 @@ class GroupBackend final : public c10d::Backend {
   const std::shared_ptr<GroupState> state_;
   const c10::intrusive_ptr<c10d::Backend> inner_;
   const BackendTraits traits_;
-  const std::shared_ptr<Waiters> waiters_ = std::make_shared<Waiters>();  // goes before what they wait for
+  const GuardedWork::Helpers helpers_;  // go before what they wait for
   const std::shared_ptr<CollectiveCheck> check_;
 };
 

@@ -3,10 +3,18 @@
 #include <arpa/inet.h>
 
 #include <cstdio>
+#include <new>
 
 #include "comm/flight_recorder.h"
+#include "comm/gloo_backend.h"
 
 namespace tandem {
+namespace {
+
+// How long a message that its peer has got may take to be known as sent.
+constexpr std::chrono::milliseconds kUntilSeen{500};
+
+}  // namespace
 
 void GroupState::check_usable(const std::string& collective) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -24,6 +32,7 @@ Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, 
   collective.peer = peer;
   collective.tensors = std::move(tensors);
   collective.begun = std::chrono::steady_clock::now();
+  collective.timeout = timeout_;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     collective.sequence = point_to_point ? messages_++ : collectives_++;
@@ -34,7 +43,7 @@ Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, 
 
 void GroupState::rethrow_not_started(const Collective& collective) {
   try {
-    std::rethrow_exception(explain(std::current_exception(), collective));
+    std::rethrow_exception(explain(std::current_exception(), collective, is_over(collective)));
   } catch (const std::exception& error) {
     FlightRecorder::instance().end(collective.record, error.what());
     throw;
@@ -105,13 +114,12 @@ bool GroupState::fail(const Error& failure, const Collective* cause) {
   return true;
 }
 
-void GroupState::abort(const std::string& reason, bool quietly) {
+void GroupState::abort(const std::string& reason) {
   std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> waiting;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
     waiting.assign(in_flight_.begin(), in_flight_.end());
-    if (waiting.empty() && quietly) return;
   }
   for (const auto& [work, hold] : waiting) {
     work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
@@ -120,18 +128,56 @@ void GroupState::abort(const std::string& reason, bool quietly) {
   for (const auto& tell : ended_) tell(Error(ErrorCode::kAborted, reason));
 }
 
+bool GroupState::close(const std::string& reason) {
+  bool was_usable = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    was_usable = !broken_;
+    if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
+  }
+  if (was_usable) let_messages_end();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (in_flight_.empty()) return true;
+  }
+  abort(reason);
+  return false;
+}
+
+// A message that its peer has may still be in flight here, because nobody has looked.
+void GroupState::let_messages_end() {
+  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> works;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    works.assign(in_flight_.begin(), in_flight_.end());
+  }
+  for (const auto& [work, hold] : works) {
+    if (!work->may_have_got_through()) return;
+  }
+  for (const auto& [work, hold] : works) work->have_it_reaped();
+  works.clear();
+  wait_until_idle(kUntilSeen);
+}
+
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
   return idle_.wait_for(lock, timeout, [this] { return in_flight_.empty() && being_told_ == 0; });
 }
 
-void GroupState::end_connections() {
-  if (listeners_.empty()) return;
+std::vector<net::Endpoint> GroupState::peers() const {
   std::vector<net::Endpoint> peers;
   for (int rank = 0; rank < size_; ++rank) {
     if (rank != rank_) peers.insert(peers.end(), listeners_[rank].begin(), listeners_[rank].end());
   }
-  net::end_connections(listeners_[rank_], peers);
+  return peers;
+}
+
+void GroupState::end_connections() {
+  if (!listeners_.empty()) net::end_connections(listeners_[rank_], peers());
+}
+
+void GroupState::close_connections() {
+  if (!listeners_.empty()) net::close_connections(listeners_[rank_], peers());
 }
 
 std::string GroupState::name_peer(const std::string& message, const Collective& collective) const {
@@ -152,39 +198,44 @@ std::string GroupState::name_peer(const std::string& message, const Collective& 
   return size_ == 2 ? "rank " + std::to_string(1 - rank_) : "another rank";
 }
 
-std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collective& collective) {
+std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collective& collective, bool is_late) {
   const std::string where = describe(collective);
-  std::string text;
-  std::optional<ErrorCode> code;
+  const auto error_of = [&](ErrorCode code, const std::string& text) { return Error(code, where + text); };
+  std::optional<Error> error;
   try {
     std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kPeerLost && error.code() != ErrorCode::kTimeout) return failure;
-    code = error.code();
-    text = error.what();
-  } catch (const c10::Error& error) {
+  } catch (const Error& known) {
+    if (known.code() != ErrorCode::kPeerLost && known.code() != ErrorCode::kTimeout) return failure;
+    error = error_of(known.code(), std::string(", failed: ") + known.what());
+  } catch (const c10::OutOfMemoryError& no_memory) {
+    error = error_of(ErrorCode::kOutOfMemory, std::string(", failed: ") + no_memory.what_without_backtrace());
+  } catch (const c10::Error& refusal) {
     // LibTorch refused the arguments: the connections are as good as before.
     return std::make_exception_ptr(
-        Error(ErrorCode::kInvalidArgument, where + ", failed: " + error.what_without_backtrace()));
-  } catch (const std::exception& error) {
-    text = error.what();
+        error_of(ErrorCode::kInvalidArgument, std::string(", failed: ") + refusal.what_without_backtrace()));
+  } catch (const std::bad_alloc&) {
+    error = error_of(ErrorCode::kOutOfMemory, ", failed: this rank has no memory left for it");
+  } catch (const std::exception& other) {
+    std::string text = other.what();
+    // Gloo's text begins with "[/source/file.cc:line] ".
+    if (text.rfind("[/", 0) == 0 && text.find("] ") != std::string::npos) text = text.substr(text.find("] ") + 2);
+    const std::string peer = name_peer(text, collective);
+    error = !is_of_gloo(other) ? error_of(ErrorCode::kInternal, ", failed: " + text)
+            : is_late          ? error_of(ErrorCode::kTimeout,
+                                 ", timed out waiting for " + peer +
+                                     ", which did not take part in time: it is stopped, slow or calls other "
+                                     "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
+                                     "TANDEM_FLIGHT_RECORD keeps a record (" +
+                                     text + ")")
+                               : error_of(ErrorCode::kPeerLost,
+                                          ", failed: " + peer +
+                                              " closed its connection, because it closed the group, died or lost "
+                                              "another rank (" +
+                                              text + ")");
   } catch (...) {
-    text = "an unknown failure";
+    error = error_of(ErrorCode::kInternal, ", failed of something that is no std::exception");
   }
-  // Gloo's text begins with "[/source/file.cc:line] ".
-  if (text.rfind("[/", 0) == 0 && text.find("] ") != std::string::npos) text = text.substr(text.find("] ") + 2);
-  const bool timeout = text.find("imed out") != std::string::npos || text.find("imeout") != std::string::npos;
-  Error described =
-      code      ? Error(*code, where + ", failed: " + text)
-      : timeout ? Error(ErrorCode::kTimeout,
-                        where + ", timed out waiting for " + name_peer(text, collective) +
-                            ", which did not take part in time: it is stopped, slow or calls other "
-                            "collectives; TORCH_DISTRIBUTED_DEBUG=DETAIL names the ranks and what they call, "
-                            "TANDEM_FLIGHT_RECORD keeps a record (" +
-                            text + ")")
-                : Error(ErrorCode::kPeerLost,
-                        where + ", failed: " + name_peer(text, collective) +
-                            " closed its connection, because it died, ended or lost another rank (" + text + ")");
+  Error described = *error;
   bool first = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);

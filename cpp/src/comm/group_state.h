@@ -57,9 +57,15 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it, and what
   // Gloo sends, which it would not tell of that. False: it could not before.
   bool fail(const Error& failure) { return fail(failure, nullptr); }
-  // Completes every collective in flight with Error (kAborted) and ends the group's connections. `quietly`: leaves the
-  // connections to their owner when nothing is in flight.
-  void abort(const std::string& reason, bool quietly = false);
+  // Completes every collective in flight with Error (kAborted) and ends the group's connections.
+  void abort(const std::string& reason);
+  // The program is done with the group. Messages that have got through, and were never waited for, come to their end;
+  // where other things are in flight this is abort(). Whether nothing was: then the backend tells the peers that this
+  // rank takes part in nothing more, before close_connections().
+  bool close(const std::string& reason);
+  // Of a group that was closed with nothing in flight: peers still get what was sent, and then learn of the end,
+  // whoever still holds the backend.
+  void close_connections();
   // Waits until the backend's threads have let go of every collective. False at the deadline.
   bool wait_until_idle(std::chrono::milliseconds timeout);
 
@@ -71,13 +77,16 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   void settle(GuardedWork& work);
   // All are told; the backend's thread leaves.
   void let_go();
-  // A backend's failure as an Error that names things. The first one ends the group.
-  std::exception_ptr explain(std::exception_ptr failure, const Collective& collective);
+  // A backend's failure as an Error that names things. The first one ends the group. `is_late`: it came when the time
+  // for the collective was over.
+  std::exception_ptr explain(std::exception_ptr failure, const Collective& collective, bool is_late);
   std::string name_peer(const std::string& message, const Collective& collective) const;
   // `cause`: whose failure it is, if it is a collective's.
   bool fail(const Error& failure, const Collective* cause);
   // What ends other collectives once the group has failed.
   Error failed_after(const Error& failure, const Collective& collective) const;
+  void let_messages_end();
+  std::vector<net::Endpoint> peers() const;
   void end_connections();
 
   const std::string name_;

@@ -7,7 +7,6 @@
 
 #include "comm/flight_recorder.h"
 #include "comm/group_state.h"
-#include "comm/waiters.h"
 #include "trace/json.h"
 #include "trace/recorder.h"
 
@@ -30,14 +29,15 @@ void synchronize_gpus(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
-                         std::function<void()> finish, const std::shared_ptr<Waiters>& waiters)
+                         std::function<void()> finish, const Helpers* helpers)
     : c10d::Work(state->rank(), inner.front()->retrieveOpType()),
       state_(std::move(state)),
       collective_(std::move(collective)),
       inner_(std::move(inner)),
       finish_(std::move(finish)),
-      is_waited_(waiters != nullptr),
-      waiters_(waiters),
+      is_waited_(helpers != nullptr),
+      waiters_(helpers ? helpers->waiters : nullptr),
+      reaper_(helpers ? helpers->reaper : nullptr),
       future_(c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()))),
       pending_(inner_.size()) {}
 
@@ -49,14 +49,16 @@ c10::intrusive_ptr<GuardedWork> GuardedWork::start(std::shared_ptr<GroupState> s
   state->add(*work);
   for (const auto& one : work->inner_) {
     one->getFuture()->addCallback(
-        [work](Future& future) { work->inner_done(future.hasError() ? future.exception_ptr() : nullptr); });
+        [work](Future& future) {
+          work->inner_done(future.hasError() ? future.exception_ptr() : nullptr, is_over(work->collective_));
+        });
   }
   return work;
 }
 
 c10::intrusive_ptr<GuardedWork> GuardedWork::start_waited(std::shared_ptr<GroupState> state, Collective collective,
-                                                          Inner inner, const std::shared_ptr<Waiters>& waiters) {
-  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), nullptr, waiters);
+                                                          Inner inner, const Helpers& helpers) {
+  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), nullptr, &helpers);
   state->add(*work);
   return work;
 }
@@ -112,10 +114,18 @@ c10::intrusive_ptr<Future> GuardedWork::getFuture() {
 }
 
 void GuardedWork::have_it_waited_for() {
-  // Without waiters the group is gone, and this work was ended with it.
-  const auto waiters = waiters_.lock();
-  if (!waiters || !claim()) return;
-  waiters->run([self = c10::intrusive_ptr<GuardedWork>::reclaim_copy(this)] { self->wait_for_inner(); });
+  hand_to(waiters_);
+}
+
+void GuardedWork::have_it_reaped() {
+  hand_to(reaper_);
+}
+
+void GuardedWork::hand_to(const std::weak_ptr<Waiters>& helper) {
+  // Without helpers the group is gone, and this work was ended with it.
+  const auto held = helper.lock();
+  if (!held || !claim()) return;
+  held->run([self = c10::intrusive_ptr<GuardedWork>::reclaim_copy(this)] { self->wait_for_inner(); });
 }
 
 void GuardedWork::interrupt(const Error& reason) {
@@ -132,6 +142,15 @@ bool GuardedWork::sends_unwatched() const {
                                    [](const auto& one) { return one->retrieveOpType() == c10d::OpType::SEND; });
 }
 
+bool GuardedWork::has_only_sends() const {
+  return std::all_of(inner_.begin(), inner_.end(),
+                     [](const auto& one) { return one->retrieveOpType() == c10d::OpType::SEND; });
+}
+
+bool GuardedWork::may_have_got_through() const {
+  return collective_.point_to_point && (has_only_sends() || (is_waited_ && !claimed_));
+}
+
 // Gloo tells whoever receives that the peer is gone, but not each send that is under way, which would wait to the end
 // of the timeout: receives come first, and once one part has failed the others are not waited for.
 void GuardedWork::wait_for_inner() {
@@ -141,23 +160,25 @@ void GuardedWork::wait_for_inner() {
       if ((one->retrieveOpType() == c10d::OpType::SEND) != sends) continue;
       if (sends && failed) one->abort();
       std::exception_ptr failure;
+      const auto timeout = state_->timeout();
+      const auto deadline = std::chrono::steady_clock::now() + timeout;
       try {
         // False is what Gloo says after an abort, which then has ended this work already.
-        if (!one->wait(state_->timeout())) {
+        if (!one->wait(timeout)) {
           failure = std::make_exception_ptr(Error(ErrorCode::kAborted, "it was aborted"));
         }
       } catch (...) {
         failure = std::current_exception();
       }
       failed = failed || failure;
-      inner_done(failure);
+      inner_done(failure, std::chrono::steady_clock::now() >= deadline);
     }
   }
 }
 
-void GuardedWork::inner_done(std::exception_ptr failure) {
+void GuardedWork::inner_done(std::exception_ptr failure, bool is_late) {
   if (failure) {
-    failure = state_->explain(failure, collective_);
+    failure = state_->explain(failure, collective_, is_late);
     std::lock_guard<std::mutex> lock(failure_mutex_);
     if (!failure_) failure_ = failure;
   }
@@ -172,7 +193,7 @@ void GuardedWork::all_done() {
       finish_();
       synchronize_gpus(collective_.tensors);
     } catch (...) {
-      failure_ = state_->explain(std::current_exception(), collective_);
+      failure_ = state_->explain(std::current_exception(), collective_, /*is_late=*/false);
     }
   }
   finish_ = nullptr;

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "comm/collective.h"
+#include "comm/waiters.h"
 #include "tandem/error.h"
 
 namespace tandem {
 
 class GroupState;
-class Waiters;
 
 // One collective, made of one or several works of a backend. Its errors are Errors that name collective, group and
 // peer; GroupState::abort() completes it at once; the first failure ends the group. Thread-safe.
@@ -27,13 +27,23 @@ class GuardedWork : public c10d::Work {
   // runs on the backend's thread after success, before anyone is told.
   static c10::intrusive_ptr<GuardedWork> start(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
                                                std::function<void()> finish = nullptr, bool runs_when_waited = false);
-  // For works that are done only when somebody waits for them (Gloo's sends and receives): whoever waits without a
-  // limit does that; else one of the group's waiters.
+  // Who waits for works that are done only when somebody does, as Gloo's sends and receives are, when it is not a
+  // caller without a limit.
+  struct Helpers {
+    // For whom somebody waits with a limit, or asks.
+    const std::shared_ptr<Waiters> waiters = std::make_shared<Waiters>();
+    // For whom nobody does any more; one after the other, for nobody is held up by that.
+    const std::shared_ptr<Waiters> reaper = std::make_shared<Waiters>(1);
+  };
+  // The caller has it in a MessageHandle.
   static c10::intrusive_ptr<GuardedWork> start_waited(std::shared_ptr<GroupState> state, Collective collective,
-                                                      Inner inner, const std::shared_ptr<Waiters>& waiters);
+                                                      Inner inner, const Helpers& helpers);
 
   GuardedWork(std::shared_ptr<GroupState> state, Collective collective, Inner inner, std::function<void()> finish,
-              const std::shared_ptr<Waiters>& waiters);
+              const Helpers* helpers);
+
+  // Nobody will wait for it any more: has it done nevertheless, so that it does not stay in flight.
+  void have_it_reaped();
 
   bool wait(std::chrono::milliseconds timeout) override;
   bool isCompleted() override;
@@ -45,8 +55,8 @@ class GuardedWork : public c10d::Work {
 
  private:
   friend class GroupState;
-  // One of the backend's works is done.
-  void inner_done(std::exception_ptr failure);
+  // One of the backend's works is done. `is_late`: when its time was over.
+  void inner_done(std::exception_ptr failure, bool is_late);
   void all_done();
   // Tells those who wait, once.
   void end(std::exception_ptr failure);
@@ -56,10 +66,14 @@ class GuardedWork : public c10d::Work {
   void interrupt(const Error& reason);
   // Whether Gloo sends in it, which waits to the end of the timeout though the peer be gone.
   bool sends_unwatched() const;
+  bool has_only_sends() const;
+  // Whether it is a message that its peer may have got, or sent, without this rank's having noticed.
+  bool may_have_got_through() const;
   // Whether it is up to the caller to wait for the inner works.
   bool claim() { return is_waited_ && !claimed_.exchange(true); }
   void wait_for_inner();
   void have_it_waited_for();
+  void hand_to(const std::weak_ptr<Waiters>& helper);
 
   const std::shared_ptr<GroupState> state_;
   const Collective collective_;
@@ -67,7 +81,7 @@ class GuardedWork : public c10d::Work {
   std::function<void()> finish_;
   const bool is_waited_;  // else the inner works have futures
   bool runs_when_waited_ = false;
-  const std::weak_ptr<Waiters> waiters_;
+  const std::weak_ptr<Waiters> waiters_, reaper_;
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::atomic<bool> claimed_{false};
   std::atomic<std::size_t> pending_;

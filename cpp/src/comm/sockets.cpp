@@ -7,10 +7,12 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -225,30 +227,78 @@ Connection await_listener(const std::string& host, std::uint16_t port, Clock::ti
   }
 }
 
-std::vector<Endpoint> listening_endpoints() {
-  std::vector<Endpoint> found;
+std::vector<ListeningSocket> listening_sockets() {
+  std::vector<ListeningSocket> found;
   for_each_descriptor([&](int fd) {
     if (!is_listening(fd)) return;
-    if (const auto endpoint = local_name(fd)) found.push_back(*endpoint);
+    struct stat status{};
+    const auto endpoint = local_name(fd);
+    if (!endpoint || fstat(fd, &status) != 0) return;
+    const bool is_known = std::any_of(found.begin(), found.end(),
+                                      [&](const ListeningSocket& one) { return one.inode == status.st_ino; });
+    if (!is_known) found.push_back({*endpoint, status.st_ino});
   });
   return found;
 }
 
-int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote) {
-  const auto contains = [](const std::vector<Endpoint>& list, const std::optional<Endpoint>& endpoint) {
-    return endpoint && std::find(list.begin(), list.end(), *endpoint) != list.end();
-  };
+namespace {
+
+bool is_one_of(const std::vector<Endpoint>& list, const std::optional<Endpoint>& endpoint) {
+  return endpoint && std::find(list.begin(), list.end(), *endpoint) != list.end();
+}
+
+// What an epoll instance watches.
+std::vector<int> watched_by(int epoll) {
+  std::vector<int> watched;
+  std::ifstream file("/proc/self/fdinfo/" + std::to_string(epoll));
+  for (std::string line; std::getline(file, line);) {
+    int fd = -1;
+    if (std::sscanf(line.c_str(), "tfd: %d", &fd) == 1) watched.push_back(fd);
+  }
+  return watched;
+}
+
+// What is polled together with one of the listeners. Empty where the system does not tell.
+std::vector<int> polled_with(const std::vector<Endpoint>& listeners) {
+  std::vector<int> found;
+  for_each_descriptor([&](int fd) {
+    char target[32] = {};
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    if (readlink(link.c_str(), target, sizeof target - 1) < 0) return;
+    if (std::strcmp(target, "anon_inode:[eventpoll]") != 0) return;
+    const std::vector<int> watched = watched_by(fd);
+    const bool is_ours = std::any_of(watched.begin(), watched.end(), [&](int one) {
+      return is_listening(one) && is_one_of(listeners, local_name(one));
+    });
+    if (is_ours) found.insert(found.end(), watched.begin(), watched.end());
+  });
+  return found;
+}
+
+int shut_down_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote, int how) {
+  const std::vector<int> polled = polled_with(local);
   int ended = 0;
   for_each_descriptor([&](int fd) {
+    if (!polled.empty() && std::find(polled.begin(), polled.end(), fd) == polled.end()) return;
     // A duplicate stays the same socket whatever other threads do with the number.
     Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (copy.get() < 0 || is_listening(copy.get())) return;
     const auto remote_end = remote_name(copy.get());
     if (!remote_end) return;
-    if (!contains(remote, remote_end) && !contains(local, local_name(copy.get()))) return;
-    if (shutdown(copy.get(), SHUT_RDWR) == 0) ++ended;
+    if (!is_one_of(remote, remote_end) && !is_one_of(local, local_name(copy.get()))) return;
+    if (shutdown(copy.get(), how) == 0) ++ended;
   });
   return ended;
+}
+
+}  // namespace
+
+int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote) {
+  return shut_down_connections(local, remote, SHUT_RDWR);
+}
+
+int close_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote) {
+  return shut_down_connections(local, remote, SHUT_WR);
 }
 
 namespace {

@@ -45,12 +45,21 @@ struct Connection {
 Connection await_listener(const std::string& host, std::uint16_t port, std::chrono::steady_clock::time_point deadline,
                           const std::function<void()>& check);
 
-// The endpoints on which this process listens.
-std::vector<Endpoint> listening_endpoints();
+// A TCP socket on which this process listens. No other one has its inode for as long as it exists, however descriptors
+// and ports are used again.
+struct ListeningSocket {
+  Endpoint endpoint;
+  std::uint64_t inode = 0;
+};
+std::vector<ListeningSocket> listening_sockets();
 
-// Ends (shutdown(2)) every connected TCP socket of this process whose local or remote name is one of the given.
-// Returns how many. Safe against descriptors that other threads close and reuse meanwhile.
+// Ends (shutdown(2)) the connections of who listens at `local`: of this process's connected TCP sockets those whose
+// local or remote name is one of the given and which are polled together with one of these listeners, as Gloo's are; so
+// several ranks can live in one process. Returns how many. Safe against descriptors that other threads close and reuse
+// meanwhile.
 int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
+// The same, but only sends nothing more: the other side still gets what was sent before, and then the stream's end.
+int close_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
 
 // While it lives this thread gets no SIGPIPE, which would end a program whose peer died; threads that are started
 // meanwhile never do. For libraries that write to sockets without MSG_NOSIGNAL (Gloo, libuv); the program's own handling

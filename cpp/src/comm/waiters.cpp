@@ -14,7 +14,7 @@ Waiters::~Waiters() {
 void Waiters::run(std::function<void()> task) {
   std::lock_guard<std::mutex> lock(mutex_);
   tasks_.push_back(std::move(task));
-  if (idle_ < tasks_.size()) {
+  if (idle_ < tasks_.size() && threads_.size() < most_) {
     threads_.emplace_back([this] { work(); });
   } else {
     changed_.notify_one();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -10,10 +11,10 @@
 
 namespace tandem {
 
-// As many threads as there are tasks at a time; an idle one takes the next task. Thread-safe.
+// As many threads as there are tasks at a time, up to `most`; an idle one takes the next task. Thread-safe.
 class Waiters {
  public:
-  Waiters() = default;
+  explicit Waiters(std::size_t most = SIZE_MAX) : most_(most) {}
   // Waits for all tasks.
   ~Waiters();
   Waiters(const Waiters&) = delete;
@@ -25,6 +26,7 @@ class Waiters {
  private:
   void work();
 
+  const std::size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;

@@ -40,7 +40,7 @@ HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state, const std::
     : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), lines_(std::move(lines)) {}
 
 HostsBackend::~HostsBackend() {
-  // Says farewell, so that who is not done yet is not told otherwise by the end of the connections.
+  // Tells the others first, so that who is not done yet is not told otherwise by the end of the connections.
   end("the group was destroyed", /*quietly=*/true);
   lines_->stop();
 }

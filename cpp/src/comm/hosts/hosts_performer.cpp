@@ -34,7 +34,14 @@ Kernels kernels_for(const Label& label, Kernel kernel) {
 // While a collective runs.
 class HostsPerformer::Running {
  public:
-  explicit Running(HostsPerformer& performer) : performer_(performer) { performer_.running_ = ++performer_.begun_; }
+  explicit Running(HostsPerformer& performer) : performer_(performer) {
+    const std::uint64_t number = ++performer_.begun_;
+    performer_.running_ = number;
+    const auto closed = performer_.lines_->closed_before(number);
+    if (!closed) return;
+    performer_.running_ = 0;
+    throw *closed;
+  }
   ~Running() { performer_.running_ = 0; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -195,9 +202,9 @@ void HostsPerformer::fail(const Error& reason) {
   inside_->fail(reason.what());
 }
 
-void HostsPerformer::leave() {
-  lines_->farewell();
-  inside_->leave();
+void HostsPerformer::close() {
+  lines_->close(begun_);
+  inside_->close();
 }
 
 void HostsPerformer::abort(const Error& reason) {

@@ -39,7 +39,7 @@ class HostsPerformer final : public shm::Performer {
   void barrier(const shm::Label& label, Deadline deadline) override;
 
   void fail(const Error& reason) override;
-  void leave() override;
+  void close() override;
   void abort(const Error& reason) override;
 
   // For Lines::watch().

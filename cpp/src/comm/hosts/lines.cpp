@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kMissesLook{100};
 constexpr std::chrono::milliseconds kGrace{80};
 
 constexpr char kFailed = 'F';
-constexpr char kLeft = 'L';
-// Of a message that says that a rank failed. One that says that it left is its kind alone.
+constexpr char kClosed = 'C';
+// Of a message, of which each rank sends at most one.
 struct Head {
   char kind = kFailed;
   char unused[7]{};
@@ -32,9 +32,10 @@ struct Head {
 };
 constexpr std::size_t kMostText = 1000;
 
-std::string failed_message(const std::string& reason, std::uint64_t collective) {
+std::string message_of(char kind, const std::string& reason, std::uint64_t collective) {
   const std::string text = reason.substr(0, kMostText);
   Head head;
+  head.kind = kind;
   head.length = text.size();
   head.collective = collective;
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + text;
@@ -71,11 +72,11 @@ void Lines::stop() {
 }
 
 void Lines::alarm(const std::string& reason, std::uint64_t collective) {
-  tell(failed_message(reason, collective));
+  tell(message_of(kFailed, reason, collective));
 }
 
-void Lines::farewell() {
-  tell(std::string(1, kLeft));
+void Lines::close(std::uint64_t collectives) {
+  tell(message_of(kClosed, "", collectives));
 }
 
 // Some hundred bytes fit into a buffer that nothing else uses; who is gone needs to hear nothing.
@@ -122,10 +123,9 @@ bool Lines::listen(int rank) {
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (size > 0) line.heard.append(buffer, static_cast<std::size_t>(size));
   const std::string& heard = line.heard;
-  const bool left = !heard.empty() && heard[0] != kFailed;
-  if (size <= 0 || left) {
+  if (size <= 0) {
     line.is_open = false;
-    line.is_missed = !left;
+    line.is_missed = true;
     return false;
   }
   Head head;
@@ -133,9 +133,29 @@ bool Lines::listen(int rank) {
   std::memcpy(&head, heard.data(), sizeof head);
   const std::size_t length = std::min<std::size_t>(head.length, kMostText);
   if (heard.size() < sizeof head + length) return false;
+  if (head.kind == kClosed) {
+    line.is_open = false;
+    return note_closed(rank, head.collective);
+  }
   let_end(head.collective);
   failed_(shm::ended_by(rank, heard.substr(sizeof head, length)));
   return true;
+}
+
+bool Lines::note_closed(int rank, std::uint64_t collectives) {
+  if (collectives < all_take_part_) {
+    first_closed_ = rank;
+    all_take_part_ = collectives;
+  }
+  // One that begins from now on sees it for itself.
+  const auto closed = closed_before(busy_());
+  if (closed) failed_(*closed);
+  return closed.has_value();
+}
+
+std::optional<Error> Lines::closed_before(std::uint64_t collective) const {
+  if (collective <= all_take_part_) return std::nullopt;
+  return shm::closed_by(first_closed_);
 }
 
 void Lines::let_end(std::uint64_t before) {

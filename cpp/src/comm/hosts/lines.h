@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,7 +44,7 @@ class LineSocket {
 };
 
 // Whoever fails tells all others why, at once, whatever they wait for; so they need not wait for their own timeouts,
-// and know the cause. Whoever leaves in peace says that, too. Thread-safe.
+// and know the cause. Whoever closes the group in peace says that, too, and after which collective. Thread-safe.
 class Lines : public std::enable_shared_from_this<Lines> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -58,14 +60,17 @@ class Lines : public std::enable_shared_from_this<Lines> {
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  // `failed` is told when another rank has failed, once, with kPeerLost and its reason. `busy`
-  // gives the number of the collective that runs, counted from 1 on every rank alike, or 0. One before that in which
-  // the other rank failed may first come to its end; a rank that went without a word is missed by one that comes to
-  // none.
+  // `failed` is told when another rank has failed, once, with kPeerLost and its reason. `busy` gives the number of the
+  // collective that runs, counted from 1 on every rank alike, or 0. One before that in which the other rank failed may
+  // first come to its end; a rank that closed the group is missed by one that it takes no part in; one that went
+  // without a word by one that comes to no end.
   void watch(std::function<void(const Error&)> failed, std::function<std::uint64_t()> busy);
   // Tells all, that this rank failed in the collective of that number, or before it. The first call of the two counts.
   void alarm(const std::string& reason, std::uint64_t collective);
-  void farewell();
+  // Tells all, that this rank closed the group, after that many collectives.
+  void close(std::uint64_t collectives);
+  // Who closed the group before the collective of that number, if anybody did: an Error (kPeerLost).
+  std::optional<Error> closed_before(std::uint64_t collective) const;
   // Ends the thread that watch() started, which keeps this object. No call of `failed` after that.
   void stop();
 
@@ -79,6 +84,7 @@ class Lines : public std::enable_shared_from_this<Lines> {
 
   void serve();
   bool listen(int rank);
+  bool note_closed(int rank, std::uint64_t collectives);
   bool is_needed(std::uint64_t* seen);
   void let_end(std::uint64_t before);
   void tell(const std::string& message);
@@ -89,6 +95,9 @@ class Lines : public std::enable_shared_from_this<Lines> {
   shm::Descriptor wake_;
   std::mutex mutex_;
   bool told_ = false;
+  // Of the rank that closed the group first, by the count of collectives.
+  std::atomic<std::uint64_t> all_take_part_{std::numeric_limits<std::uint64_t>::max()};
+  std::atomic<int> first_closed_{-1};
   std::atomic<bool> stopping_{false};
   std::thread watcher_;
 };

@@ -104,7 +104,7 @@ void Exchange::await(int rank, std::uint32_t count) {
 void Exchange::sleep_until_published(int rank, std::uint32_t count) {
   Doorbell& bell = board(rank_).bell;
   auto next_look = Clock::now() + kExchangeLook;
-  bool looked_at_failures = false;
+  int ended = 0;  // ranks, at the last look
   for (;;) {
     const std::uint32_t key = bell.prepare();
     if (has_published(rank, count)) return bell.leave();
@@ -117,30 +117,29 @@ void Exchange::sleep_until_published(int rank, std::uint32_t count) {
       next_look = now + kExchangeLook;
       continue;
     }
-    if (someone_failed() && !looked_at_failures) {
+    if (const int now_ended = count_ended(); now_ended > ended) {
       bell.leave();
       look_around(count);
-      looked_at_failures = true;
+      ended = now_ended;
       continue;
     }
     bell.sleep(key, std::min(next_look, deadline_) - now);
   }
 }
 
-bool Exchange::someone_failed() const {
-  for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_ && has_failed(board(rank))) return true;
-  }
-  return false;
+int Exchange::count_ended() const {
+  int ended = 0;
+  for (int rank = 0; rank < size_; ++rank) ended += rank != rank_ && has_ended(board(rank));
+  return ended;
 }
 
-// All ranks publish every step of a collective. Whoever failed or is gone before this one will never publish it; one
-// that left in peace has, and needs nobody.
+// All ranks publish every step of a collective. Whoever failed, closed the group or is gone before this one will never
+// publish it. One that closed the group after it has published it, and needs nobody.
 void Exchange::look_around(std::uint32_t count) {
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_ || has_published(rank, count)) continue;
     if (has_failed(board(rank))) throw_lost(rank);
-    if (peers_->is_gone(rank) && !has_published(rank, count)) throw_lost(rank);
+    if ((has_closed(board(rank)) || peers_->is_gone(rank)) && !has_published(rank, count)) throw_lost(rank);
   }
 }
 
@@ -196,15 +195,20 @@ void Exchange::fail(const std::string& reason) {
   if (own.condition.load() == failed) return;
   std::strncpy(own.reason, reason.c_str(), sizeof own.reason - 1);
   own.condition.store(failed);
+  ring_all();
+}
+
+void Exchange::close() {
+  auto good = static_cast<std::uint32_t>(Condition::kGood);
+  if (!board(rank_).condition.compare_exchange_strong(good, static_cast<std::uint32_t>(Condition::kClosed))) return;
+  ring_all();
+}
+
+void Exchange::ring_all() {
   for (Board* other : boards_) {
     other->bell.ring();
     other->message_bell.ring();
   }
-}
-
-void Exchange::leave() {
-  auto good = static_cast<std::uint32_t>(Condition::kGood);
-  board(rank_).condition.compare_exchange_strong(good, static_cast<std::uint32_t>(Condition::kLeft));
 }
 
 void Exchange::abort(const Error& reason) {

@@ -63,8 +63,9 @@ class Exchange {
 
   // Tells the others that this rank takes no more steps. From any thread.
   void fail(const std::string& reason);
-  // Tells them that it takes none because the program is done with the group. From any thread.
-  void leave();
+  // Tells them that it takes none because the program closed the group. Of the steps before, nobody misses any. From
+  // any thread.
+  void close();
   // Ends a wait, now or later, with an Error of this code. From any thread.
   void abort(const Error& reason);
 
@@ -79,7 +80,8 @@ class Exchange {
   void await(int rank, std::uint32_t count);
   void sleep_until_published(int rank, std::uint32_t count);
   void verify(int rank, std::uint32_t step);
-  bool someone_failed() const;
+  int count_ended() const;
+  void ring_all();
   void look_around(std::uint32_t count);
   [[noreturn]] void throw_lost(int rank);
   [[noreturn]] void time_out(std::uint32_t count);

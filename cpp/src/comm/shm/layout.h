@@ -85,7 +85,7 @@ static_assert(sizeof(SlotLabel) == kLine);
 enum class Condition : std::uint32_t {
   kGood,
   kFailed,  // and the group with it
-  kLeft,    // with nothing pending, so that nobody needs to end who does not need it
+  kClosed,  // the group, with nothing pending: who needs no more of this rank goes on
 };
 
 // The first page. Written by its owner alone, but for the bells.
@@ -127,6 +127,7 @@ struct Pipe {
   alignas(kLine) std::atomic<std::uint32_t> taken{0};  // parts, modulo 2^32
   std::atomic<std::uint64_t> wanted{0};                // the announced message that is to be sent now, or was last
   std::atomic<std::uint64_t> received{0};              // bytes of short messages that found who receives them
+  std::atomic<std::uint64_t> matched{0};               // messages, long ones too, that did
 };
 static_assert(sizeof(Pipe) <= kPage);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "an atomic with a lock cannot lie in shared memory");

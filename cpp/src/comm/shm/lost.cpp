@@ -13,6 +13,11 @@ Error ended_by(int rank, const std::string& reason) {
   return Error(ErrorCode::kPeerLost, is_passed_on ? reason : "rank " + std::to_string(rank) + kEnded + reason);
 }
 
+Error closed_by(int rank) {
+  return Error(ErrorCode::kPeerLost,
+               "rank " + std::to_string(rank) + " closed the group, and takes part in nothing more");
+}
+
 Error lost(const Board& board, int rank) {
   const std::string who = "rank " + std::to_string(rank);
   if (has_failed(board)) {
@@ -20,7 +25,7 @@ Error lost(const Board& board, int rank) {
     std::memcpy(reason, board.reason, sizeof reason - 1);
     return ended_by(rank, reason);
   }
-  if (has_left(board)) return Error(ErrorCode::kPeerLost, who + " closed its connection, because it left the group");
+  if (has_closed(board)) return closed_by(rank);
   return Error(ErrorCode::kPeerLost, who + " closed its connection, because it died or left the group");
 }
 

@@ -12,8 +12,8 @@ std::string name(int rank) {
   return rank == Message::kAnyRank ? "any rank" : "rank " + std::to_string(rank);
 }
 
-bool fits(const Message& receive, int from, int tag) {
-  return receive.tag == tag && (receive.peer == from || receive.peer == Message::kAnyRank);
+std::uint64_t key_of(int peer, int tag) {
+  return std::uint64_t{static_cast<std::uint32_t>(peer)} << 32 | static_cast<std::uint32_t>(tag);
 }
 
 }  // namespace
@@ -26,21 +26,53 @@ Mailbox::Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers>
       with_(static_cast<std::size_t>(size_)),
       sight_(static_cast<std::size_t>(size_)) {}
 
-void Mailbox::post(Message message) {
-  if (message.is_send) {
-    Jobs& unsent = with_[message.peer].unsent;
-    unsent.push_back({std::move(message)});
-    return;
+void Mailbox::post(Message&& message) {
+  Jobs one(1);
+  const auto append_to = [&](Jobs& jobs) {
+    one.front().message = std::move(message);
+    jobs.splice(jobs.end(), one);
+  };
+  if (message.is_send) return append_to(with_[message.peer].unsent);
+  one.front().number = ++posted_;
+  make_room_to_end_one();
+  auto found = take_aside(message);
+  if (!found) return append_to(receives_[key_of(message.peer, message.tag)]);
+  const auto& [from, aside] = *found;
+  one.front().message = std::move(message);
+  deliver(from, aside.label, aside.bytes.data(), std::move(one));
+  board(from).message_bell.ring();  // it may have waited for room
+}
+
+std::optional<std::pair<int, Mailbox::Aside>> Mailbox::take_aside(const Message& receive) {
+  const bool is_any = receive.peer == Message::kAnyRank;
+  auto first = aside_.end();
+  int from = -1;
+  for (int rank = is_any ? 0 : receive.peer; rank < (is_any ? size_ : receive.peer + 1); ++rank) {
+    const auto found = aside_.find(key_of(rank, receive.tag));
+    if (found == aside_.end()) continue;
+    if (first != aside_.end() && first->second.front().number < found->second.front().number) continue;
+    first = found;
+    from = rank;
   }
-  receives_.push_back({std::move(message)});
-  const auto receive = std::prev(receives_.end());
-  const auto found = std::find_if(aside_.begin(), aside_.end(), [&](const Aside& aside) {
-    return fits(receive->message, aside.from, aside.label.tag);
-  });
-  if (found == aside_.end()) return;
-  const Aside aside = std::move(*found);
-  aside_.erase(found);
-  deliver(aside.from, aside.label, aside.bytes.data(), receive);
+  if (first == aside_.end()) return std::nullopt;
+  std::pair<int, Aside> taken(from, std::move(first->second.front()));
+  first->second.pop_front();
+  if (first->second.empty()) aside_.erase(first);
+  return taken;
+}
+
+Mailbox::Jobs Mailbox::take_receive(int rank, int tag) {
+  Jobs taken;
+  auto found = receives_.find(key_of(rank, tag));
+  const auto of_any = receives_.find(key_of(Message::kAnyRank, tag));
+  if (found == receives_.end() ||
+      (of_any != receives_.end() && of_any->second.front().number < found->second.front().number)) {
+    found = of_any;
+  }
+  if (found == receives_.end()) return taken;
+  taken.splice(taken.end(), found->second, found->second.begin());
+  if (found->second.empty()) receives_.erase(found);
+  return taken;
 }
 
 // A pipe's worth of each at a time, so that all get on.
@@ -61,7 +93,7 @@ bool Mailbox::send_to(int rank) {
   bool moved = false;
   for (std::uint32_t i = 0; i < kPipeParts; ++i) {
     if (out.filled.load(std::memory_order_relaxed) - out.taken.load() >= kPipeParts) break;
-    if (!peer.unsent.empty()) {
+    if (!peer.unsent.empty() && peer.sent - out.matched.load() < kMostUnmatched) {
       const auto job = peer.unsent.begin();
       const std::size_t bytes = job->message.bytes;
       job->number = ++peer.sent;
@@ -71,15 +103,18 @@ bool Mailbox::send_to(int rank) {
         end(peer.unsent, job, rank);
       } else {
         put(rank, *job, PartKind::kAnnounced, 0);
+        peer.announced_as.emplace(job->number, job);
         peer.announced.splice(peer.announced.end(), peer.unsent, job);
       }
     } else {
-      const std::uint64_t wanted = out.wanted.load();
-      const auto job = std::find_if(peer.announced.begin(), peer.announced.end(),
-                                    [&](const Job& one) { return one.number == wanted; });
-      if (job == peer.announced.end()) break;
+      const auto wanted = peer.announced_as.find(out.wanted.load());
+      if (wanted == peer.announced_as.end()) break;
+      const auto job = wanted->second;
       put(rank, *job, PartKind::kPiece, std::min(kPartBytes, job->message.bytes - job->moved));
-      if (job->moved == job->message.bytes) end(peer.announced, job, rank);
+      if (job->moved == job->message.bytes) {
+        peer.announced_as.erase(wanted);
+        end(peer.announced, job, rank);
+      }
     }
     moved = true;
   }
@@ -123,35 +158,38 @@ bool Mailbox::receive_from(int rank) {
 }
 
 void Mailbox::arrive(int rank, const PartLabel& label, const std::byte* data) {
-  const auto receive = std::find_if(receives_.begin(), receives_.end(),
-                                    [&](const Job& job) { return fits(job.message, rank, label.tag); });
-  if (receive != receives_.end()) return deliver(rank, label, data, receive);
-  Aside aside{rank, label, {}};
-  if (label.kind == PartKind::kShort) aside.bytes.assign(data, data + label.bytes);
-  aside_.push_back(std::move(aside));
+  make_room_to_end_one();
+  Jobs receive = take_receive(rank, label.tag);
+  if (!receive.empty()) return deliver(rank, label, data, std::move(receive));
+  std::list<Aside> one(1);
+  one.front().number = ++arrived_;
+  one.front().label = label;
+  if (label.kind == PartKind::kShort) one.front().bytes.assign(data, data + label.bytes);
+  auto& row = aside_[key_of(rank, label.tag)];
+  row.splice(row.end(), one);
 }
 
-void Mailbox::deliver(int rank, const PartLabel& label, const std::byte* data, Jobs::iterator receive) {
+void Mailbox::deliver(int rank, const PartLabel& label, const std::byte* data, Jobs receive) {
   const bool is_short = label.kind == PartKind::kShort;
-  if (is_short) {
-    Pipe& in = pipe(rank, rank_);
-    in.received.store(in.received.load(std::memory_order_relaxed) + label.bytes);
-  }
-  const Message& message = receive->message;
+  Pipe& in = pipe(rank, rank_);
+  if (is_short) in.received.store(in.received.load(std::memory_order_relaxed) + label.bytes);
+  in.matched.store(in.matched.load(std::memory_order_relaxed) + 1);
+  const auto job = receive.begin();
+  const Message& message = job->message;
   if (label.message_bytes != message.bytes || (is_short && label.bytes != message.bytes)) {
     const Error misfit(ErrorCode::kInvalidArgument, describe(message) + " on " + whereabouts_ + ": rank " +
                                                         std::to_string(rank) + " sends " +
                                                         std::to_string(label.message_bytes) +
                                                         " bytes; give a tensor of the size and dtype that is sent");
-    return fail(receives_, receive, misfit, rank);
+    return fail(receive, job, misfit, rank);
   }
   if (is_short) {
     if (label.bytes > 0) std::memcpy(message.data, data, label.bytes);
-    return end(receives_, receive, rank);
+    return end(receive, job, rank);
   }
   Jobs& wanted = with_[rank].wanted;
-  receive->number = label.message;
-  wanted.splice(wanted.end(), receives_, receive);
+  job->number = label.message;
+  wanted.splice(wanted.end(), receive);
   if (wanted.size() == 1) want_next(rank);
 }
 
@@ -175,7 +213,13 @@ void Mailbox::take_piece(int rank, const PartLabel& label, const std::byte* data
   want_next(rank);
 }
 
+// So that no message is lost on its way to those that have ended.
+void Mailbox::make_room_to_end_one() {
+  if (ended_.size() == ended_.capacity()) ended_.reserve(std::max<std::size_t>(16, 2 * ended_.capacity()));
+}
+
 void Mailbox::end(Jobs& jobs, Jobs::iterator job, int peer, std::exception_ptr failure) {
+  make_room_to_end_one();
   ended_.push_back({std::move(job->message), std::move(failure), peer});
   jobs.erase(job);
 }
@@ -187,7 +231,7 @@ void Mailbox::fail(Jobs& jobs, Jobs::iterator job, const Error& failure, int pee
 
 template <typename Visit>
 void Mailbox::for_each_list(Visit&& visit) {
-  visit(receives_);
+  for (auto& [key, jobs] : receives_) visit(jobs);
   for (Peer& peer : with_) {
     visit(peer.unsent);
     visit(peer.announced);
@@ -195,17 +239,19 @@ void Mailbox::for_each_list(Visit&& visit) {
   }
 }
 
-bool Mailbox::sees_failure() const {
-  for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_ && has_failed(board(rank))) return true;
-  }
-  return false;
+bool Mailbox::sees_end() const {
+  int ended = 0;
+  for (int rank = 0; rank < size_; ++rank) ended += rank != rank_ && has_ended(board(rank));
+  return ended > ended_ranks_;
 }
 
 void Mailbox::look(Clock::time_point now) {
+  ended_ranks_ = 0;
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
-    sight_[rank] = has_failed(board(rank)) ? Sight::kFailed : peers_->is_gone(rank) ? Sight::kGone : Sight::kThere;
+    const bool is_gone = has_closed(board(rank)) || peers_->is_gone(rank);
+    sight_[rank] = has_failed(board(rank)) ? Sight::kFailed : is_gone ? Sight::kGone : Sight::kThere;
+    ended_ranks_ += sight_[rank] == Sight::kFailed || has_closed(board(rank));
   }
   // What a rank sent before that comes now; more will not.
   while (move()) {
@@ -230,11 +276,11 @@ std::optional<Error> Mailbox::trouble_of(const Message& message, Clock::time_poi
     if (sight_[rank] == Sight::kFailed) return lost(board(rank), rank);
     if (sight_[rank] == Sight::kThere) continue;
     // A receive from any rank needs one that is left, unless a rank died that might have sent.
-    const bool from_any = message.peer == Message::kAnyRank && !has_left(board(rank));
+    const bool from_any = message.peer == Message::kAnyRank && !has_closed(board(rank));
     if (message.peer == rank || from_any) return lost(board(rank), rank);
   }
   if (there == 0) {
-    return Error(ErrorCode::kPeerLost, "all other ranks closed their connections, because they left the group");
+    return Error(ErrorCode::kPeerLost, "all other ranks closed the group, and send nothing more");
   }
   if (now < message.deadline) return std::nullopt;
   const std::string who = name(message.peer);
@@ -256,7 +302,15 @@ void Mailbox::fail_all(const Error& failure) {
       end(jobs, jobs.begin(), peer, std::make_exception_ptr(error));
     }
   });
+  receives_.clear();
   aside_.clear();
+  for (Peer& peer : with_) peer.announced_as.clear();
+}
+
+Error Mailbox::out_of_memory() const {
+  return Error(ErrorCode::kOutOfMemory, "a message of " + whereabouts_ +
+                                            " failed: this rank has no memory left for messages that are under way; "
+                                            "receive them sooner, or send fewer at a time");
 }
 
 Mailbox::Clock::time_point Mailbox::next_deadline() {

@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,26 +39,31 @@ struct Message {
 // A short message goes into the pipe at once, and whoever sent it is done; what nobody receives yet the receiver keeps
 // aside, up to kMostAside bytes for each sender. A long one, or a short one beyond that, is only announced: its bytes
 // follow once a receive wants them, straight to where that wants them. So no order of sends and receives that MPI calls
-// safe gets stuck, and no memory but that is taken.
+// safe gets stuck, and no memory but that is taken. A sender of which kMostUnmatched messages wait for their receives
+// keeps further ones until some have found theirs.
 //
 // One thread at a time.
 class Mailbox {
  public:
   using Clock = Message::Clock;
   static constexpr std::size_t kMostAside = std::size_t{4} << 20;
+  static constexpr std::uint64_t kMostUnmatched = 16384;
 
   // `whereabouts` is for errors: "group 'default' (rank 0 of 2)".
   Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers> peers);
 
-  void post(Message message);
+  // Leaves the message to the caller when it throws (std::bad_alloc), as move() and look() may, too.
+  void post(Message&& message);
   // Moves what can be moved. Whether anything could.
   bool move();
-  // Whether a rank has ended the group: time to look().
-  bool sees_failure() const;
+  // Whether a rank has failed or closed the group since the last look(): time for another one.
+  bool sees_end() const;
   // Ends a message that can no longer arrive (kPeerLost) or was not done in time (kTimeout), if there is one.
   void look(Clock::time_point now);
   // Ends all messages with an error of this code.
   void fail_all(const Error& failure);
+  // What to say (kOutOfMemory) when post(), move() or look() found no memory.
+  Error out_of_memory() const;
 
   struct Ended {
     Message message;
@@ -78,20 +83,24 @@ class Mailbox {
  private:
   struct Job {
     Message message;
-    std::uint64_t number = 0;  // in its pipe, where it is announced
+    std::uint64_t number = 0;  // a send's in its pipe, where it is announced; a receive's among all
     std::size_t moved = 0;
   };
   using Jobs = std::list<Job>;
   // What came without a receive for it.
   struct Aside {
-    int from = 0;
+    std::uint64_t number = 0;  // counts what came, from whomever
     PartLabel label;
     std::vector<std::byte> bytes;  // of a short one
   };
+  // By who sends and tag; in order for each. None is empty.
+  template <typename Row>
+  using ByTag = std::unordered_map<std::uint64_t, Row>;
   struct Peer {
     // To this peer.
     Jobs unsent;
     Jobs announced;
+    std::unordered_map<std::uint64_t, Jobs::iterator> announced_as;  // by number
     std::uint64_t sent = 0;         // messages
     std::uint64_t short_bytes = 0;  // of short messages, sent
     // From this peer. The first one is on its way.
@@ -103,9 +112,14 @@ class Mailbox {
   void put(int rank, Job& job, PartKind kind, std::size_t bytes);
   void arrive(int rank, const PartLabel& label, const std::byte* data);
   void take_piece(int rank, const PartLabel& label, const std::byte* data);
-  // Hands what came to the receive that it is for.
-  void deliver(int rank, const PartLabel& label, const std::byte* data, Jobs::iterator receive);
+  // The first receive that what comes from this rank fits; empty: there is none.
+  Jobs take_receive(int rank, int tag);
+  // The first that came of what this receive fits, and from whom.
+  std::optional<std::pair<int, Aside>> take_aside(const Message& receive);
+  // Hands what came to the one receive that it is for.
+  void deliver(int rank, const PartLabel& label, const std::byte* data, Jobs receive);
   void want_next(int rank);
+  void make_room_to_end_one();
   void end(Jobs& jobs, Jobs::iterator job, int peer, std::exception_ptr failure = nullptr);
   void fail(Jobs& jobs, Jobs::iterator job, const Error& failure, int peer);
 
@@ -127,14 +141,17 @@ class Mailbox {
   const int rank_;
   const int size_;
   const std::shared_ptr<const Peers> peers_;
-  std::vector<Peer> with_;   // each rank
-  Jobs receives_;            // that nothing has come for, in order
-  std::deque<Aside> aside_;  // in order of arrival
+  std::vector<Peer> with_;  // each rank
+  ByTag<Jobs> receives_;  // that nothing has come for
+  ByTag<std::list<Aside>> aside_;
+  std::uint64_t posted_ = 0;   // receives
+  std::uint64_t arrived_ = 0;  // messages without a receive
   std::vector<Ended> ended_;
   std::optional<Error> failure_;
   // Of each rank, when it was last looked at.
   enum class Sight { kThere, kGone, kFailed };
   std::vector<Sight> sight_;
+  int ended_ranks_ = 0;  // how many had failed or closed the group
 };
 
 }  // namespace tandem::shm

@@ -1,6 +1,9 @@
 #include "comm/shm/messenger.h"
 
 #include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
 
 #include "comm/shm/spin.h"
 #include "own_thread.h"
@@ -62,9 +65,14 @@ void Messenger::drive(Lock& lock, bool spins, Enough&& enough) {
     std::vector<Message> posted = std::exchange(posted_, {});
     std::optional<Error> broken = broken_;
     lock.unlock();
-    const bool moved = step(std::move(posted), &broken);
+    const bool moved = step(&posted, &broken);
     std::vector<Mailbox::Ended> ended = mailbox_->take_ended();
     lock.lock();
+    // What found no memory comes first the next time.
+    if (!posted.empty()) {
+      posted.insert(posted.end(), std::make_move_iterator(posted_.begin()), std::make_move_iterator(posted_.end()));
+      posted_.swap(posted);
+    }
     if (!broken_) broken_ = broken;
     pending_ -= ended.size();
     if (!ended.empty()) {
@@ -84,24 +92,60 @@ void Messenger::drive_once(Lock& lock) {
   drive(lock, /*spins=*/false, [&] { return std::exchange(done, true); });
 }
 
-bool Messenger::step(std::vector<Message> posted, std::optional<Error>* broken) {
-  for (Message& message : posted) {
-    next_look_ = std::min(next_look_, message.deadline);
-    mailbox_->post(std::move(message));
-  }
+bool Messenger::step(std::vector<Message>* posted, std::optional<Error>* broken) {
   bool moved = false;
-  if (!*broken) {
-    moved = mailbox_->move();
-    const auto now = Clock::now();
-    if (now >= next_look_ || (!moved && mailbox_->sees_failure())) {
-      mailbox_->look(now);
-      next_look_ = std::min(now + kMessageLook, mailbox_->next_deadline());
-    }
-    *broken = mailbox_->take_failure();
-    if (*broken) failed_(**broken);
+  std::optional<Error> failure;
+  try {
+    hand_over(posted);
+    if (!*broken) moved = move_and_look();
+    failure = mailbox_->take_failure();
+  } catch (const std::bad_alloc&) {
+    failure = mailbox_->out_of_memory();
   }
-  if (*broken) mailbox_->fail_all(**broken);
+  if (!*broken && failure) {
+    *broken = failure;
+    failed_(*failure);
+  }
+  if (*broken) {
+    try {
+      mailbox_->fail_all(**broken);
+    } catch (const std::bad_alloc&) {
+      // Those that are left are next.
+    }
+  }
   return moved;
+}
+
+void Messenger::hand_over(std::vector<Message>* posted) {
+  auto next = posted->begin();
+  try {
+    for (; next != posted->end(); ++next) {
+      next_look_ = std::min(next_look_, next->deadline);
+      mailbox_->post(std::move(*next));
+    }
+  } catch (const std::bad_alloc&) {
+    posted->erase(posted->begin(), next);
+    throw;
+  }
+  posted->clear();
+}
+
+bool Messenger::move_and_look() {
+  const bool moved = mailbox_->move();
+  const auto now = Clock::now();
+  if (now >= next_look_ || (!moved && mailbox_->sees_end())) {
+    mailbox_->look(now);
+    next_look_ = std::min(now + kMessageLook, mailbox_->next_deadline());
+  }
+  return moved;
+}
+
+bool Messenger::has_moved() {
+  try {
+    return mailbox_->move();
+  } catch (const std::bad_alloc&) {
+    return true;  // the next step finds out, and says so
+  }
 }
 
 void Messenger::rest(bool spins) {
@@ -109,14 +153,14 @@ void Messenger::rest(bool spins) {
     const auto until = Clock::now() + spin_;
     do {
       for (int i = 0; i < 16; ++i) {
-        if (news_.load(std::memory_order_relaxed) || mailbox_->move()) return;
+        if (news_.load(std::memory_order_relaxed) || has_moved()) return;
         relax();
       }
     } while (Clock::now() < until);
   }
   const std::uint32_t key = bell_.prepare();
   const auto left = next_look_ - Clock::now();
-  if (news_ || mailbox_->move() || left.count() <= 0) return bell_.leave();
+  if (news_ || has_moved() || left.count() <= 0) return bell_.leave();
   bell_.sleep(key, left);
 }
 

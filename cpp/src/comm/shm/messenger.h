@@ -45,8 +45,12 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   template <typename Enough>
   void drive(Lock& lock, bool spins, Enough&& enough);
   void drive_once(Lock& lock);
-  // What the thread that drives does without the lock. Whether there was anything to do.
-  bool step(std::vector<Message> posted, std::optional<Error>* broken);
+  // What the thread that drives does without the lock. Whether there was anything to do. Leaves in `posted` what found
+  // no memory.
+  bool step(std::vector<Message>* posted, std::optional<Error>* broken);
+  void hand_over(std::vector<Message>* posted);
+  bool move_and_look();
+  bool has_moved();
   void rest(bool spins);
   bool tell(Lock& lock, std::vector<Mailbox::Ended> ended);
   void wake_thread();

@@ -43,7 +43,7 @@ class OneHost final : public Performer {
   void barrier(const Label& label, Deadline deadline) override { shm::barrier(*exchange_, label, deadline); }
 
   void fail(const Error& reason) override { exchange_->fail(reason.what()); }
-  void leave() override { exchange_->leave(); }
+  void close() override { exchange_->close(); }
   void abort(const Error& reason) override { exchange_->abort(reason); }
 
  private:

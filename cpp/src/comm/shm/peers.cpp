@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kVersion = 0x74616e64656d0002;  // changes with the layout of what ranks share
+constexpr std::uint64_t kVersion = 0x74616e64656d0003;  // changes with the layout of what ranks share
 constexpr milliseconds kDeadLook{100};                  // how often waiting looks for ranks that died
 
 // With which each side introduces itself; its segment's descriptor comes along.

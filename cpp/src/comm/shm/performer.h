@@ -34,8 +34,8 @@ class Performer {
 
   // Tells the other ranks that this one takes part in nothing more.
   virtual void fail(const Error& reason) = 0;
-  // Tells them that it does not because the program is done with the group.
-  virtual void leave() = 0;
+  // Tells them that it does not because the program closed the group, with nothing pending.
+  virtual void close() = 0;
   // Ends a wait, now or later, with an Error of this code.
   virtual void abort(const Error& reason) = 0;
 };

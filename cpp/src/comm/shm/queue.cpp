@@ -4,6 +4,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include <new>
+
 #include "own_thread.h"
 
 namespace tandem::shm {
@@ -100,6 +102,8 @@ std::exception_ptr Queue::run(Work& work) {
     return nullptr;
   } catch (const Error& error) {
     failure = error;
+  } catch (const std::bad_alloc&) {
+    failure = Error(ErrorCode::kOutOfMemory, Exchange::describe(work.label_) + " failed: this rank has no memory left");
   } catch (const std::exception& error) {
     failure = Error(ErrorCode::kInternal, Exchange::describe(work.label_) + " failed: " + error.what());
   }
@@ -109,8 +113,10 @@ std::exception_ptr Queue::run(Work& work) {
 
 void Queue::break_group(const Error& failure) {
   performer_->fail(failure);
-  // What is nobody's fault is explained, and ends the group, where the work is waited for.
-  if (failure.code() == ErrorCode::kInvalidArgument || failure.code() == ErrorCode::kInternal) state_->fail(failure);
+  // What is another rank's fault is explained, and ends the group, where the work is waited for.
+  const bool is_own = failure.code() == ErrorCode::kInvalidArgument || failure.code() == ErrorCode::kInternal ||
+                      failure.code() == ErrorCode::kOutOfMemory;
+  if (is_own) state_->fail(failure);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!broken_) broken_ = failure;
 }
@@ -133,7 +139,7 @@ void Queue::abort(const std::string& reason, bool quietly) {
   if (pending || !quietly) {
     performer_->fail(Error(ErrorCode::kAborted, reason));
   } else {
-    performer_->leave();
+    performer_->close();
   }
   for (const auto& work : queued) {
     work->end(std::make_exception_ptr(

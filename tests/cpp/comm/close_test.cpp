@@ -1,0 +1,287 @@
+// A rank that closes its group while its program still holds what uses it, and messages that nobody waits for: what the
+// other ranks learn, and when.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <torch/torch.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "comm/sockets.h"
+#include "cpp/comm/network.h"
+#include "tandem/ddp.h"
+#include "tandem/store.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kSize = 3;
+constexpr int kCloser = 2;
+
+// --- what a rank does
+
+const Store& common_store() {
+  static const Store store = [] {
+    TCPStoreOptions options;
+    options.is_server = std::string(std::getenv("RANK")) == "0";
+    options.timeout = seconds(120);
+    return tcp_store(std::getenv("MASTER_ADDR"), static_cast<std::uint16_t>(std::atoi(std::getenv("MASTER_PORT"))),
+                     options);
+  }();
+  return store;
+}
+
+void await_count(const std::string& key, int count) {
+  const auto deadline = Clock::now() + seconds(120);
+  while (common_store()->add(key, 0) < count && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(5));
+}
+
+void call(ProcessGroup& group, const std::string& name) {
+  at::Tensor tensor = torch::ones({1000});
+  std::vector<at::Tensor> list(kSize, tensor);
+  if (name == "broadcast") return group.broadcast(tensor, kCloser);
+  if (name == "gather") return group.gather(group.rank() == 0 ? list : std::vector<at::Tensor>(), tensor, 0);
+  if (name == "recv") return static_cast<void>(group.recv(tensor, kCloser));
+  if (name == "send") return group.send(torch::ones({1000000}), kCloser);
+  if (name == "barrier") return group.barrier();
+  group.all_reduce(tensor);
+}
+
+// The last rank closes the group while a DDP wrapper and a work hold it. The others call `name`, before that or after.
+int hold_and_close(const std::string& name, bool before) {
+  const int rank = std::atoi(std::getenv("RANK"));
+  ProcessGroupOptions options;
+  options.rank = rank;
+  options.world_size = kSize;
+  options.timeout = std::chrono::minutes(10);
+  options.backend = std::getenv("TEST_BACKEND");
+  auto group = ProcessGroup::create(options, common_store());
+  const at::Tensor weight = torch::ones({1000}, torch::requires_grad());
+  DataParallelReducer wrapper(group, {weight}, {}, {});
+  Work work = group->all_reduce_async(torch::ones({1000}));
+  work.wait();
+  if (rank == kCloser) {
+    if (before) await_count("waiting", kSize - 1);
+    if (before) std::this_thread::sleep_for(milliseconds(300));  // until they wait
+    group->close();
+    common_store()->add("closed", 1);
+    await_count("done", kSize - 1);
+    common_store()->add("left", 1);
+    return 0;
+  }
+  if (!before) await_count("closed", 1);
+  common_store()->add("waiting", 1);
+  const auto since = Clock::now();
+  say_error(
+      [&] {
+        for (;;) call(*group, name);  // a root may get through some
+      },
+      &since);
+  common_store()->add("done", 1);
+  // Rank 0 serves the store, and stays as long as the others.
+  if (rank == 0) await_count("left", kSize - 1);
+  if (rank != 0) common_store()->add("left", 1);
+  return 0;
+}
+
+int run_child(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 2, argv + argc);
+  return hold_and_close(arguments[1], arguments[0] == "before");
+}
+
+// --- tests
+
+struct Place {
+  const char* name;
+  const char* backend;
+  const char* layout;
+};
+void PrintTo(const Place& place, std::ostream* out) {
+  *out << place.name;
+}
+
+class Closing : public ::testing::TestWithParam<Place> {
+ protected:
+  void SetUp() override {
+    if (*GetParam().layout != 0 && !Network::why_not().empty()) {
+      GTEST_SKIP() << "NOT TESTED: no hosts on this machine: " << Network::why_not();
+    }
+  }
+
+  void expect_told(const std::string& when, const std::string& collective) {
+    SCOPED_TRACE(collective + " " + when);
+    const std::vector<int> hosts = hosts_of(GetParam().layout);
+    Environment common = {{"TEST_BACKEND", GetParam().backend}};
+    std::optional<Network> network;
+    if (!hosts.empty()) {
+      network.emplace(2);
+      common["MASTER_ADDR"] = Network::address(hosts[0]);
+      common["GLOO_SOCKET_IFNAME"] = "eth0";
+    }
+    const Job job(common);
+    std::vector<std::unique_ptr<Child>> ranks;
+    for (int rank = 0; rank < kSize; ++rank) {
+      ranks.push_back(job.start({"--role", when, collective}, rank, kSize,
+                                network ? network->on(hosts[rank]) : Environment()));
+    }
+    for (int rank = 0; rank < kSize - 1; ++rank) {
+      const std::string said = ranks[rank]->line();
+      EXPECT_THAT(said, IsError(ErrorCode::kPeerLost, HasSubstr("closed")));
+      EXPECT_LE(parse_error(said).milliseconds, 10000);  // 400 on a machine that does nothing else
+    }
+    for (const auto& rank : ranks) EXPECT_EQ(rank->wait(), 0);
+  }
+};
+
+TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoWaits) {
+  for (const char* collective : {"all_reduce", "recv"}) expect_told("before", collective);
+}
+
+TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoComesLater) {
+  for (const char* collective : {"barrier", "broadcast", "gather", "send"}) expect_told("after", collective);
+}
+
+constexpr Place kPlaces[] = {
+    {"gloo", "gloo", ""}, {"shm", "shm", ""}, {"alone", "shm", "001"}, {"neighbour", "shm", "011"}};
+INSTANTIATE_TEST_SUITE_P(Places, Closing, ::testing::ValuesIn(kPlaces),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Ranks as threads, where what happens inside can be looked at.
+
+TEST(DroppedMessages, LetGoOfTheirTensors) {
+  run_groups(2, [](ProcessGroup& group) {
+    at::Tensor tensor = torch::full({1000}, static_cast<double>(group.rank()));
+    if (group.rank() == 0) {
+      group.isend(tensor, 1);
+      group.recv(torch::empty({1}), 1, 1);
+      const auto deadline = Clock::now() + seconds(20);
+      const auto holders = [&] { return tensor.storage().use_count(); };
+      while (holders() > 1 && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(1));
+      EXPECT_EQ(holders(), 1);
+    } else {
+      group.recv(tensor, 0);
+      group.send(torch::ones({1}), 0, 1);
+    }
+    group.barrier();
+  });
+}
+
+// Two ranks exchange messages; the third one sends what nobody has waited for yet, and closes.
+TEST(DroppedMessages, ThatArrivedAreNoFailureWhenTheirSenderCloses) {
+  std::promise<void> closed;
+  const auto told = closed.get_future().share();
+  run_groups(3, [&](ProcessGroup& group) {
+    at::Tensor tensor = torch::full({1000}, static_cast<double>(group.rank()));
+    if (group.rank() == 2) {
+      Work held = group.isend(tensor, 0);
+      group.isend(tensor, 1);
+      Work wanted = group.irecv(torch::empty({1000}), 0, 5);
+      group.barrier();
+      group.close();
+      closed.set_value();
+      EXPECT_FALSE(held.error().has_value());
+      EXPECT_FALSE(wanted.error().has_value());
+      return;
+    }
+    group.recv(tensor, 2);
+    if (group.rank() == 0) group.send(tensor, 2, 5);
+    group.barrier();
+    ASSERT_EQ(told.wait_for(seconds(60)), std::future_status::ready);
+    // Between these two nothing has ended.
+    if (group.rank() == 0) group.send(torch::full({4}, 7.0), 1, 6);
+    if (group.rank() == 1) {
+      at::Tensor received = torch::zeros({4});
+      group.recv(received, 0, 6);
+      EXPECT_EQ(received[3].item<int>(), 7);
+    }
+  });
+}
+
+TEST(DroppedMessages, ThatDidNotArriveAreAborted) {
+  std::promise<void> closed;
+  const auto told = closed.get_future().share();
+  run_groups(2, [&](ProcessGroup& group) {
+    at::Tensor tensor = torch::ones({1000});
+    if (group.rank() == 1) {
+      Work held = group.isend(tensor, 0);
+      group.close();
+      closed.set_value();
+      ASSERT_TRUE(held.error().has_value());
+      EXPECT_EQ(held.error()->code(), ErrorCode::kAborted);
+      return;
+    }
+    ASSERT_EQ(told.wait_for(seconds(60)), std::future_status::ready);
+    EXPECT_EQ(error_of([&] { group.recv(tensor, 1); }).code(), ErrorCode::kPeerLost);
+  });
+}
+
+// A server of the program's own, with a client.
+class Served {
+ public:
+  Served() {
+    const net::Listener listener = net::listen_on("127.0.0.1", 0);
+    listener_ = listener.fd;
+    client_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(listener.endpoint.port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto* to = reinterpret_cast<const sockaddr*>(&address);
+    if (connect(client_, to, sizeof address) != 0) throw std::runtime_error("connect");
+    server_ = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+  }
+  ~Served() {
+    for (const int fd : {listener_, client_, server_}) ::close(fd);
+  }
+  Served(const Served&) = delete;
+
+  bool is_connected() const {
+    char byte = 0;
+    return send(client_, "x", 1, MSG_NOSIGNAL) == 1 && recv(server_, &byte, 1, 0) == 1 &&
+           send(server_, "y", 1, MSG_NOSIGNAL) == 1 && recv(client_, &byte, 1, 0) == 1;
+  }
+
+ private:
+  int listener_ = -1, client_ = -1, server_ = -1;
+};
+
+TEST(Listeners, ThatStartWhileAGroupIsMadeAreNotTakenForGloos) {
+  const Store store = hash_store();
+  for (int round = 0; round < 10; ++round) {
+    std::atomic<bool> made{false};
+    std::vector<std::unique_ptr<Served>> servers;
+    std::thread starter([&] {
+      for (int i = 0; i < 60 && !made; ++i) servers.push_back(std::make_unique<Served>());
+    });
+    run_ranks(2, [&](int rank) {
+      const auto group = ProcessGroup::create(options_for(rank, 2), store);
+      group->barrier();
+      made = true;
+      group->barrier();
+      group->abort();
+    });
+    starter.join();
+    for (const auto& server : servers) ASSERT_TRUE(server->is_connected()) << round;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--role") {
+    tandem::testing::Network::join();
+    return std::string(argv[2]) == "host" ? tandem::testing::Network::be_host()
+                                          : tandem::testing::run_child(argc, argv);
+  }
+  tandem::testing::Network::enter();
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
