@@ -28,21 +28,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = sizeof(sockaddr_storage);
@@ -139,6 +124,18 @@ std::string bind_failure(const std::string& host, std::uint16_t port, int failur
 }
 
 }  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) close(fd_);
+    fd_ = other.release();
+  }
+  return *this;
+}
 
 std::string to_string(const Endpoint& endpoint) {
   const bool v6 = endpoint.address.find(':') != std::string::npos;
@@ -299,6 +296,27 @@ int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoi
 
 int close_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote) {
   return shut_down_connections(local, remote, SHUT_WR);
+}
+
+std::vector<Descriptor> connections_to(const Endpoint& remote) {
+  std::vector<Descriptor> found;
+  for_each_descriptor([&](int fd) {
+    if (remote_name(fd) != remote) return;
+    Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    const int flags = fcntl(copy.get(), F_GETFL);
+    const bool blocks = flags >= 0 && (flags & O_NONBLOCK) == 0;
+    if (blocks && remote_name(copy.get()) == remote) found.push_back(std::move(copy));
+  });
+  return found;
+}
+
+std::uint64_t identity_of(int socket) {
+  struct stat status {};
+  return fstat(socket, &status) == 0 ? status.st_ino : 0;
+}
+
+void shut(int socket) {
+  shutdown(socket, SHUT_RDWR);
 }
 
 namespace {

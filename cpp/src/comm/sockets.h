@@ -7,9 +7,26 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tandem::net {
+
+// Closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
 
 // A numeric address with a port.
 struct Endpoint {
@@ -60,6 +77,14 @@ std::vector<ListeningSocket> listening_sockets();
 int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
 // The same, but only sends nothing more: the other side still gets what was sent before, and then the stream's end.
 int close_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
+
+// Duplicates of this process's connected TCP sockets whose remote name is `remote`, but for non-blocking ones, such as
+// those with which await_listener() tries.
+std::vector<Descriptor> connections_to(const Endpoint& remote);
+// The same for all duplicates of a socket, and for no other socket as long as one of them is open.
+std::uint64_t identity_of(int socket);
+// Ends a connection (shutdown(2)): who waits for input, or for room for output, gets an error at once.
+void shut(int socket);
 
 // While it lives this thread gets no SIGPIPE, which would end a program whose peer died; threads that are started
 // meanwhile never do. For libraries that write to sockets without MSG_NOSIGNAL (Gloo, libuv); the program's own handling

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
+#include "comm/arrivals.h"
 #include "comm/hosts/lines.h"
 
 namespace tandem::hosts {
@@ -58,7 +60,10 @@ class Caller {
   // Every rank calls those before it and is called by those after it. All listen before anyone is told their addresses.
   std::vector<shm::Descriptor> run() {
     for (int other = 0; other < rank_; ++other) call(other);
-    for (int missing = size_ - rank_ - 1; missing > 0;) missing -= answer();
+    for (int missing = size_ - rank_ - 1; missing > 0;) {
+      check_time(first_missing());
+      for (shm::Descriptor& arrived : arrivals_.next(kConnectLook)) missing -= take_in(std::move(arrived));
+    }
     return std::move(sockets_);
   }
 
@@ -91,22 +96,15 @@ class Caller {
     sockets_[other] = std::move(fd);
   }
 
-  // How many ranks that took in. Who is not of this group is sent away.
-  int answer() {
-    if (!becomes_ready(socket_.descriptor(), POLLIN, kConnectLook)) {
-      check_time(first_missing());
-      return 0;
-    }
-    shm::Descriptor fd(accept4(socket_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (fd.get() < 0) return 0;
+  // Whether that was one of the missing ranks. Who is not of this group is sent away.
+  bool take_in(shm::Descriptor fd) {
     Hello hello{};
-    if (!becomes_ready(fd.get(), POLLIN, milliseconds(1000))) return 0;
-    if (recv(fd.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return 0;
+    if (recv(fd.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return false;
     const bool knows =
         socket_.address().password.compare(0, std::string::npos, hello.password, sizeof hello.password) == 0;
-    if (!knows || hello.rank <= rank_ || hello.rank >= size_ || sockets_[hello.rank].get() >= 0) return 0;
+    if (!knows || hello.rank <= rank_ || hello.rank >= size_ || sockets_[hello.rank].get() >= 0) return false;
     sockets_[hello.rank] = std::move(fd);
-    return 1;
+    return true;
   }
 
   int first_missing() const {
@@ -138,6 +136,7 @@ class Caller {
   const std::string& group_;
   const Lines::Clock::time_point deadline_;
   const std::function<void()>& check_;
+  net::Arrivals arrivals_{socket_.descriptor()};
   std::vector<shm::Descriptor> sockets_;
 };
 

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <utility>
 
+#include "comm/arrivals.h"
 #include "tandem/error.h"
 
 namespace tandem::shm {
@@ -146,17 +148,22 @@ class Introduction {
     peers_.sockets[other] = std::move(socket);
   }
 
-  // Takes the next one in, if there is one. Who is not of this group is sent away.
+  // Takes in who has come. Who is not of this group is sent away.
   void answer() {
     const auto awaited = missing(rank_ + 1, size_);
     check(awaited);
-    if (!is_readable(door_.descriptor(), kDeadLook)) return look_for_dead(awaited);
-    Descriptor socket(accept4(door_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket.get() < 0 || !same_user(socket.get())) return;
+    auto arrived = arrivals_.next(kDeadLook);
+    for (Descriptor& socket : arrived) take_in(std::move(socket));
+    if (!arrived.empty() || Clock::now() < next_look_) return;
+    look_for_dead(awaited);
+    next_look_ = Clock::now() + kDeadLook;
+  }
+
+  void take_in(Descriptor socket) {
     Hello hello;
     Descriptor segment;
-    if (!is_readable(socket.get(), std::chrono::seconds(1)) || !receive_hello(socket.get(), &hello, &segment)) return;
-    if (hello.rank <= rank_ || hello.rank >= size_) return;
+    if (!same_user(socket.get()) || !receive_hello(socket.get(), &hello, &segment)) return;
+    if (hello.rank <= rank_ || hello.rank >= size_ || peers_.sockets[hello.rank].get() >= 0) return;
     accept_segment(hello.rank, hello, std::move(segment));
     if (!send_hello(socket.get(), self_, own_->descriptor())) lost(hello.rank);
     peers_.sockets[hello.rank] = std::move(socket);
@@ -234,6 +241,8 @@ class Introduction {
   const std::shared_ptr<Segment>& own_;
   const Clock::time_point deadline_;
   const std::atomic<bool>& cancelled_;
+  net::Arrivals arrivals_{door_.descriptor()};
+  Clock::time_point next_look_ = Clock::now() + kDeadLook;
   Hello self_;
   Peers peers_;
 };

@@ -85,15 +85,6 @@ std::byte* map(int fd, std::size_t bytes) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
 Segment::Segment(Descriptor file, std::byte* data, std::size_t bytes)
     : file_(std::move(file)), data_(data), bytes_(bytes) {}
 

@@ -4,22 +4,11 @@
 #include <cstddef>
 #include <memory>
 
+#include "comm/sockets.h"
+
 namespace tandem::shm {
 
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+using net::Descriptor;
 
 // Anonymous shared memory (memfd): it has no name in any file system, and is gone with the last process that maps it,
 // however that ends. Its size is sealed, so that no peer can take pages away under a reader.

@@ -1,0 +1,73 @@
+#include "comm/arrivals.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "tandem/error.h"
+
+namespace tandem::net {
+namespace {
+
+// Who belongs here speaks at once; a machine may be busy.
+constexpr std::chrono::seconds kMostSilence{10};
+constexpr std::size_t kMostSilent = 256;
+constexpr std::chrono::milliseconds kWhenFull{100};
+
+std::string no_descriptor(int failure) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return "cannot accept a connection of another rank: " + std::string(std::strerror(failure)) +
+         (failure == EMFILE ? "; this process may have " + std::to_string(limit.rlim_cur) +
+                                  " descriptors and has them all: raise the limit (ulimit -n), or close files"
+                            : "; the system is short of descriptors or memory: raise fs.file-max, or end programs");
+}
+
+}  // namespace
+
+std::vector<Descriptor> Arrivals::next(std::chrono::milliseconds wait) {
+  std::vector<pollfd> waits = {{full_ ? -1 : listener_, POLLIN, 0}};
+  for (const Silent& one : silent_) waits.push_back({one.socket.get(), POLLIN, 0});
+  if (full_) wait = std::min(wait, kWhenFull);
+  if (poll(waits.data(), waits.size(), static_cast<int>(wait.count())) < 0) return {};
+  std::vector<Descriptor> found;
+  std::deque<Silent> rest;
+  const auto now = Clock::now();
+  for (std::size_t i = 0; i < silent_.size(); ++i) {
+    if (waits[i + 1].revents != 0) {
+      found.push_back(std::move(silent_[i].socket));
+    } else if (now - silent_[i].since < kMostSilence) {
+      rest.push_back(std::move(silent_[i]));
+    }
+  }
+  silent_ = std::move(rest);
+  if (full_ && found.empty() && !silent_.empty()) silent_.pop_front();
+  if (full_ || waits[0].revents != 0) accept_all();
+  return found;
+}
+
+void Arrivals::accept_all() {
+  full_ = false;
+  // However many knock, the caller has a deadline to look at.
+  for (std::size_t count = 0; count < kMostSilent && !full_; ++count) {
+    Descriptor socket(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.get() >= 0) {
+      if (silent_.size() == kMostSilent) silent_.pop_front();
+      silent_.push_back({std::move(socket), Clock::now()});
+      continue;
+    }
+    const int failure = errno;
+    if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;  // nobody is there
+    // Strangers may have what is missing: next() lets go of them.
+    if (silent_.empty()) throw Error(ErrorCode::kIo, no_descriptor(failure));
+    full_ = true;
+  }
+}
+
+}  // namespace tandem::net

@@ -1,0 +1,156 @@
+// Ranks that connect to each other while strangers knock, and where descriptors run out.
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "comm/hosts/lines.h"
+#include "comm/shm/peers.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+using net::Descriptor;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const auto nothing = [] {};
+
+// Connected to 127.0.0.1:port; -1 when that is refused.
+Descriptor knock(std::uint16_t port) {
+  Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool connected = connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  return connected ? std::move(fd) : Descriptor();
+}
+
+// Two ranks that connect through lines. Each gets the other's addresses.
+struct Pair {
+  hosts::LineSocket sockets[2] = {hosts::LineSocket("127.0.0.1"), hosts::LineSocket("127.0.0.1")};
+  const std::vector<hosts::LineAddress> addresses = {sockets[0].address(), sockets[1].address()};
+
+  std::uint16_t port() const { return addresses[0].endpoint.port; }
+  std::vector<Descriptor> connect(int rank, milliseconds timeout) {
+    return hosts::Lines::connect(rank, addresses, sockets[rank], "pair", Clock::now() + timeout, nothing);
+  }
+};
+
+// What `body` throws.
+Error error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(ErrorCode::kInternal, "no error");
+}
+
+TEST(Lines, SilentStrangersHoldNobodyUp) {
+  Pair pair;
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 60; ++i) strangers.push_back(knock(pair.port()));
+  const auto begun = Clock::now();
+  auto first = std::async(std::launch::async, [&] { return pair.connect(0, seconds(100)); });
+  EXPECT_GE(pair.connect(1, seconds(100))[0].get(), 0);
+  EXPECT_GE(first.get()[1].get(), 0);
+  EXPECT_LT(Clock::now() - begun, seconds(20));  // a moment; a second for each stranger was a minute
+}
+
+TEST(Lines, TheDeadlineHoldsHoweverManyKnock) {
+  Pair pair;
+  std::atomic<bool> over = false;
+  std::vector<std::thread> strangers;
+  for (int i = 0; i < 3; ++i) {
+    strangers.emplace_back([&] {
+      while (!over) {
+        if (knock(pair.port()).get() < 0) std::this_thread::sleep_for(milliseconds(1));
+      }
+    });
+  }
+  const Error error = error_of([&] { pair.connect(0, milliseconds(500)); });
+  over = true;
+  for (auto& stranger : strangers) stranger.join();
+  EXPECT_EQ(error.code(), ErrorCode::kTimeout);
+  EXPECT_THAT(error.what(), HasSubstr("rank 1"));
+}
+
+// As few descriptors as are open now.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit now = before_;
+    const Descriptor next(dup(STDERR_FILENO));
+    now.rlim_cur = static_cast<rlim_t>(next.get());
+    setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~NoDescriptorLeft() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Lines, DescriptorsThatRunOutAreAnError) {
+  Pair pair;
+  const Descriptor waiting = knock(pair.port());
+  const NoDescriptorLeft none;
+  const Error error = error_of([&] { pair.connect(0, seconds(100)); });
+  EXPECT_EQ(error.code(), ErrorCode::kIo);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("descriptors"), HasSubstr("ulimit -n")));
+}
+
+// Those that strangers took are taken back.
+TEST(Lines, StrangersThatTookAllDescriptorsAreSentAway) {
+  Pair pair;
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 5; ++i) strangers.push_back(knock(pair.port()));
+  auto second = std::async(std::launch::async, [&] { return pair.connect(1, seconds(100)); });
+  EXPECT_GE(second.get()[0].get(), 0);  // it has called, and waits in the queue behind them
+  std::vector<Descriptor> spare;
+  for (int i = 0; i < 3; ++i) spare.emplace_back(dup(STDERR_FILENO));
+  const NoDescriptorLeft none;
+  spare.clear();
+  EXPECT_GE(pair.connect(0, seconds(100))[1].get(), 0);
+}
+
+TEST(Peers, SilentStrangersHoldNobodyUp) {
+  const shm::Door doors[2] = {shm::Door(100), shm::Door(100)};
+  const std::vector<std::string> names = {doors[0].name(), doors[1].name()};
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 60; ++i) {
+    strangers.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, names[0].data(), names[0].size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + names[0].size());
+    ASSERT_EQ(connect(strangers.back().get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+  }
+  const auto begun = Clock::now();
+  const std::atomic<bool> cancelled = false;
+  const auto meet = [&](int rank) {
+    const shm::Neighbours who{"pair", 2, {0, 1}, rank};
+    return shm::connect_peers(who, names, doors[rank], shm::Segment::create(1 << 20), Clock::now() + seconds(100),
+                              cancelled);
+  };
+  auto first = std::async(std::launch::async, meet, 0);
+  EXPECT_NE(meet(1).segments[0], nullptr);
+  EXPECT_NE(first.get().segments[1], nullptr);
+  EXPECT_LT(Clock::now() - begun, seconds(20));
+}
+
+}  // namespace
+}  // namespace tandem::testing
