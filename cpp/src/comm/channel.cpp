@@ -6,6 +6,7 @@
 #include "comm/gathering.h"
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
+#include "comm/interruptible_store.h"
 #include "comm/nccl_library.h"
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
@@ -78,7 +79,8 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
       Cancellation cancellation;
       const Roster roster = assemble(meeting, options.name, self, options.timeout, cancellation.cancelled);
       channel->store = prefix_store("nccl", roster.store);
-      backend = make_nccl_backend(channel->store, meeting.rank, meeting.world_size, options.timeout, options.device);
+      backend = make_nccl_backend(channel->own_store("backend"), meeting.rank, meeting.world_size, options.timeout,
+                                  options.device);
       channel->type = BackendType::NCCL;
       traits.completes = false;
       break;
@@ -90,10 +92,14 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
   channel->devices = entry.devices.empty() ? devices_of(channel->kind) : entry.devices;
   std::shared_ptr<CollectiveCheck> check;
   if (CollectiveCheck::is_wanted() && channel->kind != BackendKind::kNone) {
-    check = std::make_shared<CollectiveCheck>(channel->state, channel->store, options.timeout);
+    check = std::make_shared<CollectiveCheck>(channel->state, channel->own_store("check"), options.timeout);
   }
   channel->backend = c10::make_intrusive<GroupBackend>(channel->state, backend, traits, std::move(check));
   return channel;
+}
+
+Store Channel::own_store(const std::string& prefix) const {
+  return prefix_store(prefix, c10::make_intrusive<InterruptibleStore>(store, state->store_calls()));
 }
 
 bool Channel::serves(c10::DeviceType device) const {

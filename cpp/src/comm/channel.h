@@ -12,6 +12,7 @@
 #include "comm/group_backend.h"
 #include "comm/group_state.h"
 #include "comm/rendezvous.h"
+#include "comm/store_limit.h"
 #include "tandem/process_group.h"
 #include "tandem/runtime.h"
 
@@ -21,23 +22,31 @@ inline c10::DeviceType to_device_type(DeviceKind device) {
   return device == DeviceKind::kCpu ? c10::kCPU : c10::kCUDA;
 }
 
-// Gives up meeting the others when the program shuts down meanwhile.
+// Gives up meeting the others when the program shuts down meanwhile. Of one thread.
 struct Cancellation {
   std::atomic<bool> cancelled{false};
-  ShutdownHook hook{"a process group that is being made", [this] { cancelled = true; }};
+  const std::shared_ptr<StoreInterrupt> store_calls = std::make_shared<StoreInterrupt>();
+  const StoreLimit limit{store_calls};
+  ShutdownHook hook{"a process group that is being made", [this] {
+                      cancelled = true;
+                      store_calls->interrupt();
+                    }};
 };
 
 struct Channel {
   BackendKind kind = BackendKind::kGloo;  // never kAuto
   std::vector<DeviceKind> devices;
   std::shared_ptr<GroupState> state;
-  Store store;  // of this channel alone, where there are other ranks; outlives the backend, which uses it to the end
+  Store store;  // of this channel alone, where there are other ranks; sub-groups, which outlive it, meet there, too
   c10::intrusive_ptr<GroupBackend> backend;
   c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
 
   // Meets the other ranks, whose options name the same backends, and connects to them. Blocks.
   static std::shared_ptr<Channel> open(const BackendEntry& entry, const ProcessGroupOptions& options,
                                        const Meeting& meeting);
+
+  // Keys of its store under "prefix/", in calls that end with the group.
+  Store own_store(const std::string& prefix) const;
 
   bool serves(c10::DeviceType device) const;
   // The backend takes only the dtypes that it computes with.

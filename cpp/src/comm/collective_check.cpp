@@ -18,7 +18,7 @@ CollectiveCheck::CollectiveCheck(std::shared_ptr<GroupState> state, const Store&
                                  std::chrono::milliseconds timeout)
     : state_(std::move(state)),
       timeout_(timeout),
-      notes_(prefix_store("check", store), state_->rank(), state_->size()) {}
+      notes_(store, state_->rank(), state_->size()) {}
 
 void CollectiveCheck::check(const Collective& collective, const std::string& call) {
   std::lock_guard<std::mutex> lock(mutex_);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "comm/environment.h"
+#include "comm/interruptible_store.h"
 
 namespace tandem {
 namespace {
@@ -66,7 +67,8 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(const Gathered& gathered, const P
   state->set_listeners(std::move(listeners));
   const net::SigpipeBlocked blocked;
   try {
-    return make_gloo_backend(*state, store, gathered.devices, options.timeout);
+    const auto calls = c10::make_intrusive<InterruptibleStore>(store, state->store_calls());
+    return make_gloo_backend(*state, calls, gathered.devices, options.timeout);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

@@ -105,6 +105,7 @@ bool GroupState::fail(const Error& failure, const Collective* cause) {
       if (work->sends_unwatched() && &work->collective_ != cause) sends.emplace_back(work, hold);
     }
   }
+  store_calls_->interrupt();
   if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
     FlightRecorder::instance().write(rank_);
   }
@@ -121,6 +122,8 @@ void GroupState::abort(const std::string& reason) {
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
     waiting.assign(in_flight_.begin(), in_flight_.end());
   }
+  store_calls_->interrupt();
+  if (waiting.empty() && quietly) return;
   for (const auto& [work, hold] : waiting) {
     work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
   }

@@ -16,6 +16,7 @@
 #include "comm/collective.h"
 #include "comm/guarded_work.h"
 #include "comm/sockets.h"
+#include "comm/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -66,6 +67,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Of a group that was closed with nothing in flight: peers still get what was sent, and then learn of the end,
   // whoever still holds the backend.
   void close_connections();
+  // Ends what the group calls on its store: when it fails or is aborted, and when its owner says so.
+  const std::shared_ptr<StoreInterrupt>& store_calls() const { return store_calls_; }
   // Waits until the backend's threads have let go of every collective. False at the deadline.
   bool wait_until_idle(std::chrono::milliseconds timeout);
 
@@ -95,6 +98,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::atomic<std::chrono::milliseconds> timeout_;
   std::vector<std::vector<net::Endpoint>> listeners_;
   std::vector<std::function<void(const Error&)>> ended_;
+  const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "comm/collective.h"
+#include "comm/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -16,6 +17,7 @@ std::string Notes::key(std::uint64_t round, const std::string& of) const {
 
 std::vector<std::string> Notes::exchange(const std::string& note, milliseconds timeout,
                                          const std::function<void()>& check) {
+  const StoreLimit limit(Clock::now() + timeout);
   try {
     // Whoever is in this round has left the last one but one, and nobody reads its notes any more.
     if (round_ >= 2) store_->deleteKey(key(round_ - 2, std::to_string(rank_)));
@@ -23,8 +25,9 @@ std::vector<std::string> Notes::exchange(const std::string& note, milliseconds t
     auto notes = read_all(timeout, check);
     ++round_;
     return notes;
-  } catch (const Error&) {
+  } catch (const Error& error) {
     ++round_;
+    if (error.code() == ErrorCode::kAborted) check();  // may know why
     throw;
   } catch (...) {
     ++round_;

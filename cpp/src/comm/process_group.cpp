@@ -88,8 +88,8 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   parts->backend_name = name_of(entries);
   link(parts->channels);
   const Channel& main = parts->main();
-  parts->barrier_notes = std::make_unique<Notes>(prefix_store("barrier", main.store), meeting.rank, meeting.world_size);
-  parts->native = c10::make_intrusive<c10d::ProcessGroup>(main.store, meeting.rank, meeting.world_size);
+  parts->barrier_notes = std::make_unique<Notes>(main.own_store("barrier"), meeting.rank, meeting.world_size);
+  parts->native = c10::make_intrusive<c10d::ProcessGroup>(main.own_store("group"), meeting.rank, meeting.world_size);
   parts->native->setDefaultBackend(main.type);
   for (const auto& channel : parts->channels) {
     for (const DeviceKind device : channel->devices) {

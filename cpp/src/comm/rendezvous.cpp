@@ -3,12 +3,17 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <thread>
 
+#include "comm/deadline_store.h"
 #include "comm/environment.h"
+#include "comm/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -21,22 +26,45 @@ void throw_if(const std::atomic<bool>& cancelled) {
   if (cancelled) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
 }
 
-// One store for each host:port of this process, for as long as anyone uses it: a second group under env:// meets
-// through the first one's server.
+// One store for each host:port and rank of this process, for as long as anyone uses it: a second group under env://
+// meets through the first one's server.
 class OpenStores {
  public:
-  Store find(const std::string& key) {
-    std::lock_guard<std::mutex> lock(mutex_);
+  // The store that is open, or what `open` gives. One thread opens at a time, and others wait for it, calling `check`,
+  // which may throw.
+  Store find_or_open(const std::string& key, const std::function<void()>& check, const std::function<Store()>& open) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!opening_.insert(key).second) {
+      changed_.wait_for(lock, milliseconds(20));
+      check();
+    }
     const auto found = stores_.find(key);
-    return found == stores_.end() ? Store() : found->second.lock();
-  }
-  void remember(const std::string& key, const Store& store) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stores_.insert_or_assign(key, c10::weak_intrusive_ptr<c10d::Store>(store));
+    Store store = found == stores_.end() ? Store() : found->second.lock();
+    if (!store) {
+      lock.unlock();
+      try {
+        store = open();
+      } catch (...) {
+        lock.lock();
+        done(key);
+        throw;
+      }
+      lock.lock();
+      stores_.insert_or_assign(key, c10::weak_intrusive_ptr<c10d::Store>(store));
+    }
+    done(key);
+    return store;
   }
 
  private:
+  void done(const std::string& key) {
+    opening_.erase(key);
+    changed_.notify_all();
+  }
+
   std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> opening_;
   std::map<std::string, c10::weak_intrusive_ptr<c10d::Store>> stores_;
 };
 
@@ -49,22 +77,30 @@ struct Place {
   std::string host;
   std::uint16_t port = 0;
   bool serve = false;
+  std::string served_by = "rank 0";
 };
 
 void open_tcp(Meeting& meeting, const Place& place, milliseconds timeout, const std::atomic<bool>& cancelled) {
   const std::string key = place.host + ":" + std::to_string(place.port) + "/" + std::to_string(meeting.rank);
-  const auto await = [&] {
-    return net::await_listener(place.host, place.port, Clock::now() + timeout, [&] { throw_if(cancelled); });
+  const auto deadline = Clock::now() + timeout;
+  const auto find_server = [&] {
+    const auto found = net::await_listener(place.host, place.port, deadline, [&] { throw_if(cancelled); });
+    meeting.local_address = found.local.address;
   };
   TCPStoreOptions options;
   options.is_server = meeting.hosts_store = place.serve;
   options.timeout = timeout;
-  meeting.store = open_stores().find(key);
-  const bool is_new = !meeting.store;
-  if (is_new && place.serve) meeting.store = tcp_store(place.host, place.port, options);
-  meeting.local_address = await().local.address;
-  if (is_new && !place.serve) meeting.store = tcp_store(place.host, place.port, options);
-  if (is_new) open_stores().remember(key, meeting.store);
+  const auto check = [&] {
+    throw_if(cancelled);
+    if (Clock::now() < deadline) return;
+    throw Error(ErrorCode::kTimeout, "after " + std::to_string(timeout.count()) + " ms another thread still opens the " +
+                                         "store at " + meeting.place + "; see why that takes so long");
+  };
+  meeting.store = open_stores().find_or_open(key, check, [&] {
+    if (!place.serve) find_server();
+    return open_tcp_store(place.host, place.port, options, place.served_by);
+  });
+  if (meeting.local_address.empty()) find_server();
 }
 
 void parse_tcp(const std::string& init_method, Place* place) {
@@ -287,6 +323,7 @@ Meeting open_meeting(const std::string& init_method, int rank, int world_size, m
     place.host = environment.master_address;
     place.port = environment.master_port;
     place.serve = environment.rank == 0 && !environment.agent_hosts_store;
+    if (environment.agent_hosts_store) place.served_by = "the launcher";
     meeting.place = "env:// " + place.host + ":" + std::to_string(place.port);
     open_tcp(meeting, place, timeout, cancelled);
     meeting.store = prefix_store(environment.job_prefix, meeting.store);
@@ -314,6 +351,7 @@ Meeting open_meeting(const std::string& init_method, int rank, int world_size, m
 
 Roster assemble(const Meeting& meeting, const std::string& name, const Member& self, milliseconds timeout,
                 const std::atomic<bool>& cancelled) {
+  const StoreLimit limit(Clock::now() + timeout);
   try {
     return Assembly(meeting, name, self, timeout, cancelled).run();
   } catch (const Error&) {

@@ -12,46 +12,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "comm/sockets.h"
+#include "comm/deadline_store.h"
+#include "comm/interruptible_store.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-using std::chrono::milliseconds;
-
-// LibTorch rounds a connection's timeout down to whole seconds, of which there must be one.
-milliseconds at_least_a_second(milliseconds timeout) {
-  return std::max<milliseconds>(timeout, std::chrono::seconds(1));
-}
-
-Store open_server(const std::string& host, std::uint16_t port, const TCPStoreOptions& options,
-                  c10d::TCPStoreOptions native) {
-  net::Listener listener;
-  if (options.listen_fd >= 0) {
-    listener = {options.listen_fd, net::endpoint_of_listener(options.listen_fd)};
-  } else {
-    listener = net::listen_on(host, port);
-  }
-  // From here on the descriptor is the server's.
-  native.isServer = true;
-  native.port = listener.endpoint.port;
-  native.masterListenFd = listener.fd;
-  std::string address = listener.endpoint.address;
-  net::SigpipeBlocked blocked;
-  if (address == "0.0.0.0") address = "127.0.0.1";
-  if (address == "::") address = "::1";
-  return c10::make_intrusive<c10d::TCPStore>(address, native);
-}
-
-Store open_client(const std::string& host, std::uint16_t port, const TCPStoreOptions& options,
-                  c10d::TCPStoreOptions native) {
-  // LibTorch's client backs off for up to a second when it comes too early; ranks of one job start together.
-  const auto deadline = std::chrono::steady_clock::now() + options.timeout;
-  const auto connection = net::await_listener(host, port, deadline, [] {});
-  native.port = port;
-  return c10::make_intrusive<c10d::TCPStore>(connection.remote.address, native);
-}
 
 // A file store is a row of texts, each after its length as a u32. Of a file of another kind LibTorch would wait for ever
 // for the end of what looks like one.
@@ -71,26 +37,7 @@ bool is_file_store(int fd) {
 }  // namespace
 
 Store tcp_store(const std::string& host, std::uint16_t port, const TCPStoreOptions& options) {
-  if (options.wait_workers && options.world_size < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "a TCP store that waits for its workers needs their number (world_size)");
-  }
-  if (!options.is_server && port == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a client of a TCP store needs the server's port, not 0");
-  }
-  c10d::TCPStoreOptions native;
-  native.timeout = at_least_a_second(options.timeout);
-  native.waitWorkers = options.wait_workers;
-  if (options.wait_workers) native.numWorkers = static_cast<std::size_t>(options.world_size);
-  try {
-    Store store =
-        options.is_server ? open_server(host, port, options, native) : open_client(host, port, options, native);
-    store->setTimeout(options.timeout);
-    return store;
-  } catch (const Error&) {
-    throw;
-  } catch (...) {
-    rethrow_store_error("opening the TCP store at " + host + ":" + std::to_string(port));
-  }
+  return open_tcp_store(host, port, options, /*served_by=*/"");
 }
 
 Store file_store(const std::string& path, int world_size) {
@@ -119,9 +66,18 @@ Store prefix_store(const std::string& prefix, const Store& store) {
 
 std::uint16_t store_port(const Store& store) {
   Store base = store;
-  while (auto* prefix = dynamic_cast<c10d::PrefixStore*>(base.get())) base = prefix->getUnderlyingStore();
-  const auto* tcp = dynamic_cast<const c10d::TCPStore*>(base.get());
-  return tcp ? tcp->getPort() : 0;
+  for (;;) {
+    if (auto* prefix = dynamic_cast<c10d::PrefixStore*>(base.get())) {
+      base = prefix->getUnderlyingStore();
+    } else if (auto* interruptible = dynamic_cast<InterruptibleStore*>(base.get())) {
+      base = interruptible->underlying();
+    } else {
+      break;
+    }
+  }
+  if (const auto* tcp = dynamic_cast<const DeadlineStore*>(base.get())) return tcp->port();
+  const auto* of_libtorch = dynamic_cast<const c10d::TCPStore*>(base.get());
+  return of_libtorch ? of_libtorch->getPort() : 0;
 }
 
 bool is_store_timeout(const c10::Error& error) {

@@ -8,14 +8,8 @@
 namespace tandem::elastic {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
 constexpr char kQueue[] = "queue";
 constexpr char kNoQueue[] = "?";  // which is none
-
-Bytes to_bytes(const std::string& text) {
-  return {text.begin(), text.end()};
-}
 
 // The membership without its store, of which calls have a connection of their own.
 LeaseMembership checked_membership(LeaseMembership membership) {
@@ -36,15 +30,18 @@ LeaseMembership checked_membership(LeaseMembership membership) {
 }  // namespace
 
 LeaseChannel::LeaseChannel(const LeasePlan& plan, const LeaseMembership& membership, std::chrono::milliseconds timeout)
-    : plan_(plan), membership_(checked_membership(membership)), calls_(timeout) {
-  calls_.run("a connection of a loader's own to the store",
-             [theirs = membership.store, prefix = "tandem/leases/" + membership.name](Store& store) {
-               store = prefix_store(prefix, theirs->clone());
-             });
+    : plan_(plan), membership_(checked_membership(membership)), timeout_(timeout) {
+  const StoreLimit limit(end_of_call(), calls_);
+  try {
+    store_ = prefix_store("tandem/leases/" + membership_.name, membership.store->clone());
+  } catch (...) {
+    rethrow_store_error("a connection of a loader's own to the store");
+  }
 }
 
 LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (unknown_) throw Error(*unknown_);
   for (int attempt = 0;; ++attempt) {
     // Whoever is always late lets the others be done.
     if (attempt > 1) std::this_thread::sleep_for(std::chrono::microseconds(100) * std::min(attempt, 50));
@@ -53,11 +50,17 @@ LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) 
     const std::string wanted = queue.bytes();
     if (wanted == known_) {  // as far as it was known
       const std::string before = known_;
-      known_ = read(/*briefly=*/false);
+      known_ = read(end_of_call());
       if (known_ == before) return queue;
       continue;
     }
-    std::string now = exchange(known_, wanted);
+    std::string now;
+    try {
+      now = exchange(known_, wanted, end_of_call());
+    } catch (const Error& error) {
+      unknown_ = error;
+      throw;
+    }
     if (now == wanted) {
       known_ = std::move(now);
       return queue;
@@ -68,28 +71,28 @@ LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) 
 }
 
 LeaseQueue LeaseChannel::look() {
-  return LeaseQueue::parse(plan_, read(/*briefly=*/false));
+  return LeaseQueue::parse(plan_, read(end_of_call()));
 }
 
 LeaseQueue LeaseChannel::glance() {
-  return LeaseQueue::parse(plan_, read(/*briefly=*/true));
+  return LeaseQueue::parse(plan_, read(Clock::now()));
 }
 
 // A get would wait for a key that is not there.
-std::string LeaseChannel::read(bool briefly) {
-  std::string stored = exchange(kNoQueue, kNoQueue, briefly);
+std::string LeaseChannel::read(Clock::time_point deadline) {
+  std::string stored = exchange(kNoQueue, kNoQueue, deadline);
   if (stored == kNoQueue) lost();
   return stored;
 }
 
-std::string LeaseChannel::exchange(const std::string& expected, const std::string& wanted, bool briefly) {
-  const auto stored = std::make_shared<Bytes>();
-  const auto body = [stored, expected = to_bytes(expected), wanted = to_bytes(wanted)](Store& store) {
-    *stored = store->compareSet(kQueue, expected, wanted);
-  };
-  const std::string what = "a look at, or a change of, the queue of leases";
-  briefly ? calls_.run_briefly(what, body) : calls_.run(what, body);
-  return {stored->begin(), stored->end()};
+std::string LeaseChannel::exchange(const std::string& expected, const std::string& wanted,
+                                   Clock::time_point deadline) {
+  const StoreLimit limit(deadline, calls_);
+  try {
+    return store_->compareSet(kQueue, expected, wanted);
+  } catch (...) {
+    rethrow_store_error("a look at, or a change of, the queue of leases");
+  }
 }
 
 void LeaseChannel::lost() const {
@@ -110,9 +113,12 @@ std::int64_t LeaseChannel::beats(std::int32_t rank) {
 }
 
 std::int64_t LeaseChannel::add(std::int32_t rank, std::int64_t beats, const std::string& what) {
-  const auto sum = std::make_shared<std::int64_t>(0);
-  calls_.run(what, [sum, beats, key = beat_key(rank)](Store& store) { *sum = store->add(key, beats); });
-  return *sum;
+  const StoreLimit limit(end_of_call(), calls_);
+  try {
+    return store_->add(beat_key(rank), beats);
+  } catch (...) {
+    rethrow_store_error(what);
+  }
 }
 
 }  // namespace tandem::elastic

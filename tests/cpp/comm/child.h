@@ -88,6 +88,14 @@ class Child {
 
   pid_t pid() const { return pid_; }
   void signal(int number) { kill(pid_, number); }
+  // SIGSTOP, which takes a moment: waits until none of its threads runs.
+  void stop() {
+    signal(SIGSTOP);
+    siginfo_t stopped{};
+    if (waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WNOWAIT) != 0 || stopped.si_code != CLD_STOPPED) {
+      ADD_FAILURE() << "process " << pid_ << " does not stop";
+    }
+  }
 
   // Exit code, or minus the signal that ended it. Fails the test when it does not end in time.
   int wait(std::chrono::seconds timeout = std::chrono::seconds(60)) {

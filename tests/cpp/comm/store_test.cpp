@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -267,6 +268,30 @@ TEST(Rendezvous, UsesTheInterfaceOfTheEnvironment) {
     group.all_reduce(tensor);
     EXPECT_EQ(tensor[0].item<float>(), 2.0f);
   });
+}
+
+// The second meets through the first one's server, however close they come.
+TEST(Rendezvous, ThreadsThatInitAtOnceShareOneServer) {
+  for (int round = 0; round < 10; ++round) {
+    const net::Listener place = net::listen_on("127.0.0.1", 0);
+    close(place.fd);
+    const std::string port = std::to_string(place.endpoint.port);
+    const Variables environment({{"RANK", "0"},
+                                 {"WORLD_SIZE", "1"},
+                                 {"MASTER_ADDR", "127.0.0.1"},
+                                 {"MASTER_PORT", port.c_str()},
+                                 {"TORCHELASTIC_USE_AGENT_STORE", nullptr}});
+    std::atomic<int> waiting = 4;
+    std::vector<std::shared_ptr<ProcessGroup>> groups(4);
+    run_ranks(4, [&](int thread) {
+      ProcessGroupOptions options;
+      options.backend = "gloo";
+      options.name = "group " + std::to_string(thread);
+      options.timeout = std::chrono::seconds(60);
+      for (--waiting; waiting > 0;) std::this_thread::yield();
+      groups[thread] = ProcessGroup::create(options);
+    });
+  }
 }
 
 TEST(Rendezvous, FileMethodConnects) {

@@ -1,0 +1,307 @@
+// A store whose server stands still or dies: every call ends, says what it waited for, and leaves nothing behind.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "comm/store_limit.h"
+#include "cpp/comm/job.h"
+#include "tandem/runtime.h"
+#include "tandem/store.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using std::chrono::milliseconds;
+
+// What ends within seconds on a machine that does nothing else.
+constexpr std::chrono::seconds kSoon{60};
+constexpr milliseconds kShort{300};
+
+std::ptrdiff_t entries(const char* folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+}
+std::ptrdiff_t threads() {
+  return entries("/proc/self/task");
+}
+std::ptrdiff_t descriptors() {
+  return entries("/proc/self/fd");
+}
+
+// Waits until there are no more than that: what a thread or connection leaves in the kernel goes a moment later.
+void expect_at_most(std::ptrdiff_t (*count)(), std::ptrdiff_t most) {
+  const auto deadline = Clock::now() + kSoon;
+  while (count() > most && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_LE(count(), most);
+}
+
+Error error_on(const std::function<void()>& body) {
+  return error_of([&] {
+    try {
+      body();
+    } catch (...) {
+      rethrow_store_error("a call");
+    }
+  });
+}
+
+class StoreFaults : public ::testing::Test {
+ protected:
+  ~StoreFaults() override { EXPECT_LT(Clock::now() - begun_, kSoon); }
+
+  Store connect(milliseconds timeout = kShort) const {
+    TCPStoreOptions options;
+    options.timeout = timeout;
+    return tcp_store("127.0.0.1", port_, options);
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  const Job job_;
+  const std::unique_ptr<Child> server_ = job_.start("serve", 0, 1);
+  const std::uint16_t port_ = static_cast<std::uint16_t>(std::stoi(server_->line()));
+  const Clock::time_point begun_ = Clock::now();
+};
+
+TEST_F(StoreFaults, EachCallOnAServerThatStandsStillEnds) {
+  const std::vector<std::pair<std::string, std::function<void(c10d::Store&)>>> calls = {
+      {"'key'", [](c10d::Store& store) { store.get("key"); }},
+      {"'key'", [](c10d::Store& store) { store.add("key", 1); }},
+      {"'key'", [](c10d::Store& store) { store.check({"key"}); }},
+      {"'key'", [](c10d::Store& store) { store.compareSet("key", std::string("a"), std::string("b")); }},
+      {"'key'", [](c10d::Store& store) { store.deleteKey("key"); }},
+      {"'key'", [](c10d::Store& store) { store.wait({"key"}); }},
+      {"'key'", [](c10d::Store& store) { store.wait({"key"}, kShort); }},
+      {"'key'", [](c10d::Store& store) { store.multiGet({"key"}); }},
+      {"'key'", [](c10d::Store& store) { store.queueLen("key"); }},
+      {"count of keys", [](c10d::Store& store) { store.getNumKeys(); }},
+      // More than the socket's buffers take.
+      {"'key'", [](c10d::Store& store) { store.set("key", std::vector<std::uint8_t>(64 << 20)); }},
+      {"connecting", [](c10d::Store& store) { store.clone(); }},
+  };
+  std::vector<Store> stores;
+  for (std::size_t i = 0; i < calls.size(); ++i) stores.push_back(connect());
+  stores[0]->set("key", std::string("value"));
+  server_->stop();
+  run_ranks(static_cast<int>(calls.size()), [&](int i) {
+    const Error error = error_on([&] { calls[i].second(*stores[i]); });
+    EXPECT_EQ(error.code(), ErrorCode::kTimeout) << i;
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(calls[i].first), HasSubstr(address()), HasSubstr("does not answer"))) << i;
+  });
+  // Who goes on answers those who ask again.
+  server_->signal(SIGCONT);
+  std::int64_t count = 0;
+  for (const Store& store : stores) EXPECT_EQ(store->add("counter", 1), ++count);
+}
+
+TEST_F(StoreFaults, AHundredTimeoutsLeaveNothingBehind) {
+  const std::ptrdiff_t threads_before = threads(), descriptors_before = descriptors();
+  std::atomic<int> timeouts = 0;
+  {
+    // A few, each used by many threads: LibTorch asks the name server about each connection that it makes.
+    std::vector<Store> stores;
+    for (int i = 0; i < 10; ++i) stores.push_back(connect());
+    server_->stop();
+    run_ranks(100, [&](int i) {
+      timeouts += error_on([&] { stores[i % 10]->check({"key"}); }).code() == ErrorCode::kTimeout;
+    });
+    EXPECT_EQ(timeouts, 100);
+    expect_at_most(threads, threads_before + 10);  // one a store
+  }
+  expect_at_most(threads, threads_before);
+  expect_at_most(descriptors, descriptors_before);
+}
+
+TEST_F(StoreFaults, AnInterruptEndsAWaitAtOnce) {
+  const Store store = connect(kSoon);
+  const auto interrupt = std::make_shared<StoreInterrupt>();
+  std::atomic<bool> waits = false;
+  std::thread other([&] {
+    while (!waits) std::this_thread::sleep_for(milliseconds(1));
+    std::this_thread::sleep_for(milliseconds(50));
+    interrupt->interrupt();
+  });
+  {
+    const StoreLimit limit(interrupt);
+    waits = true;
+    const Error error = error_on([&] { store->wait({"nobody sets it"}, std::chrono::minutes(10)); });
+    EXPECT_EQ(error.code(), ErrorCode::kAborted);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'nobody sets it'"), HasSubstr(address())));
+    EXPECT_EQ(error_on([&] { store->get("nor this"); }).code(), ErrorCode::kAborted);
+    EXPECT_FALSE(store->check({"nobody sets it"}));  // what needs no waiting may be asked still
+  }
+  other.join();
+  EXPECT_EQ(store->add("counter", 2), 2);  // the store is as good as before, but for the interrupt
+}
+
+TEST_F(StoreFaults, AnInterruptEndsACallThatGetsNoAnswer) {
+  const Store store = connect(std::chrono::minutes(10));
+  const auto interrupt = std::make_shared<StoreInterrupt>();
+  server_->stop();
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    interrupt->interrupt();
+  });
+  const StoreLimit limit(interrupt);
+  EXPECT_EQ(error_on([&] { store->add("counter", 1); }).code(), ErrorCode::kAborted);
+  other.join();
+}
+
+TEST_F(StoreFaults, WhoWaitsForAnothersCallIsTold) {
+  const Store store = connect(std::chrono::minutes(10));
+  std::atomic<bool> waits = false;
+  std::thread other([&] {
+    waits = true;
+    store->wait({"late"}, std::chrono::minutes(10));
+  });
+  while (!waits) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(100));
+  {
+    const StoreLimit limit(Clock::now());
+    const Error error = error_on([&] { store->add("counter", 1); });
+    EXPECT_EQ(error.code(), ErrorCode::kTimeout);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("add to 'counter'"), HasSubstr("another thread's wait for 'late'")));
+  }
+  connect()->set("late", std::string("now"));
+  other.join();
+  EXPECT_EQ(store->add("counter", 1), 1);
+}
+
+TEST_F(StoreFaults, AServerThatIsGoneIsGoneAtOnce) {
+  const Store store = connect(std::chrono::minutes(10));
+  server_->signal(SIGKILL);
+  server_->wait();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kPeerLost);
+    EXPECT_EQ(error_on([&] { store->wait({"key"}); }).code(), ErrorCode::kPeerLost);
+  }
+}
+
+// A client that timed out finds the server gone when it connects anew.
+TEST_F(StoreFaults, AServerThatStoodStillAndIsGoneIsGone) {
+  const Store store = connect();
+  server_->stop();
+  EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kTimeout);
+  server_->signal(SIGKILL);
+  server_->wait();
+  EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kPeerLost);
+}
+
+// --- rank 0 serves the store, and is stopped
+
+class StoppedRankZero : public ::testing::TestWithParam<std::string> {
+ protected:
+  void start(const std::string& role, const Environment& environment = Environment()) {
+    Environment common = environment;
+    common["TEST_BACKEND"] = GetParam();
+    job_ = Job(common);
+    first_ = job_.start(role, 0, 2);
+    second_ = job_.start(role, 1, 2);
+    EXPECT_EQ(second_->line(), "ready");
+    EXPECT_EQ(first_->line(), "ready");
+    first_->stop();
+    second_->signal(SIGUSR1);
+  }
+  // The second rank's, which must come in time.
+  std::string error() { return second_->line(kSoon); }
+  auto names_the_server() {
+    return AllOf(HasSubstr("127.0.0.1:" + std::to_string(job_.port())), HasSubstr("rank 0 serves"),
+                 HasSubstr("does not answer"));
+  }
+
+  Job job_;
+  std::unique_ptr<Child> first_, second_;
+};
+
+TEST_P(StoppedRankZero, EndsAMonitoredBarrier) {
+  start("barrier");
+  const std::string said = error();
+  EXPECT_THAT(said, IsError(ErrorCode::kTimeout, AllOf(HasSubstr("monitored_barrier"), HasSubstr("rank 1 of 2"),
+                                                       names_the_server())));
+  EXPECT_LT(parse_error(said).milliseconds, 20000);  // by its own second, and not the group's half a minute
+  EXPECT_EQ(second_->wait(), 0);
+}
+
+TEST_P(StoppedRankZero, EndsACheckOfCollectives) {
+  start("all_reduce", {{"TORCH_DISTRIBUTED_DEBUG", "DETAIL"}, {"TEST_TIMEOUT_MS", "10000"}});
+  EXPECT_THAT(error(), IsError(ErrorCode::kTimeout, AllOf(HasSubstr("all_reduce"), HasSubstr("rank 1 of 2"),
+                                                          names_the_server())));
+  EXPECT_EQ(second_->wait(), 0);
+}
+
+TEST_P(StoppedRankZero, EndsTheMakingOfAGroup) {
+  start("split", {{"TEST_TIMEOUT_MS", "10000"}});
+  EXPECT_THAT(error(), IsError(ErrorCode::kTimeout, names_the_server()));
+  EXPECT_EQ(second_->wait(), 0);
+}
+
+TEST_P(StoppedRankZero, HoldsNoAbortUp) {
+  start("abort");
+  EXPECT_THAT(error(), IsError(ErrorCode::kAborted, HasSubstr("abort")));
+  EXPECT_EQ(second_->wait(), 0);
+}
+
+TEST_P(StoppedRankZero, HoldsNoShutdownUp) {
+  start("shutdown");
+  EXPECT_THAT(error(), IsError(ErrorCode::kAborted, HasSubstr("shut down")));
+  EXPECT_EQ(second_->line(kSoon), "shut down");
+  EXPECT_EQ(second_->wait(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, StoppedRankZero, ::testing::Values("gloo", "shm"),
+                         [](const auto& info) { return info.param; });
+
+int serve() {
+  TCPStoreOptions server;
+  server.is_server = true;
+  const Store store = tcp_store("127.0.0.1", 0, server);
+  say(std::to_string(store_port(store)));
+  for (;;) ::pause();
+}
+
+int run_rank(const std::string& role) {
+  sigset_t signal;
+  sigemptyset(&signal);
+  sigaddset(&signal, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signal, nullptr);
+  auto group = ProcessGroup::create(from_environment());
+  group->barrier();
+  say("ready");
+  int number = 0;
+  sigwait(&signal, &number);  // rank 0 is stopped instead
+  constexpr std::chrono::minutes kNever{10};
+  std::thread other;
+  if (role == "abort" || role == "shutdown") {
+    other = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(100));
+      role == "abort" ? group->abort() : tandem::shutdown(kSoon);
+    });
+  }
+  const Clock::time_point begun = Clock::now();
+  const auto call = [&] {
+    if (role == "barrier") group->monitored_barrier(milliseconds(1000));
+    if (role == "all_reduce") group->all_reduce(torch::ones({4}));
+    if (role == "split") group->new_group({0, 1});
+    if (role == "abort" || role == "shutdown") group->monitored_barrier(kNever);
+  };
+  say_error(call, &begun);
+  if (other.joinable()) other.join();
+  if (role == "shutdown") say("shut down");
+  group.reset();
+  return 0;
+}
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--role") {
+    const std::string role = argv[2];
+    return role == "serve" ? tandem::testing::serve() : tandem::testing::run_rank(role);
+  }
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
