@@ -25,8 +25,8 @@ type FileOptions struct {
 
 	Attempts       int           // how often a request is made before its failure is an error; 0: 6
 	ConnectTimeout time.Duration // for the connection of one attempt; 0: 15 s
-	StallTimeout   time.Duration // how long a reply may stand still, or be slower than LeastSpeed, in whole seconds; 0: 30 s
-	LeastSpeed     int           // bytes a second; 0: 1024
+	StallTimeout   time.Duration // how long a reply may stand still, or be slow, in whole seconds, rounded up; 0: 30 s
+	LeastSpeed     int           // bytes a second, below which a reply is slow; 0: 1024
 	RequestTimeout time.Duration // of a request with all its attempts; 0: ten minutes
 
 	// Where what was fetched is kept for later runs, and how much of it, about; 0 bytes: nothing is kept. Unset:

@@ -59,10 +59,12 @@ func TestWhatCannotBeReadIsRetriedSkippedOrFails(t *testing.T) {
 		!strings.Contains(err.Error(), "io_retry") {
 		t.Error(count, err)
 	}
-	if count, err := read(data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}, 1<<30); err != nil || count >= 256 {
+	skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
+	if count, err := read(skips, 1<<30); err != nil || count >= 256 {
 		t.Error(count, err)
 	}
-	if _, err := data.NewLoader(set, data.Options{BatchSize: 1, OnIOError: 3}); !errors.Is(err, gotorch.ErrInvalidArgument) {
+	_, err := data.NewLoader(set, data.Options{BatchSize: 1, OnIOError: 3})
+	if !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Error(err)
 	}
 }

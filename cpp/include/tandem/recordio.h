@@ -83,8 +83,8 @@ struct RecordIOReaderOptions {
   std::optional<RecordIODialect> dialect;
   // Whether FILE.idx is used (write_recordio_index()), and written where there are so many chunks that it saves time.
   bool index = true;
-  // Memory that a compressed chunk may take once it is decompressed; a larger one is Error(kUnsupported). 128 KiB of zstd
-  // or 4 MiB of gzip can become 4 GiB, so raise this for files of whom you trust only.
+  // Memory that a compressed chunk may take once it is decompressed; a larger one is Error(kUnsupported). 128 KiB of
+  // zstd or 4 MiB of gzip can become 4 GiB, so raise this for files of whom you trust only.
   std::uint64_t most_chunk_bytes = 1u << 30;
 };
 

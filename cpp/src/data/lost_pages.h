@@ -14,9 +14,9 @@ struct WatchedMapping {
   WatchedMapping* next = nullptr;
 };
 
-// Reading a page that the file has no more raises SIGBUS, which ends the process. Of a watched mapping the page, and all
-// behind it, become zeros instead and are counted as lost, so that whoever reads goes on and finds out afterwards. The
-// first call installs a handler of SIGBUS; faults anywhere else go to the one that was there before.
+// Reading a page that the file has no more raises SIGBUS, which ends the process. Of a watched mapping the page, and
+// all behind it, become zeros instead and are counted as lost, so that whoever reads goes on and finds out afterwards.
+// The first call installs a handler of SIGBUS; faults anywhere else go to the one that was there before.
 WatchedMapping* watch_mapping(const void* address, std::size_t bytes);
 // Before it is unmapped.
 void unwatch_mapping(WatchedMapping* mapping);

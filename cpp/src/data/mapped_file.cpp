@@ -65,10 +65,11 @@ void MappedFile::fail_lost(std::uint64_t offset, std::uint64_t length) const {
   if (there && static_cast<std::uint64_t>(now.st_size) >= offset + length) {
     throw Error(ErrorCode::kIo, where + " cannot be read from the disk, or were gone for a while; open the file again");
   }
-  throw Error(ErrorCode::kDataLoss,
-              where + " are gone: the file was cut off while it was read" +
-                  (there ? ", from " + std::to_string(bytes_.size()) + " bytes to " + std::to_string(now.st_size) : "") +
-                  "; restore it and open it again, and replace files that are in use by renaming others to their names");
+  std::string sizes;
+  if (there) sizes = ", from " + std::to_string(bytes_.size()) + " bytes to " + std::to_string(now.st_size);
+  throw Error(ErrorCode::kDataLoss, where + " are gone: the file was cut off while it was read" + sizes +
+                                        "; restore it and open it again, and replace files that are in use by renaming "
+                                        "others to their names");
 }
 
 }  // namespace tandem

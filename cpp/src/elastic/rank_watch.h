@@ -11,9 +11,9 @@
 
 namespace tandem::elastic {
 
-// Looks after the next rank, in a ring, that has ever lived and is not given up yet, and while that is silent after those
-// behind it as well, up to one that lives: each rank is looked after by one other, whoever is lost, and the ranks of a
-// lost host are given up together. One that never came holds no leases.
+// Looks after the next rank, in a ring, that has ever lived and is not given up yet, and while that is silent after
+// those behind it as well, up to one that lives: each rank is looked after by one other, whoever is lost, and the ranks
+// of a lost host are given up together. One that never came holds no leases.
 class RankWatch {
  public:
   // `channel` must outlive it.

@@ -1416,8 +1416,8 @@ typedef struct tdm_loader_options {
   tdm_on_io_error on_io_error;
   int32_t reserved_3;
   int64_t io_retry_ms;    /* for how long what cannot be read is tried again; 0: three minutes, -1: not at all */
-  int64_t timeout_ms;     /* of tdm_loader_next(), for a batch that is not made: TDM_ERROR_TIMEOUT, and a later call waits
-                             for it again; 0: half an hour, -1: none. Not without threads */
+  int64_t timeout_ms;     /* of tdm_loader_next(), for a batch that is not made: TDM_ERROR_TIMEOUT, and a later call
+                             waits for it again; 0: half an hour, -1: none. Not without threads */
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
   { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \

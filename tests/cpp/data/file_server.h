@@ -32,7 +32,9 @@ class FileServer {
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
 
-  std::string url(const std::string& path = "/file") const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
+  std::string url(const std::string& path = "/file") const {
+    return "http://127.0.0.1:" + std::to_string(port_) + path;
+  }
 
   // Connections are refused until it comes back, on the same port.
   void go_down() {

@@ -1,5 +1,5 @@
-/* A libcurl.so.4 that knows neither signatures nor CURLOPT_PROTOCOLS_STR, as old ones do not; all else is the real one's,
- * which REAL_LIBCURL names. */
+/* A libcurl.so.4 that knows neither signatures nor CURLOPT_PROTOCOLS_STR, as old ones do not; all else is the real
+ * one's, which REAL_LIBCURL names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -29,7 +29,8 @@ using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kCount = 24, kBytes = 1 << 20;  // six blocks
-const std::vector<RecordField> kFields = {{"id", at::kInt, {}, at::kLong}, {"rest", at::kByte, {kBytes - 4}, at::kByte}};
+const std::vector<RecordField> kFields = {{"id", at::kInt, {}, at::kLong},
+                                          {"rest", at::kByte, {kBytes - 4}, at::kByte}};
 
 void write_numbered(const std::string& path, std::int32_t first) {
   RecordIOWriterOptions options;
@@ -159,7 +160,8 @@ TEST_F(Outage, ThatDoesNotEndIsAnErrorInTime) {
   options.io_retry = 500ms;
   DataLoader loader(dataset(), options);
   server_.go_down();
-  EXPECT_ERROR(while (loader.next()) {}, ErrorCode::kIo, "cannot load", server_.url(), "tried again for", "io_retry is 500");
+  EXPECT_ERROR(while (loader.next()) {}, ErrorCode::kIo, "cannot load", server_.url(), "tried again for",
+               "io_retry is 500");
 
   options.on_io_error = OnIoError::kFail;
   options.io_retry = 60s;

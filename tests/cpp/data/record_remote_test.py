@@ -218,9 +218,10 @@ class Remote(unittest.TestCase):
         self.addCleanup(other.shutdown)
         other.files["/bucket/key"] = self.server.files["/bucket/key"] = self.server.files["/v2"]
         self.server.signed, self.server.elsewhere, self.server.trouble = True, other, ["redirect"]
-        keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": TOKEN, "AWS_REGION": REGION,
-                "AWS_ENDPOINT_URL_S3": self.server.url("")}
-        self.check_refused(self.tandem("cat", "s3://bucket/key", **keys), "s3://bucket/key", other.url(""), "AWS_REGION")
+        keys = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": TOKEN,
+                "AWS_REGION": REGION, "AWS_ENDPOINT_URL_S3": self.server.url("")}
+        refused = self.tandem("cat", "s3://bucket/key", **keys)
+        self.check_refused(refused, "s3://bucket/key", other.url(""), "AWS_REGION")
         self.assertEqual(other.headers, [])
         # Within one server it is followed, and signed again.
         self.server.elsewhere, self.server.trouble = None, ["redirect"]

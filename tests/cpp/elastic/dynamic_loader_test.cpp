@@ -490,8 +490,8 @@ TEST(DynamicLoader, ASampleThatFailsIsLeftOutAndNamed) {
   EXPECT_EQ(again.steps(), expected);
 }
 
-// What passes is no sample's fault, and no end of the run: neither where the samples cannot be read, nor where they can, one
-// by one.
+// What passes is no sample's fault, and no end of the run: neither where the samples cannot be read, nor where they
+// can, one by one.
 class FailsAtFirst : public ::testing::TestWithParam<ErrorCode> {};
 
 TEST_P(FailsAtFirst, IsTriedAgain) {
@@ -523,7 +523,8 @@ TEST_P(FailsAtFirst, IsTriedAgain) {
   EXPECT_ERROR(train(loader, 2, alone, nullptr), GetParam(), "it is away");
   EXPECT_TRUE(loader.quarantine().empty());
 }
-INSTANTIATE_TEST_SUITE_P(Codes, FailsAtFirst, ::testing::Values(ErrorCode::kIo, ErrorCode::kTimeout, ErrorCode::kDataLoss));
+INSTANTIATE_TEST_SUITE_P(Codes, FailsAtFirst,
+                         ::testing::Values(ErrorCode::kIo, ErrorCode::kTimeout, ErrorCode::kDataLoss));
 
 // Its ranks stop at one moment, each with a part: all are given up together, not one after the other.
 TEST(DynamicLoader, TheRanksOfALostHostAreGivenUpTogether) {

@@ -120,7 +120,8 @@ SampleSchema schema_of_files(const std::vector<std::string>& paths, const OpenRe
     schema = recordio::open_record_file(std::move(file), reading, nullptr)->metadata().schema;
   }
   if (schema.empty()) {
-    throw Error(ErrorCode::kNotFound, remote::shown_path(first) + " carries no schema, which RecordIO files of version 2 can; give one");
+    throw Error(ErrorCode::kNotFound, remote::shown_path(first) +
+                                          " carries no schema, which RecordIO files of version 2 can; give one");
   }
   return SampleSchema::parse(schema);
 }

@@ -33,8 +33,8 @@ LoaderOptions checked(LoaderOptions options) {
     invalid("prefetch_bytes is " + std::to_string(options.prefetch_bytes) + ", but must not be negative");
   }
   if (options.timeout.count() < 0 || options.timeout.count() > kLongestTimeoutMs) {
-    invalid("timeout, in milliseconds, is " + std::to_string(options.timeout.count()) + ", but must be from 0, for none, to " +
-            std::to_string(kLongestTimeoutMs));
+    invalid("timeout, in milliseconds, is " + std::to_string(options.timeout.count()) +
+            ", but must be from 0, for none, to " + std::to_string(kLongestTimeoutMs));
   }
   if (options.per_rank && __builtin_mul_overflow(options.batch_size, options.world_size, &options.batch_size)) {
     invalid("batch_size × world_size is too large");

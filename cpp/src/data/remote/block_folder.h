@@ -18,8 +18,9 @@ namespace tandem::remote {
 // of it, or the blocks that its threads write at a time where those are more. Trouble with the folder is no error:
 // blocks are not kept then.
 //
-// What is in the folder is taken for what a server sent, so nobody else is to write it: the folder is made for this user
-// alone (0700), and so are its blocks; a block of another user's, root's apart, counts as none, wherever the folder is.
+// What is in the folder is taken for what a server sent, so nobody else is to write it: the folder is made for this
+// user alone (0700), and so are its blocks; a block of another user's, root's apart, counts as none, wherever the
+// folder is.
 class BlockFolder {
  public:
   // Makes the folder if needed, and those above it. With `limit_bytes` 0 nothing is kept.

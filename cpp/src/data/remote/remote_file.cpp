@@ -36,7 +36,8 @@ class RemoteFile : public DataFile {
     // What a server gives no version of may be another file tomorrow. No other path and version have these blocks: a
     // server could choose versions so that a weaker hash of them is that of another's file.
     if (!version_.empty()) {
-      block_prefix_ = sha256(path + std::string(1, '\0') + version_ + std::string(1, '\0') + std::to_string(size_)) + "-";
+      const std::string end(1, '\0');  // which neither path nor version has
+      block_prefix_ = sha256(path + end + version_ + end + std::to_string(size_)) + "-";
     }
     auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(first.bytes));
     remember(0, {*bytes, bytes});

@@ -8,8 +8,9 @@ namespace tandem {
 
 void data_tool::require_all_read(const std::string& output) {
   if (lost_page_count() == 0) return;
-  throw Error(ErrorCode::kDataLoss, output + " is not whole: a file was cut off, or its disk failed, while it was read; "
-                                             "restore it and begin again");
+  throw Error(ErrorCode::kDataLoss, output +
+                                        " is not whole: a file was cut off, or its disk failed, while it was read; "
+                                        "restore it and begin again");
 }
 
 void add_record_commands(CLI::App& app) {
