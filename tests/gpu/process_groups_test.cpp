@@ -47,11 +47,11 @@ TEST_F(NcclGroup, CollectivesOfOneRankKeepValues) {
   EXPECT_EQ(group->all_gather_bytes("x"), std::vector<std::string>{"x"});
 }
 
-TEST_F(NcclGroup, AnAsynchronousResultIsThereAfterWait) {
+TEST_F(NcclGroup, AnAsynchronousResultIsThereAfterSynchronize) {
   const auto group = group_of_one("nccl");
   const at::Tensor tensor = torch::ones({1 << 20}, kGpu);
   Work work = group->all_reduce_async(tensor);
-  work.wait();
+  work.synchronize();
   EXPECT_TRUE(work.is_completed());
   EXPECT_FALSE(work.error().has_value());
   EXPECT_EQ(tensor.sum().item<double>(), 1 << 20);

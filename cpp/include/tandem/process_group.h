@@ -43,9 +43,13 @@ class TANDEM_API Work {
   explicit Work(c10::intrusive_ptr<c10d::Work> work, std::vector<at::Tensor> result = {})
       : work_(std::move(work)), result_(std::move(result)) {}
 
-  // Blocks until the collective is done on this rank; zero: as long as the group's timeout lets it run.
+  // Blocks until the collective is done on this rank; zero: as long as the group's timeout lets it run. Over NCCL, as
+  // in PyTorch, a wait without a limit does not block: it has this thread's current stream wait, so that what is queued
+  // there from now on comes after the collective.
   // Errors: kTimeout (also when only this wait is over: then the collective goes on), kPeerLost, kAborted.
   void wait(std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
+  // The same, and blocks over NCCL, too: for what reads the result, or wants to know of a failure, at once.
+  void synchronize(std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   // Done, or failed.
   bool is_completed() const;
   // Why it failed; nothing while it goes on and after success.
@@ -242,8 +246,10 @@ class TANDEM_API ProcessGroup {
   // destroyed. From any thread.
   void abort();
 
-  // Aborts what is pending and refuses what comes, but leaves peers in peace when nothing is pending. The destructor
-  // does it too; for those who share the group with others who hold it longer.
+  // Aborts what is pending and refuses what comes. When nothing is pending peers are left in peace until they need this
+  // rank: they get what was sent before, and then Error (kPeerLost) at once. A message that nobody has waited for may
+  // take up to half a second to be known as delivered. The destructor does it too; for those who share the group with
+  // others who hold it longer.
   void close();
 
   // LibTorch's group, for what takes one.

@@ -7,6 +7,7 @@
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
 #include "comm/interruptible_store.h"
+#include "comm/nccl_groups.h"
 #include "comm/nccl_library.h"
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
@@ -82,6 +83,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
       backend = make_nccl_backend(channel->own_store("backend"), meeting.rank, meeting.world_size, options.timeout,
                                   options.device);
       channel->type = BackendType::NCCL;
+      NcclGroups::instance().add(channel->state, backend);
       traits.completes = false;
       break;
     }
@@ -111,7 +113,8 @@ bool Channel::serves(c10::DeviceType device) const {
 void Channel::end(const std::string& reason) {
   const bool in_peace = state->close(reason);
   c10d::Backend& inner = *backend->inner();
-  if (kind == BackendKind::kNccl) inner.abort();
+  if (kind == BackendKind::kNccl && in_peace) NcclGroups::instance().shut_down(backend->inner());
+  if (kind == BackendKind::kNccl && !in_peace) inner.abort();
   if (kind == BackendKind::kShm) static_cast<ShmBackend&>(inner).end(reason, /*quietly=*/true);
   if (in_peace) state->close_connections();
 }

@@ -44,7 +44,8 @@ std::string random_name() {
 at::Device device_of(ProcessGroup& group) {
   const auto kinds = group.native()->getDeviceTypes();
   const bool has_cpu = std::find(kinds.begin(), kinds.end(), at::Device(at::kCPU)) != kinds.end();
-  return has_cpu ? at::Device(at::kCPU) : at::Device(at::kCUDA);
+  // This thread's current GPU may be another one.
+  return has_cpu ? at::Device(at::kCPU) : group.native()->getBoundDeviceId().value_or(at::Device(at::kCUDA));
 }
 
 struct Bounds {

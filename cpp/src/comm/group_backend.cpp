@@ -67,7 +67,7 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
         return issue();
       }
     });
-    if (!traits_.completes) return inner.front();
+    if (!traits_.completes) return GuardedWork::start_on_stream(state_, collective, inner.front());
     return GuardedWork::start(state_, collective, std::move(inner), std::move(finish), traits_.runs_when_waited);
   } catch (...) {
     state_->rethrow_not_started(collective);
@@ -79,7 +79,7 @@ GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tenso
   Collective collective = state_->begin(name, std::move(tensors), peer, /*point_to_point=*/true);
   try {
     GuardedWork::Inner inner = issue_in_turn(issue);
-    if (!traits_.completes) return inner.front();
+    if (!traits_.completes) return GuardedWork::start_on_stream(state_, collective, inner.front());
     if (!traits_.waits_for_messages) {
       return GuardedWork::start(state_, collective, std::move(inner), nullptr, traits_.runs_when_waited);
     }
@@ -372,15 +372,30 @@ GroupBackend::WorkPtr GroupBackend::exchange(const std::vector<Message>& message
   for (const Message& message : messages) tensors.push_back(message.tensor);
   return run_messages("batch_isend_irecv", tensors, -1, [&] {
     GuardedWork::Inner works;
-    if (inner_->supportsCoalescing()) inner_->startCoalescing();
-    for (const Message& message : messages) {
-      Tensors one = {message.tensor};
-      works.push_back(message.is_send ? inner_->send(one, message.peer, message.tag)
-                                      : inner_->recv(one, message.peer, message.tag));
+    const bool as_one = inner_->supportsCoalescing();
+    if (as_one) inner_->startCoalescing();
+    try {
+      for (const Message& message : messages) {
+        Tensors one = {message.tensor};
+        works.push_back(message.is_send ? inner_->send(one, message.peer, message.tag)
+                                        : inner_->recv(one, message.peer, message.tag));
+      }
+    } catch (...) {
+      if (as_one) end_coalescing_after_failure();
+      throw;
     }
-    if (inner_->supportsCoalescing()) works = {inner_->endCoalescing()};
+    if (as_one) works = {inner_->endCoalescing()};
     return works;
   });
+}
+
+// What was begun must not stay open, or whatever comes next would become a part of it.
+void GroupBackend::end_coalescing_after_failure() {
+  try {
+    inner_->endCoalescing();
+  } catch (const std::exception&) {
+    // The failure before it is the one to tell.
+  }
 }
 
 GroupBackend::WorkPtr GroupBackend::barrier(const c10d::BarrierOptions& options) {
@@ -396,6 +411,15 @@ void GroupBackend::setTimeout(std::chrono::milliseconds timeout) {
 void GroupBackend::abort() {
   state_->abort("its process group was aborted");
   inner_->abort();
+}
+
+void GroupBackend::shutdown() {
+  if (state_->close("its process group was shut down")) {
+    inner_->shutdown();
+    state_->close_connections();
+  } else {
+    inner_->abort();
+  }
 }
 
 }  // namespace tandem

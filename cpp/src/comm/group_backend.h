@@ -92,7 +92,7 @@ class GroupBackend final : public c10d::Backend {
   WorkPtr endCoalescing() override { return inner_->endCoalescing(); }
 
   void abort() override;
-  void shutdown() override { abort(); }
+  void shutdown() override;
 
  private:
   struct Called {
@@ -108,6 +108,7 @@ class GroupBackend final : public c10d::Backend {
   WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
   template <typename Issue>
   auto issue_in_turn(Issue&& issue);
+  void end_coalescing_after_failure();
   WorkPtr compose_reduce_scatter(const char* name, const Tensors& inputs, const at::Tensor& output,
                                  const c10d::ReduceOp& op);
 

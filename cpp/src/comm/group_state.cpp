@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -138,7 +139,7 @@ bool GroupState::close(const std::string& reason) {
     was_usable = !broken_;
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
   }
-  if (was_usable) let_messages_end();
+  if (was_usable) let_end();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (in_flight_.empty()) return true;
@@ -147,19 +148,24 @@ bool GroupState::close(const std::string& reason) {
   return false;
 }
 
-// A message that its peer has may still be in flight here, because nobody has looked.
-void GroupState::let_messages_end() {
-  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> works;
-  {
+// A message that its peer has may still be in flight here, because nobody has looked. What goes on on a GPU may be
+// taken for done by the program, which has waited as far as streams go; that ends by itself, or with its timeout.
+void GroupState::let_end() {
+  const auto in_flight = [this] {
     std::lock_guard<std::mutex> lock(mutex_);
-    works.assign(in_flight_.begin(), in_flight_.end());
+    return std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>>(in_flight_.begin(), in_flight_.end());
+  };
+  auto limit = kUntilSeen;
+  for (const auto& [work, hold] : in_flight()) {
+    if (work->is_taken_for_done()) {
+      work->isCompleted();
+      limit = std::max(limit, timeout());
+    } else if (!work->may_have_got_through()) {
+      return;
+    }
   }
-  for (const auto& [work, hold] : works) {
-    if (!work->may_have_got_through()) return;
-  }
-  for (const auto& [work, hold] : works) work->have_it_reaped();
-  works.clear();
-  wait_until_idle(kUntilSeen);
+  for (const auto& [work, hold] : in_flight()) work->have_it_reaped();
+  wait_until_idle(limit);
 }
 
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {
@@ -212,6 +218,10 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
     error = error_of(known.code(), std::string(", failed: ") + known.what());
   } catch (const c10::OutOfMemoryError& no_memory) {
     error = error_of(ErrorCode::kOutOfMemory, std::string(", failed: ") + no_memory.what_without_backtrace());
+  } catch (const c10::DistError& lost) {
+    // NCCL and the stores.
+    error = error_of(is_late ? ErrorCode::kTimeout : ErrorCode::kPeerLost,
+                     std::string(is_late ? ", timed out: " : ", failed: ") + lost.what_without_backtrace());
   } catch (const c10::Error& refusal) {
     // LibTorch refused the arguments: the connections are as good as before.
     return std::make_exception_ptr(

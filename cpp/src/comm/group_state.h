@@ -88,7 +88,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   bool fail(const Error& failure, const Collective* cause);
   // What ends other collectives once the group has failed.
   Error failed_after(const Error& failure, const Collective& collective) const;
-  void let_messages_end();
+  void let_end();
   std::vector<net::Endpoint> peers() const;
   void end_connections();
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
+#include "comm/device_future.h"
 #include "comm/flight_recorder.h"
 #include "comm/group_state.h"
 #include "trace/json.h"
@@ -38,7 +40,7 @@ GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collectiv
       is_waited_(helpers != nullptr),
       waiters_(helpers ? helpers->waiters : nullptr),
       reaper_(helpers ? helpers->reaper : nullptr),
-      future_(c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()))),
+      future_(make_list_future(collective_.tensors)),
       pending_(inner_.size()) {}
 
 c10::intrusive_ptr<GuardedWork> GuardedWork::start(std::shared_ptr<GroupState> state, Collective collective,
@@ -63,7 +65,70 @@ c10::intrusive_ptr<GuardedWork> GuardedWork::start_waited(std::shared_ptr<GroupS
   return work;
 }
 
+c10::intrusive_ptr<GuardedWork> GuardedWork::start_on_stream(std::shared_ptr<GroupState> state, Collective collective,
+                                                             c10::intrusive_ptr<c10d::Work> inner) {
+  auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), Inner{std::move(inner)}, nullptr, nullptr);
+  work->follows_stream_ = true;
+  state->add(*work);
+  const auto result = work->inner_.front()->getFutureResult();
+  if (!result) return work;
+  // The group holds the work until it has ended; after an abort this may never be told.
+  const c10::weak_intrusive_ptr<GuardedWork> weak(work);
+  result->addCallback([weak](Future& future) {
+    const auto work = weak.lock();
+    if (!work) return;
+    const auto code = static_cast<c10d::WorkResult>(future.hasError() ? 0 : future.constValue().toInt());
+    if (!future.hasError() && code == c10d::WorkResult::SUCCESS) return work->stream_done(nullptr, false);
+    const bool is_late = code == c10d::WorkResult::TIMEOUT;
+    work->stream_done(std::make_exception_ptr(
+                          Error(is_late ? ErrorCode::kTimeout : ErrorCode::kPeerLost,
+                                is_late ? "a rank did not take part in time" : "a connection to another rank broke")),
+                      is_late);
+  });
+  return work;
+}
+
+void GuardedWork::stream_done(std::exception_ptr failure, bool is_late) {
+  if (!claimed_.exchange(true)) inner_done(std::move(failure), is_late);
+}
+
+void GuardedWork::look_at_stream() {
+  try {
+    if (inner_.front()->isCompleted()) stream_done(inner_.front()->exception(), is_over(collective_));
+  } catch (...) {
+    stream_done(std::current_exception(), is_over(collective_));
+  }
+}
+
+bool GuardedWork::wait_on_stream(std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kLook{1};
+  const auto begun = std::chrono::steady_clock::now();
+  try {
+    timeout == kNoTimeout ? static_cast<void>(inner_.front()->wait()) : inner_.front()->synchronize();
+  } catch (...) {
+    stream_done(std::current_exception(), is_over(collective_));
+  }
+  was_waited_for_ = true;
+  // NCCL's own wait with a limit ends its communicator when that is over.
+  while (timeout != kNoTimeout && !isCompleted()) {
+    if (std::chrono::steady_clock::now() - begun >= timeout) throw not_yet(timeout);
+    std::this_thread::sleep_for(kLook);
+  }
+  if (ended_.load()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (exception_) std::rethrow_exception(exception_);
+  }
+  return true;
+}
+
+Error GuardedWork::not_yet(std::chrono::milliseconds timeout) const {
+  return Error(ErrorCode::kTimeout, state_->describe(collective_) + ", is not done after a wait of " +
+                                        std::to_string(timeout.count()) +
+                                        " ms; it goes on, and can be waited for again");
+}
+
 bool GuardedWork::wait(std::chrono::milliseconds timeout) {
+  if (follows_stream_) return wait_on_stream(timeout);
   if (timeout == kNoTimeout && claim()) {
     wait_for_inner();
   } else {
@@ -83,9 +148,7 @@ bool GuardedWork::wait(std::chrono::milliseconds timeout) {
   if (timeout == kNoTimeout) {
     cv_.wait(lock, done);
   } else if (!cv_.wait_for(lock, timeout, done)) {
-    throw Error(ErrorCode::kTimeout, state_->describe(collective_) + ", is not done after a wait of " +
-                                         std::to_string(timeout.count()) +
-                                         " ms; it goes on, and can be waited for again");
+    throw not_yet(timeout);
   }
   // LibTorch set it under a lock that thread sanitizers do not see; ended_, which they see, came before.
   const std::exception_ptr failure = ended_.load() ? exception_ : nullptr;
@@ -96,11 +159,13 @@ bool GuardedWork::wait(std::chrono::milliseconds timeout) {
 }
 
 bool GuardedWork::isCompleted() {
+  if (follows_stream_) look_at_stream();
   have_it_waited_for();
   return c10d::Work::isCompleted();
 }
 
 void GuardedWork::synchronize() {
+  was_waited_for_ = true;
   for (const auto& one : inner_) one->synchronize();
 }
 
@@ -109,6 +174,10 @@ int GuardedWork::sourceRank() const {
 }
 
 c10::intrusive_ptr<Future> GuardedWork::getFuture() {
+  if (follows_stream_) {
+    was_waited_for_ = true;
+    return inner_.front()->getFuture();  // which carries the events
+  }
   have_it_waited_for();
   return future_;
 }
@@ -130,6 +199,13 @@ void GuardedWork::hand_to(const std::weak_ptr<Waiters>& helper) {
 
 void GuardedWork::interrupt(const Error& reason) {
   end(std::make_exception_ptr(reason));
+  if (follows_stream_) {
+    // What the GPU still does ends with the backend's abort.
+    if (claimed_.exchange(true)) return;
+    state_->settle(*this);
+    state_->let_go();
+    return;
+  }
   if (!is_waited_) return;
   for (const auto& one : inner_) one->abort();
   if (!claim()) return;
@@ -228,7 +304,9 @@ void GuardedWork::end(std::exception_ptr failure) {
   }
   FlightRecorder::instance().end(collective_.record, text);
   if (TraceRecorder::instance().on()) trace(text);
-  if (failure) {
+  if (follows_stream_) {
+    // Nobody has this future, but the backend's.
+  } else if (failure) {
     future_->setError(failure);
   } else {
     future_->markCompleted(c10::IValue(collective_.tensors));

@@ -39,6 +39,11 @@ class GuardedWork : public c10d::Work {
   static c10::intrusive_ptr<GuardedWork> start_waited(std::shared_ptr<GroupState> state, Collective collective,
                                                       Inner inner, const Helpers& helpers);
 
+  // For a work whose wait only orders streams (NCCL's): whoever waits without a limit does no more. The backend tells
+  // when it has ended on the GPU; at the latest a look at it does.
+  static c10::intrusive_ptr<GuardedWork> start_on_stream(std::shared_ptr<GroupState> state, Collective collective,
+                                                         c10::intrusive_ptr<c10d::Work> inner);
+
   GuardedWork(std::shared_ptr<GroupState> state, Collective collective, Inner inner, std::function<void()> finish,
               const Helpers* helpers);
 
@@ -67,11 +72,20 @@ class GuardedWork : public c10d::Work {
   // Whether Gloo sends in it, which waits to the end of the timeout though the peer be gone.
   bool sends_unwatched() const;
   bool has_only_sends() const;
+  // Whether it goes on on a GPU, and the program, having waited, takes it for done.
+  bool is_taken_for_done() const { return follows_stream_ && was_waited_for_; }
   // Whether it is a message that its peer may have got, or sent, without this rank's having noticed.
   bool may_have_got_through() const;
   // Whether it is up to the caller to wait for the inner works.
   bool claim() { return is_waited_ && !claimed_.exchange(true); }
   void wait_for_inner();
+  bool wait_on_stream(std::chrono::milliseconds timeout);
+  // Ends it if the GPU has.
+  void look_at_stream();
+  // Once.
+  void stream_done(std::exception_ptr failure, bool is_late);
+  // What a wait throws whose limit is over.
+  Error not_yet(std::chrono::milliseconds timeout) const;
   void have_it_waited_for();
   void hand_to(const std::weak_ptr<Waiters>& helper);
 
@@ -81,6 +95,8 @@ class GuardedWork : public c10d::Work {
   std::function<void()> finish_;
   const bool is_waited_;  // else the inner works have futures
   bool runs_when_waited_ = false;
+  bool follows_stream_ = false;
+  std::atomic<bool> was_waited_for_{false};
   const std::weak_ptr<Waiters> waiters_, reaper_;
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::atomic<bool> claimed_{false};

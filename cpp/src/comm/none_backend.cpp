@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 
+#include "comm/device_future.h"
+
 namespace tandem {
 namespace {
 
@@ -10,7 +12,7 @@ using WorkPtr = NoneBackend::WorkPtr;
 using Tensors = NoneBackend::Tensors;
 
 WorkPtr completed(Tensors tensors) {
-  auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+  auto future = make_list_future(tensors);
   future->markCompleted(c10::IValue(std::move(tensors)));
   return c10d::Work::create_from_future(future);
 }

@@ -1,5 +1,7 @@
 #include "tandem/process_group.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <numeric>
 
 #include "comm/environment.h"
@@ -73,12 +75,16 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
                                                std::vector<int> global_ranks) {
   auto parts = std::make_unique<ProcessGroup::Parts>();
   parts->options = options;
+  // Later calls come from threads whose current GPU is another one.
+  if (options.device.is_cuda() && !options.device.has_index()) {
+    parts->options.device = c10::impl::VirtualGuardImpl(c10::kCUDA).getDevice();
+  }
   parts->meeting = meeting;
   parts->global_ranks = std::move(global_ranks);
   auto entries = parse_backends(options.backend, options.device.is_cuda());
   Meeting place = meeting;
   for (BackendEntry& entry : entries) {
-    parts->channels.push_back(Channel::open(entry, options, place));
+    parts->channels.push_back(Channel::open(entry, parts->options, place));
     const Channel& channel = *parts->channels.back();
     entry.kind = channel.kind;
     // The next one's ranks have met already; they meet in a place of their own.
@@ -91,6 +97,7 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   parts->barrier_notes = std::make_unique<Notes>(main.own_store("barrier"), meeting.rank, meeting.world_size);
   parts->native = c10::make_intrusive<c10d::ProcessGroup>(main.own_store("group"), meeting.rank, meeting.world_size);
   parts->native->setDefaultBackend(main.type);
+  if (parts->options.device.is_cuda()) parts->native->setBoundDeviceId(parts->options.device);
   for (const auto& channel : parts->channels) {
     for (const DeviceKind device : channel->devices) {
       parts->native->setBackend(to_device_type(device), channel->type, channel->backend);

@@ -1,5 +1,7 @@
 #include <ATen/core/ivalue.h>
 
+#include <thread>
+
 #include "comm/flight_recorder.h"
 #include "tandem/process_group.h"
 
@@ -19,24 +21,16 @@ WaitsAtOnce::~WaitsAtOnce() {
 bool WaitsAtOnce::now() {
   return waits_at_once;
 }
-namespace {
-
-// As what a backend without guard (NCCL) throws.
-[[noreturn]] void rethrow(const c10::DistError& error) {
-  const std::string text = error.what_without_backtrace();
-  const bool late = text.find("imeout") != std::string::npos || text.find("timed out") != std::string::npos;
-  throw Error(late ? ErrorCode::kTimeout : ErrorCode::kPeerLost, "a collective failed: " + text);
-}
-
-}  // namespace
-
 void Work::wait(std::chrono::milliseconds timeout) {
   if (!work_) throw Error(ErrorCode::kClosed, "the work is empty: it belongs to no collective");
-  try {
-    work_->wait(timeout);
-  } catch (const c10::DistError& error) {
-    rethrow(error);
-  }
+  work_->wait(timeout);
+}
+
+void Work::synchronize(std::chrono::milliseconds timeout) {
+  wait(timeout);
+  // The backend ends what takes longer than the group's timeout.
+  while (!work_->isCompleted()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  if (const auto failure = error()) throw *failure;
 }
 
 bool Work::is_completed() const {

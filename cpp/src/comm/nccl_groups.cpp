@@ -1,0 +1,87 @@
+#include "comm/nccl_groups.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+constexpr std::chrono::seconds kShutDown{2};  // for NCCL, at a close
+constexpr std::chrono::seconds kAtEnd{5};     // for what still runs when the program ends
+
+}  // namespace
+
+NcclGroups& NcclGroups::instance() {
+  static auto* groups = new NcclGroups;
+  return *groups;
+}
+
+NcclGroups::NcclGroups() : hook_("NCCL groups that end", [this] { await_all(); }) {}
+
+void NcclGroups::add(const std::shared_ptr<GroupState>& state, const c10::intrusive_ptr<c10d::Backend>& backend) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(entries_, [](const Entry& entry) { return entry.state.expired(); });
+    entries_.push_back({state, c10::weak_intrusive_ptr<c10d::Backend>(backend)});
+  }
+  // An abort of one group is its program's own will, and leaves the others be.
+  state->tell_end([this](const Error& reason) {
+    if (reason.code() != ErrorCode::kAborted) fail_all(reason);
+  });
+}
+
+void NcclGroups::fail_all(const Error& reason) {
+  std::vector<Entry> entries;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    entries.swap(entries_);
+  }
+  for (const Entry& entry : entries) {
+    if (const auto backend = entry.backend.lock()) {
+      run([backend] { backend->abort(); });
+    }
+  }
+  for (const Entry& entry : entries) {
+    const auto state = entry.state.lock();
+    if (!state) continue;
+    state->fail(Error(reason.code(), std::string("another NCCL group of this process failed: ") + reason.what()));
+  }
+}
+
+void NcclGroups::shut_down(const c10::intrusive_ptr<c10d::Backend>& backend) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.backend.lock() == backend; });
+  }
+  run([backend] { backend->shutdown(); }).wait_for(kShutDown);
+}
+
+std::shared_future<void> NcclGroups::run(std::function<void()> task) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(running_, [](const std::shared_future<void>& one) {
+    return one.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  running_.push_back(std::async(std::launch::async, [task = std::move(task)] {
+                       try {
+                         task();
+                       } catch (const std::exception& error) {
+                         std::fprintf(stderr, "tandem: an NCCL group did not end well: %s\n", error.what());
+                       }
+                     }).share());
+  return running_.back();
+}
+
+void NcclGroups::await_all() {
+  std::vector<std::shared_future<void>> running;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    running = running_;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kAtEnd;
+  for (const auto& one : running) one.wait_until(deadline);
+}
+
+}  // namespace tandem

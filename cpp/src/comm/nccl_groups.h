@@ -1,0 +1,47 @@
+// The NCCL groups of this process, and how they end.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "comm/group_state.h"
+#include "tandem/runtime.h"
+
+namespace tandem {
+
+// When one fails, all are aborted at once: kernels of a group that waits for a lost rank hold up those of others on the
+// same GPU, and an abort of one group after the other may wait for them for ever. In peace a group is shut down, which
+// lets its kernels end. Thread-safe.
+class NcclGroups {
+ public:
+  static NcclGroups& instance();
+
+  void add(const std::shared_ptr<GroupState>& state, const c10::intrusive_ptr<c10d::Backend>& backend);
+  // Of a group in which nothing is in flight. NCCL may wait for the ranks of this host meanwhile, which close when they
+  // like: after a moment that goes on beside the program, until it ends.
+  void shut_down(const c10::intrusive_ptr<c10d::Backend>& backend);
+
+ private:
+  struct Entry {
+    std::weak_ptr<GroupState> state;
+    c10::weak_intrusive_ptr<c10d::Backend> backend;
+  };
+
+  NcclGroups();
+  void fail_all(const Error& reason);
+  // On a thread of its own.
+  std::shared_future<void> run(std::function<void()> task);
+  void await_all();
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;  // that have not ended
+  std::vector<std::shared_future<void>> running_;
+  const ShutdownHook hook_;
+};
+
+}  // namespace tandem
