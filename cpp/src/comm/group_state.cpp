@@ -124,7 +124,6 @@ void GroupState::abort(const std::string& reason) {
     waiting.assign(in_flight_.begin(), in_flight_.end());
   }
   store_calls_->interrupt();
-  if (waiting.empty() && quietly) return;
   for (const auto& [work, hold] : waiting) {
     work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
   }
@@ -140,6 +139,7 @@ bool GroupState::close(const std::string& reason) {
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
   }
   if (was_usable) let_end();
+  store_calls_->interrupt();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (in_flight_.empty()) return true;
