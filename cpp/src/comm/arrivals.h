@@ -9,8 +9,8 @@
 
 namespace tandem::net {
 
-// Of one listener, TCP or local. Those that stay silent hold nobody up: they are read when they say something, and closed
-// when they have not for a while, or when there are many. For one thread.
+// Of one listener, TCP or local. Those that stay silent hold nobody up: they are read when they say something, and
+// closed when they have not for a while, or when there are many. For one thread.
 class Arrivals {
  public:
   // `listener` does not block, and is the caller's.

@@ -15,8 +15,8 @@ using Clock = CallWatch::Clock;
 
 // A server that lives answers within this, on a busy machine as well.
 constexpr milliseconds kAnswer{3000};
-// To connect, too. LibTorch asks for the name of the server's address then, and name servers may be slow to say that they
-// do not know it.
+// To connect, too. LibTorch asks for the name of the server's address then, and name servers may be slow to say that
+// they do not know it.
 constexpr milliseconds kConnected{12000};
 // What is left to calls that were interrupted, for an answer that is on its way.
 constexpr milliseconds kLastWords{500};
@@ -123,9 +123,9 @@ auto DeadlineStore::run(CallWatch::Turn& turn, const std::string& what, Body&& b
         throw Error(ErrorCode::kAborted, what + " was aborted" + age + " without an answer");
       }
       throw Error(ErrorCode::kTimeout, what + " timed out" + age +
-                                           ": the process that serves the store does not answer; it is stopped, or its " +
-                                           "host is lost or cannot be reached. Whether the call took effect is not " +
-                                           "known; let that process go on, or end the job");
+                                           ": the process that serves the store does not answer; it is stopped, or " +
+                                           "its host is lost or cannot be reached. Whether the call took effect is " +
+                                           "not known; let that process go on, or end the job");
     }
     try {
       throw;

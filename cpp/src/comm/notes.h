@@ -18,8 +18,8 @@ class Notes {
   Notes(Store store, int rank, int size) : store_(std::move(store)), rank_(rank), size_(size) {}
 
   // The notes of all ranks. `check` is called while it waits, and may throw. Errors: kTimeout, with a message that says
-  // which ranks are missing, on every rank that came, and on those that come later, or that the store does not answer, a few
-  // seconds later; kPeerLost when the store is gone.
+  // which ranks are missing, on every rank that came, and on those that come later, or, a few
+  // seconds later, that the store does not answer; kPeerLost when it is gone.
   std::vector<std::string> exchange(const std::string& note, std::chrono::milliseconds timeout,
                                     const std::function<void()>& check);
 

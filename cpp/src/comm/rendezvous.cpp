@@ -93,8 +93,8 @@ void open_tcp(Meeting& meeting, const Place& place, milliseconds timeout, const 
   const auto check = [&] {
     throw_if(cancelled);
     if (Clock::now() < deadline) return;
-    throw Error(ErrorCode::kTimeout, "after " + std::to_string(timeout.count()) + " ms another thread still opens the " +
-                                         "store at " + meeting.place + "; see why that takes so long");
+    throw Error(ErrorCode::kTimeout, "after " + std::to_string(timeout.count()) + " ms another thread still opens " +
+                                         "the store at " + meeting.place + "; see why that takes so long");
   };
   meeting.store = open_stores().find_or_open(key, check, [&] {
     if (!place.serve) find_server();

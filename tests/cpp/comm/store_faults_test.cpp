@@ -89,7 +89,8 @@ TEST_F(StoreFaults, EachCallOnAServerThatStandsStillEnds) {
   run_ranks(static_cast<int>(calls.size()), [&](int i) {
     const Error error = error_on([&] { calls[i].second(*stores[i]); });
     EXPECT_EQ(error.code(), ErrorCode::kTimeout) << i;
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(calls[i].first), HasSubstr(address()), HasSubstr("does not answer"))) << i;
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(calls[i].first), HasSubstr(address()), HasSubstr("does not answer")))
+        << i;
   });
   // Who goes on answers those who ask again.
   server_->signal(SIGCONT);
