@@ -2,6 +2,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include "comm/device_future.h"
 #include "ddp/timed_backend.h"
 
 namespace tandem {
@@ -45,7 +46,7 @@ bool HookRunner::advance(Job& job) {
 
 c10::intrusive_ptr<Future> HookRunner::runHook(c10d::GradBucket& bucket) {
   const at::NoGradGuard no_grad;
-  auto future = c10::make_intrusive<Future>(c10::TensorType::get());
+  auto future = make_future(c10::TensorType::get(), {bucket.getBufferRef()});
   if (timer_ && timer_->holds()) {
     timer_->hold([this, bucket, future] { run_alone(bucket, future); });
     return future;

@@ -1,0 +1,257 @@
+// Two ranks over NCCL that share one GPU, as processes. NCCL refuses two ranks of one host on one GPU; with a host
+// identity of its own each goes through sockets on loopback, as between hosts.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "cpp/comm/job.h"
+#include "gpu/gpu.h"
+#include "tandem/comm_hook.h"
+#include "tandem/ddp.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// --- what a rank does
+
+std::shared_ptr<ProcessGroup> group_on_gpu(const std::string& name = "default") {
+  ProcessGroupOptions options = from_environment();
+  options.backend = "nccl";
+  options.device = kGpu;
+  options.name = name;
+  return ProcessGroup::create(options);
+}
+
+at::Tensor full(std::int64_t size, double value) {
+  return torch::full({size}, value, torch::dtype(torch::kFloat).device(kGpu));
+}
+
+int collectives() {
+  const auto group = group_on_gpu();
+  const int rank = group->rank();
+  at::Tensor tensor = full(100000, rank + 1);
+  group->all_reduce(tensor);
+  say("sum " + std::to_string(tensor.sum().item<double>()));
+  at::Tensor message = full(1000, rank);
+  if (rank == 0) group->send(message, 1);
+  if (rank == 1) group->recv(message, 0);
+  say("message " + std::to_string(message[999].item<double>()));
+  std::vector<at::Tensor> gathered = {full(3, -1), full(3, -1)};
+  group->all_gather(gathered, full(3, rank));
+  say("gathered " + std::to_string(gathered[0][2].item<double>() + gathered[1][2].item<double>()));
+  Work work = group->all_reduce_async(tensor);
+  work.synchronize();
+  say(work.is_completed() && !work.error() ? "completed" : "not completed");
+  group->barrier();
+  return 0;
+}
+
+struct NetImpl : torch::nn::Module {
+  NetImpl() {
+    first = register_module("first", torch::nn::Linear(20, 400));
+    second = register_module("second", torch::nn::Linear(400, 10));
+  }
+  at::Tensor forward(const at::Tensor& x) { return second(torch::tanh(first(x))); }
+  torch::nn::Linear first{nullptr}, second{nullptr};
+};
+TORCH_MODULE(Net);
+
+Net made() {
+  torch::NoGradGuard no_grad;
+  Net net;
+  int i = 0;
+  for (auto& parameter : net->parameters()) {
+    parameter.copy_(torch::linspace(-0.1, 0.1, parameter.numel()).view_as(parameter).roll(++i));
+  }
+  net->to(kGpu);
+  return net;
+}
+
+CommHook hook_of(const std::string& name, const std::shared_ptr<ProcessGroup>& group) {
+  if (name == "fp16") return fp16_compress_hook(group);
+  if (name == "powersgd") {
+    PowerSgdOptions options;
+    options.start_power_sgd_iter = 2;
+    return power_sgd_hook(std::make_shared<PowerSgdState>(group, options));
+  }
+  return allreduce_hook(group);
+}
+
+// Several steps through a hook, each rank with its half of the batch. Says how far parameters are from those of one
+// process that has the whole batch.
+int hooks(const std::string& name) {
+  const auto group = group_on_gpu();
+  Net net = made(), alone = made();
+  DataParallelOptions options;
+  options.bucket_cap_mb = 0.01;
+  DistributedDataParallel<Net> ddp(net, group, options);
+  ddp.reducer().register_comm_hook(hook_of(name, group));
+  torch::optim::SGD optimizer(net->parameters(), 0.1), optimizer_alone(alone->parameters(), 0.1);
+  const at::Tensor batch = torch::linspace(-1, 1, 64 * 20, torch::device(kGpu)).view({64, 20});
+  for (int step = 0; step < 20; ++step) {
+    optimizer.zero_grad();
+    ddp.forward(batch.chunk(2)[group->rank()]).square().mean().backward();
+    optimizer.step();
+    optimizer_alone.zero_grad();
+    alone->forward(batch).square().mean().backward();
+    optimizer_alone.step();
+  }
+  const at::Tensor mine = torch::nn::utils::parameters_to_vector(net->parameters()).detach();
+  const at::Tensor theirs = torch::nn::utils::parameters_to_vector(alone->parameters()).detach();
+  std::vector<at::Tensor> all = {torch::empty_like(mine), torch::empty_like(mine)};
+  group->all_gather(all, mine);
+  say(all[0].equal(all[1]) ? "the same on both ranks" : "ranks differ");
+  say("distance " + std::to_string((mine - theirs).abs().max().item<double>()));
+  return 0;
+}
+
+// Rank 1 ends or stops; rank 0 waits for it, and goes on without it.
+int lose(const std::string& fault) {
+  const auto group = group_on_gpu();
+  at::Tensor tensor = full(1000, 1);
+  group->all_reduce(tensor);
+  Work first = group->all_reduce_async(tensor);
+  first.synchronize();
+  if (group->rank() == 1) raise(fault == "kill" ? SIGKILL : SIGSTOP);
+  std::thread aborter;
+  if (fault == "abort") {
+    aborter = std::thread([&] {
+      std::this_thread::sleep_for(seconds(1));
+      group->abort();
+    });
+  }
+  const auto since = Clock::now();
+  say_error([&] { group->all_reduce_async(tensor).synchronize(); }, &since);
+  say_error([&] { group->all_reduce(tensor); });
+  if (aborter.joinable()) aborter.join();
+  say(flight_record().find("\"failed\"") != std::string::npos ? "recorded" : "not recorded");
+  ProcessGroupOptions options;
+  options.rank = 0;
+  options.world_size = 1;
+  options.backend = "nccl";
+  options.device = kGpu;
+  options.name = "alone";
+  const auto alone = ProcessGroup::create(options, hash_store());
+  at::Tensor again = full(10, 2);
+  alone->all_reduce(again);
+  say("went on with " + std::to_string(again[9].item<double>()));
+  return 0;
+}
+
+// Rank 1 closes as soon as it may; what rank 0 still computes with is there.
+int close_in_peace() {
+  const auto group = group_on_gpu();
+  at::Tensor tensor = full(10000000, group->rank() + 1);
+  for (int i = 0; i < 10; ++i) group->all_reduce(tensor, ReduceOp::kAvg);
+  if (group->rank() == 0) std::this_thread::sleep_for(seconds(1));
+  group->close();
+  say("average " + std::to_string(tensor[9999999].item<double>()));
+  return 0;
+}
+
+int run_child(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 2, argv + argc);
+  load_cuda();
+  if (arguments[0] == "collectives") return collectives();
+  if (arguments[0] == "hooks") return hooks(arguments[1]);
+  if (arguments[0] == "close") return close_in_peace();
+  return lose(arguments[0]);
+}
+
+// --- tests
+
+class TwoRanks : public Gpu {
+ protected:
+  void start(const std::vector<std::string>& role, const std::string& timeout_ms = "60000") {
+    const Job job(Environment{{"TEST_TIMEOUT_MS", timeout_ms}, {"NCCL_SOCKET_IFNAME", "lo"}, {"LOCAL_RANK", "0"}});
+    std::vector<std::string> arguments = {"--role"};
+    arguments.insert(arguments.end(), role.begin(), role.end());
+    for (int rank = 0; rank < 2; ++rank) {
+      ranks_.push_back(job.start(arguments, rank, 2, {{"NCCL_HOSTID", "host-" + std::to_string(rank)}}));
+    }
+  }
+  void expect_both(const std::string& line) {
+    for (const auto& rank : ranks_) EXPECT_EQ(rank->line(seconds(120)), line);
+  }
+  void expect_end() {
+    for (const auto& rank : ranks_) EXPECT_EQ(rank->wait(), 0);
+  }
+
+  std::vector<std::unique_ptr<Child>> ranks_;
+};
+
+TEST_F(TwoRanks, ExchangeWhatTheyHave) {
+  start({"collectives"});
+  for (const auto& rank : ranks_) {
+    EXPECT_EQ(rank->line(seconds(120)), "sum 300000.000000");
+    EXPECT_EQ(rank->line(), "message 0.000000");
+    EXPECT_EQ(rank->line(), "gathered 1.000000");
+    EXPECT_EQ(rank->line(), "completed");
+  }
+  expect_end();
+}
+
+class TwoRanksHook : public TwoRanks, public ::testing::WithParamInterface<std::pair<const char*, double>> {};
+
+TEST_P(TwoRanksHook, TrainsAsOneProcessDoes) {
+  start({"hooks", GetParam().first});
+  for (const auto& rank : ranks_) {
+    EXPECT_EQ(rank->line(seconds(120)), "the same on both ranks");
+    double distance = -1;
+    ASSERT_EQ(std::sscanf(rank->line().c_str(), "distance %lf", &distance), 1);
+    EXPECT_GE(distance, 0);
+    EXPECT_LE(distance, GetParam().second);
+  }
+  expect_end();
+}
+
+INSTANTIATE_TEST_SUITE_P(Hooks, TwoRanksHook,
+                         ::testing::Values(std::make_pair("allreduce", 1e-5), std::make_pair("fp16", 1e-3),
+                                           std::make_pair("powersgd", 0.05)),
+                         [](const auto& info) { return std::string(info.param.first); });
+
+TEST_F(TwoRanks, AKilledOneIsAnErrorAndTheOtherGoesOn) {
+  start({"kill"}, "8000");
+  const std::string said = ranks_[0]->line(seconds(120));
+  EXPECT_THAT(said, AnyOf(IsError(ErrorCode::kPeerLost, HasSubstr("all_reduce")),
+                          IsError(ErrorCode::kTimeout, HasSubstr("all_reduce"))));
+  EXPECT_LE(parse_error(said).milliseconds, 60000);
+  EXPECT_THAT(ranks_[0]->line(), HasSubstr("can no longer be used"));
+  EXPECT_EQ(ranks_[0]->line(), "recorded");
+  EXPECT_EQ(ranks_[0]->line(seconds(120)), "went on with 2.000000");
+  EXPECT_EQ(ranks_[0]->wait(), 0);
+  EXPECT_EQ(ranks_[1]->wait(), -SIGKILL);
+}
+
+TEST_F(TwoRanks, AnAbortFreesWhileTheOtherIsStopped) {
+  start({"abort"});
+  const std::string said = ranks_[0]->line(seconds(120));
+  EXPECT_THAT(said, IsError(ErrorCode::kAborted, HasSubstr("abort")));
+  EXPECT_LE(parse_error(said).milliseconds, 20000);
+  EXPECT_THAT(ranks_[0]->line(), HasSubstr("can no longer be used"));
+  EXPECT_EQ(ranks_[0]->line(), "recorded");
+  EXPECT_EQ(ranks_[0]->line(seconds(120)), "went on with 2.000000");
+  EXPECT_EQ(ranks_[0]->wait(), 0);
+  ranks_[1]->signal(SIGKILL);
+}
+
+TEST_F(TwoRanks, CloseInPeaceWhenTheyLike) {
+  start({"close"});
+  expect_both("average 1.500000");
+  expect_end();
+}
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--role") return tandem::testing::run_child(argc, argv);
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
