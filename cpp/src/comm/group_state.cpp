@@ -138,6 +138,7 @@ bool GroupState::close(const std::string& reason) {
     was_usable = !broken_;
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
   }
+  store_calls_->interrupt();
   if (was_usable) let_end();
   store_calls_->interrupt();
   {
