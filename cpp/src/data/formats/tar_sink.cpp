@@ -1,11 +1,18 @@
 // WebDataset, written: a record is a MessagePack map of "__key__" and, for each file, its ending and its bytes, as
 // tar.cpp reads it.
+#define MSGPACK_NO_BOOST  // before msgpack's headers, which would include it
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <cstdio>
+#include <msgpack/null_visitor.hpp>
+#include <msgpack/parse.hpp>
+#include <msgpack/unpack.hpp>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "data/formats/buffered.h"
 #include "data/formats/sinks.h"
@@ -16,51 +23,40 @@ namespace {
 
 using recordio::Bytes;
 
-// Maps of texts to texts or bytes, as MsgpackWriter writes them; nothing where the bytes are none.
-class Reader {
+// Takes a map of texts or bytes to texts or bytes, one after the other, and nothing else: whatever it does not take
+// stops msgpack's parser.
+class TextMap : public msgpack::null_visitor {
  public:
-  explicit Reader(Bytes bytes) : left_(bytes) {}
+  bool start_map(std::uint32_t) { return !std::exchange(is_open_, true); }
+  bool visit_str(const char* data, std::uint32_t size) {
+    contents_.push_back({reinterpret_cast<const std::uint8_t*>(data), size});
+    return is_open_;
+  }
+  bool visit_bin(const char* data, std::uint32_t size) { return visit_str(data, size); }
+  bool visit_nil() { return false; }
+  bool visit_boolean(bool) { return false; }
+  bool visit_positive_integer(std::uint64_t) { return false; }
+  bool visit_negative_integer(std::int64_t) { return false; }
+  bool visit_float32(float) { return false; }
+  bool visit_float64(double) { return false; }
+  bool visit_ext(const char*, std::uint32_t) { return false; }
+  bool start_array(std::uint32_t) { return false; }
 
-  std::optional<std::uint64_t> map_head() {
-    const auto type = next();
-    if (!type) return {};
-    if ((*type & 0xf0) == 0x80) return *type & 0x0f;
-    return *type == 0xde ? number(2) : *type == 0xdf ? number(4) : std::nullopt;
+  // Keys and values in turn, which lie in the record; nothing where it is no such map.
+  static std::optional<std::vector<Bytes>> parse(Bytes record) {
+    TextMap map;
+    std::size_t end = 0;
+    if (record.empty() ||
+        !msgpack::parse(reinterpret_cast<const char*>(record.data()), record.size(), end, map) ||
+        end != record.size() || !map.is_open_) {
+      return {};
+    }
+    return std::move(map.contents_);
   }
-  // A text, or bytes.
-  std::optional<Bytes> content() {
-    const auto type = next();
-    if (!type) return {};
-    std::optional<std::uint64_t> size;
-    if ((*type & 0xe0) == 0xa0) size = *type & 0x1f;
-    if (*type == 0xd9 || *type == 0xc4) size = number(1);
-    if (*type == 0xda || *type == 0xc5) size = number(2);
-    if (*type == 0xdb || *type == 0xc6) size = number(4);
-    if (!size || *size > left_.size()) return {};
-    const Bytes found = left_.first(*size);
-    left_ = left_.subspan(*size);
-    return found;
-  }
-  bool at_end() const { return left_.empty(); }
 
  private:
-  std::optional<std::uint8_t> next() {
-    if (left_.empty()) return {};
-    const std::uint8_t byte = left_[0];
-    left_ = left_.subspan(1);
-    return byte;
-  }
-  std::optional<std::uint64_t> number(int bytes) {
-    std::uint64_t value = 0;
-    for (; bytes > 0; --bytes) {
-      const auto byte = next();
-      if (!byte) return {};
-      value = value << 8 | *byte;
-    }
-    return value;
-  }
-
-  Bytes left_;
+  bool is_open_ = false;
+  std::vector<Bytes> contents_;
 };
 
 std::string text_of(Bytes bytes) {
@@ -78,26 +74,21 @@ class TarSink final : public BufferedSink {
  private:
   void put(Bytes record) override {
     const std::string wanted = "a tar takes MessagePack maps of \"__key__\" and files' endings, as tars are read";
-    Reader reader(record);
-    const auto count = reader.map_head();
-    const auto mark = reader.content();
-    const auto key = reader.content();
-    if (!count || *count < 2 || !mark || text_of(*mark) != "__key__" || !key) refuse(wanted);
-    check_key(text_of(*key));
-    if (text_of(*key) == last_key_) refuse("its key '" + last_key_ + "' is that of the record before");
+    const auto contents = TextMap::parse(record);
+    if (!contents || contents->size() < 4 || text_of((*contents)[0]) != "__key__") refuse(wanted);
+    const std::string key = text_of((*contents)[1]);
+    check_key(key);
+    if (key == last_key_) refuse("its key '" + last_key_ + "' is that of the record before");
     std::set<std::string> endings;
-    for (std::uint64_t i = 1; i < *count; ++i) {
-      const auto ending = reader.content();
-      const auto content = ending ? reader.content() : std::nullopt;
-      if (!content) refuse(wanted);
-      check_ending(text_of(*ending));
-      if (!endings.insert(text_of(*ending)).second) refuse("it has two files '" + text_of(*ending) + "'");
-      const std::string name = text_of(*key) + (ending->empty() ? "" : "." + text_of(*ending));
+    for (std::size_t i = 2; i < contents->size(); i += 2) {
+      const std::string ending = text_of((*contents)[i]);
+      check_ending(ending);
+      if (!endings.insert(ending).second) refuse("it has two files '" + ending + "'");
+      const std::string name = key + (ending.empty() ? "" : "." + ending);
       check_name(name);
-      member(name, *content);
+      member(name, (*contents)[i + 1]);
     }
-    if (!reader.at_end()) refuse(wanted);
-    last_key_ = text_of(*key);
+    last_key_ = key;
   }
 
   // What tar.cpp would read as another key or ending, or as no part of a record.
