@@ -1,33 +1,19 @@
-// How deep JSON is nested, counted before anything is made of it.
+// How deep JSON may be nested, seen to while it is parsed.
 #pragma once
-
-#include <algorithm>
-#include <cstddef>
-#include <string_view>
 
 namespace tandem {
 
 // Values of nlohmann's library are parsed and freed in loops, but written and compared by functions that call
-// themselves: text that anyone may have made is refused above this first.
-inline constexpr std::size_t kDeepestJson = 256;
+// themselves: text that anyone may have made is refused above this.
+inline constexpr int kDeepestJson = 256;  // arrays and objects within each other: 1 for "[]"
 
-// Of arrays and objects within each other: 1 for "[]". At least that of the text's values; of what is no JSON,
-// anything.
-inline std::size_t json_depth(std::string_view text) {
-  std::size_t depth = 0, deepest = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') in_string = !in_string;
-    if (in_string) {
-      if (c == '\\') ++i;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
+struct JsonTooDeep {};
+
+// To be called first in the callback that nlohmann's parser takes, with what that is given; `deepest`: where the text
+// is to lie within other values. Throws JsonTooDeep, which comes out of the parser.
+template <typename Event>
+void check_json_depth(int depth, Event event, int deepest = kDeepestJson) {
+  if (depth >= deepest && (event == Event::object_start || event == Event::array_start)) throw JsonTooDeep();
 }
 
 }  // namespace tandem

@@ -8,13 +8,11 @@
 
 namespace tandem::options {
 Json parse_json(std::string_view text, const std::string& what) {
-  if (json_depth(text) > kDeepestJson) {
-    invalid(what + " is nested more than " + std::to_string(kDeepestJson) + " deep");
-  }
   // The parser keeps the last of two equal keys, which would hide a mistake.
   std::vector<std::set<std::string>> keys;
   std::string repeated;
-  const auto note_keys = [&](int, Json::parse_event_t event, Json& value) {
+  const auto note_keys = [&](int depth, Json::parse_event_t event, Json& value) {
+    check_json_depth(depth, event);
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
@@ -22,7 +20,12 @@ Json parse_json(std::string_view text, const std::string& what) {
     }
     return true;
   };
-  Json json = Json::parse(text.begin(), text.end(), note_keys, /*allow_exceptions=*/false);
+  Json json;
+  try {
+    json = Json::parse(text.begin(), text.end(), note_keys, /*allow_exceptions=*/false);
+  } catch (const JsonTooDeep&) {
+    invalid(what + " is nested more than " + std::to_string(kDeepestJson) + " deep");
+  }
   if (json.is_discarded()) invalid(what + " is no JSON");
   if (!repeated.empty()) invalid(what + " has the key '" + repeated + "' twice in one object");
   return json;

@@ -101,16 +101,19 @@ Header parse(const std::string& path, std::string_view start, std::uint64_t file
     reader.fail("its header claims " + std::to_string(length) + " bytes, the file has " + std::to_string(file_size));
   }
   const std::string_view text = start.substr(kLength, length);
-  if (json_depth(text) > kDeepestJson) {
-    reader.fail("its header is nested more than " + std::to_string(kDeepestJson) + " deep");
-  }
   // JSON's parser keeps the last of two equal keys; here that would hide a tensor.
   std::vector<std::string> names;
   const auto note_names = [&](int depth, Json::parse_event_t event, Json& value) {
+    check_json_depth(depth, event);
     if (event == Json::parse_event_t::key && depth == 1) names.push_back(value.get<std::string>());
     return true;
   };
-  const Json json = Json::parse(text.begin(), text.end(), note_names, false);
+  Json json;
+  try {
+    json = Json::parse(text.begin(), text.end(), note_names, false);
+  } catch (const JsonTooDeep&) {
+    reader.fail("its header is nested more than " + std::to_string(kDeepestJson) + " deep");
+  }
   if (json.is_discarded() || !json.is_object()) reader.fail("its header is no JSON object");
   std::sort(names.begin(), names.end());
   const auto repeated = std::adjacent_find(names.begin(), names.end());

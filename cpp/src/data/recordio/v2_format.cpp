@@ -40,6 +40,16 @@ void store_array(std::uint8_t* bytes, const std::array<std::uint8_t, kSize>& arr
   std::memcpy(bytes, array.data(), kSize);
 }
 
+// Throws JsonTooDeep; discarded where it is no JSON.
+template <typename Text>
+nlohmann::ordered_json parse_bounded(const Text& text, int deepest) {
+  const auto check = [deepest](int depth, nlohmann::ordered_json::parse_event_t event, nlohmann::ordered_json&) {
+    check_json_depth(depth, event, deepest);
+    return true;
+  };
+  return nlohmann::ordered_json::parse(text.begin(), text.end(), check, /*allow_exceptions=*/false);
+}
+
 void check_zero(Bytes bytes, const char* what) {
   if (std::ranges::any_of(bytes, [](std::uint8_t byte) { return byte != 0; })) {
     throw Damaged{std::string("reserved bytes of ") + what + " are in use: a newer version wrote it"};
@@ -204,11 +214,12 @@ std::vector<std::uint8_t> zstd_compress(Bytes content, int level) {
 std::string encode_metadata(const RecordIOMetadata& metadata) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!metadata.schema.empty()) {
-    if (json_depth(metadata.schema) >= kDeepestJson) {  // it lies within an object
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the schema is nested more than " + std::to_string(kDeepestJson - 1) + " deep");
+    constexpr int kDeepest = kDeepestJson - 1;  // it lies within an object
+    try {
+      json["schema"] = parse_bounded(metadata.schema, kDeepest);
+    } catch (const JsonTooDeep&) {
+      throw Error(ErrorCode::kInvalidArgument, "the schema is nested more than " + std::to_string(kDeepest) + " deep");
     }
-    json["schema"] = nlohmann::ordered_json::parse(metadata.schema, nullptr, /*allow_exceptions=*/false);
     if (json["schema"].is_discarded()) throw Error(ErrorCode::kInvalidArgument, "the schema is no JSON");
   }
   json["user"] = nlohmann::ordered_json::object();
@@ -221,10 +232,12 @@ std::string encode_metadata(const RecordIOMetadata& metadata) {
 }
 
 RecordIOMetadata decode_metadata(Bytes text) {
-  if (json_depth({reinterpret_cast<const char*>(text.data()), text.size()}) > kDeepestJson) {
+  nlohmann::ordered_json json;
+  try {
+    json = parse_bounded(text, kDeepestJson);
+  } catch (const JsonTooDeep&) {
     throw Damaged{"its metadata are nested more than " + std::to_string(kDeepestJson) + " deep"};
   }
-  const auto json = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("user") || !json["user"].is_object()) {
     throw Damaged{"its metadata is no JSON object with an object \"user\""};
   }
