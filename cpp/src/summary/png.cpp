@@ -1,23 +1,23 @@
 #include "summary/png.h"
 
-#include <stdexcept>
+#include <png.h>
 
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#define STBI_WRITE_NO_STDIO
-#include <stb/stb_image_write.h>
+#include <stdexcept>
 
 namespace tandem {
 
 std::string encode_png(const std::uint8_t* pixels, std::int64_t height, std::int64_t width, int channels) {
-  std::string png;
-  const auto append = [](void* to, void* data, int size) {
-    static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
-  };
-  if (stbi_write_png_to_func(append, &png, static_cast<int>(width), static_cast<int>(height), channels, pixels,
-                             static_cast<int>(width) * channels) == 0) {
-    throw std::runtime_error("no memory for it");
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.height = static_cast<png_uint_32>(height);
+  image.width = static_cast<png_uint_32>(width);
+  image.format = channels == 1 ? PNG_FORMAT_GRAY : channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string png(size, '\0');
+  if (png_image_write_to_memory(&image, png.data(), &size, 0, pixels, 0, nullptr) == 0) {
+    throw std::runtime_error(image.message);
   }
+  png.resize(size);
   return png;
 }
 
