@@ -29,12 +29,11 @@ CallWatch::~CallWatch() {
     stopping_ = true;
   }
   sooner_.notify_all();
-  // A child that was forked has the object, but not its thread.
-  if (process_ == ::getpid()) {
-    thread_.join();
-  } else {
-    thread_.detach();
-  }
+  thread_.join();
+}
+
+void CallWatch::InItsProcess::operator()(CallWatch* watch) const {
+  if (watch->process_ == ::getpid()) delete watch;
 }
 
 void CallWatch::run() {

@@ -22,10 +22,15 @@ class CallWatch {
   // `end` makes the call under way return soon, and must not block. It is called every few milliseconds until the call
   // has returned.
   explicit CallWatch(std::function<void()> end);
-  // No call is under way any more.
+  // No call is under way any more. Only in the process that made it, see InItsProcess.
   ~CallWatch();
   CallWatch(const CallWatch&) = delete;
   CallWatch& operator=(const CallWatch&) = delete;
+
+  // A child that was forked has the object, but not its thread, which may hold the lock there for ever: it keeps both.
+  struct InItsProcess {
+    void operator()(CallWatch* watch) const;
+  };
 
   // A call, from when it is this thread's turn to when it has returned.
   class Turn final : public StoreCallUnderWay {

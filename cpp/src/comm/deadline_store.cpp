@@ -18,6 +18,8 @@ constexpr milliseconds kAnswer{3000};
 // To connect, too. LibTorch asks for the name of the server's address then, and name servers may be slow to say that
 // they do not know it.
 constexpr milliseconds kConnected{12000};
+// What is there is given, also when a StoreLimit is over: its answer takes longer than no time.
+constexpr milliseconds kPresent{1000};
 // What is left to calls that were interrupted, for an answer that is on its way.
 constexpr milliseconds kLastWords{500};
 constexpr milliseconds kTryAgain{50};
@@ -141,11 +143,11 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
     : c10d::Store(timeout),
       place_(std::move(place)),
       name_(in_words(place_)),
-      watch_([this] { end_call(); }),
+      watch_(new CallWatch([this] { end_call(); })),
       hook_(name_, [interrupt = at_shutdown_] { interrupt->interrupt(); }) {
   const std::string what = "connecting to " + name_;
   const StoreLimit limit(at_shutdown_);
-  CallWatch::Turn turn(watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
+  CallWatch::Turn turn(*watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
   run(turn, what, [&] { open(turn, options); });
   if (options.isServer) server_ = client_;
 }
@@ -237,21 +239,21 @@ template <typename Body>
 auto DeadlineStore::ask(const std::string& what, Body&& body) {
   const StoreLimit limit(at_shutdown_);
   const std::string text = what + " on " + name_;
-  CallWatch::Turn turn(watch_, text, std::max(end_of(timeout_), Clock::now() + kAnswer), kLastWords);
+  CallWatch::Turn turn(*watch_, text, std::max(end_of(timeout_), Clock::now() + kAnswer), kLastWords);
   return run(turn, text, [&] { return body(connected(turn)); });
 }
 
 template <typename Body>
-auto DeadlineStore::await(const std::string& what, milliseconds timeout, Body&& body) {
+auto DeadlineStore::await(const std::string& what, milliseconds timeout, Body&& body, milliseconds least) {
   const StoreLimit limit(at_shutdown_);
   const std::string text = what + " on " + name_;
   if (StoreLimit::is_interrupted()) throw Error(ErrorCode::kAborted, text + " was not begun, for it was aborted");
   const auto end = end_of(timeout);
-  CallWatch::Turn turn(watch_, text, end + kAnswer, milliseconds(0));
+  CallWatch::Turn turn(*watch_, text, end + kAnswer, milliseconds(0));
   return run(turn, text, [&] {
     c10d::TCPStore& client = connected(turn);
     const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-    return body(client, std::max(left, milliseconds(1)));
+    return body(client, std::max(left, std::min(timeout, least)));
   });
 }
 
@@ -277,10 +279,13 @@ std::vector<std::uint8_t> DeadlineStore::compareSet(const std::string& key, cons
 }
 
 std::vector<std::uint8_t> DeadlineStore::get(const std::string& key) {
-  return await("get of " + quoted(key), timeout_, [&](c10d::TCPStore& client, milliseconds left) {
-    client.setTimeout(left);
-    return client.get(key);
-  });
+  return await(
+      "get of " + quoted(key), timeout_,
+      [&](c10d::TCPStore& client, milliseconds left) {
+        client.setTimeout(left);
+        return client.get(key);
+      },
+      kPresent);
 }
 
 std::int64_t DeadlineStore::add(const std::string& key, std::int64_t value) {
@@ -313,10 +318,13 @@ void DeadlineStore::append(const std::string& key, const std::vector<std::uint8_
 }
 
 std::vector<std::vector<std::uint8_t>> DeadlineStore::multiGet(const std::vector<std::string>& keys) {
-  return await("get of " + quoted(keys), timeout_, [&](c10d::TCPStore& client, milliseconds left) {
-    client.setTimeout(left);
-    return client.multiGet(keys);
-  });
+  return await(
+      "get of " + quoted(keys), timeout_,
+      [&](c10d::TCPStore& client, milliseconds left) {
+        client.setTimeout(left);
+        return client.multiGet(keys);
+      },
+      kPresent);
 }
 
 void DeadlineStore::multiSet(const std::vector<std::string>& keys,

@@ -73,7 +73,7 @@ class DeadlineStore final : public c10d::Store {
   auto ask(const std::string& what, Body&& body);
   // body(client, time that it may wait): of one that may wait for a key.
   template <typename Body>
-  auto await(const std::string& what, Milliseconds timeout, Body&& body);
+  auto await(const std::string& what, Milliseconds timeout, Body&& body, Milliseconds least = Milliseconds(1));
   template <typename Body>
   auto run(CallWatch::Turn& turn, const std::string& what, Body&& body);
 
@@ -96,7 +96,7 @@ class DeadlineStore final : public c10d::Store {
   bool opening_ = false;             // the client is being made,
   std::set<std::uint64_t> earlier_;  // and these sockets to the same place are not its
 
-  CallWatch watch_;
+  const std::unique_ptr<CallWatch, CallWatch::InItsProcess> watch_;
   const std::shared_ptr<StoreInterrupt> at_shutdown_ = std::make_shared<StoreInterrupt>();
   const ShutdownHook hook_;
 };

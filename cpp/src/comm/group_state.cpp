@@ -140,7 +140,6 @@ bool GroupState::close(const std::string& reason) {
   }
   store_calls_->interrupt();
   if (was_usable) let_end();
-  store_calls_->interrupt();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (in_flight_.empty()) return true;
@@ -157,7 +156,9 @@ void GroupState::let_end() {
     return std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>>(in_flight_.begin(), in_flight_.end());
   };
   auto limit = kUntilSeen;
-  for (const auto& [work, hold] : in_flight()) {
+  auto messages = in_flight();
+  if (messages.empty()) return;
+  for (const auto& [work, hold] : messages) {
     if (work->is_taken_for_done()) {
       work->isCompleted();
       limit = std::max(limit, timeout());
@@ -165,7 +166,8 @@ void GroupState::let_end() {
       return;
     }
   }
-  for (const auto& [work, hold] : in_flight()) work->have_it_reaped();
+  for (const auto& [work, hold] : messages) work->have_it_reaped();
+  messages.clear();
   wait_until_idle(limit);
 }
 

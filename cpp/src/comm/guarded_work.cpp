@@ -187,6 +187,7 @@ void GuardedWork::have_it_waited_for() {
 }
 
 void GuardedWork::have_it_reaped() {
+  if (!claimed_) reaped_ = true;
   hand_to(reaper_);
 }
 
@@ -224,7 +225,7 @@ bool GuardedWork::has_only_sends() const {
 }
 
 bool GuardedWork::may_have_got_through() const {
-  return collective_.point_to_point && (has_only_sends() || (is_waited_ && !claimed_));
+  return collective_.point_to_point && (has_only_sends() || (is_waited_ && (!claimed_ || reaped_)));
 }
 
 // Gloo tells whoever receives that the peer is gone, but not each send that is under way, which would wait to the end

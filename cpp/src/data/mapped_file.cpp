@@ -58,11 +58,13 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
-void MappedFile::fail_lost(std::uint64_t offset, std::uint64_t length) const {
-  const std::string where = path_ + ": bytes " + std::to_string(offset) + " to " + std::to_string(offset + length - 1);
+void MappedFile::check_lost(std::uint64_t offset, std::uint64_t length) const {
   struct stat now;
   const bool there = stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
-  if (there && static_cast<std::uint64_t>(now.st_size) >= offset + length) {
+  const std::uint64_t end = offset + length, readable = watched_->readable.load(std::memory_order_relaxed);
+  if (end <= readable && !(there && static_cast<std::uint64_t>(now.st_size) < end)) return;
+  const std::string where = path_ + ": bytes " + std::to_string(offset) + " to " + std::to_string(end - 1);
+  if (there && static_cast<std::uint64_t>(now.st_size) >= end) {
     throw Error(ErrorCode::kIo, where + " cannot be read from the disk, or were gone for a while; open the file again");
   }
   std::string sizes;

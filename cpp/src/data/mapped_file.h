@@ -22,7 +22,7 @@ class MappedFile {
   // Throws Error(kDataLoss) or Error(kIo) where it is known that the file has lost some of these bytes: after reading
   // them, where LostReads says that there is something to look for.
   void check(std::uint64_t offset, std::uint64_t length) const {
-    if (watched_ && offset + length > watched_->readable.load(std::memory_order_relaxed)) fail_lost(offset, length);
+    if (watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size()) check_lost(offset, length);
   }
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
@@ -30,7 +30,8 @@ class MappedFile {
   std::uint32_t owner() const { return owner_; }
 
  private:
-  [[noreturn]] void fail_lost(std::uint64_t offset, std::uint64_t length) const;
+  // Of a file that has lost pages. The rest of the page in which it ends now reads as zeros without a fault.
+  void check_lost(std::uint64_t offset, std::uint64_t length) const;
 
   const std::string path_;
   std::span<const std::uint8_t> bytes_;

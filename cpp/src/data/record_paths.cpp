@@ -113,7 +113,8 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
   const auto add = [&] {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
     if (line.starts_with('@')) {
-      throw Error(ErrorCode::kInvalidArgument, file->name() + ": " + line + " is a list too; a list has files only");
+      throw Error(ErrorCode::kInvalidArgument,
+                  file->name() + ": @" + remote::shown_path(line.substr(1)) + " is a list too; a list has files only");
     }
     if (!line.empty() && line[0] != '#') {
       expand_plain(line[0] == '/' || remote::is_remote(line) ? line : folder + line, out);

@@ -106,13 +106,22 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
 // Because of the first sample that cannot be loaded alone, with which something is wrong: what cannot be read now is no
 // fault of the sample's.
 bool Maker::is_given_back(const Lease& part, const LoadedBatch& batch) const {
+  bool waited = false;  // as long as the policy says: an outage is waited for once
   for (std::size_t i = 0; i < batch.samples.size(); ++i) {
     const std::int64_t sample = batch.samples[i];
+    const auto load = [&] { return dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1); };
     try {
-      steps.reading([&] { return dataset->get_random_batch({&sample, 1}, {&batch.randomness[i], 1}, 1); });
+      if (waited) {
+        load();
+      } else {
+        steps.reading(load);
+      }
     } catch (const std::exception& error) {
       const loader::LoadFailure failure = loader::failure_of(error);
-      if (failure == loader::LoadFailure::kIo && steps.io().on_error == OnIoError::kSkip) continue;
+      if (failure == loader::LoadFailure::kIo && steps.io().on_error == OnIoError::kSkip) {
+        waited = true;
+        continue;
+      }
       if (failure != loader::LoadFailure::kData) throw;
       parts.fail(part, sample, error.what());
       return true;

@@ -5,8 +5,10 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <chrono>
 #include <typeinfo>
 
+#include "data/interruption.h"
 #include "data/loader/stage_clock.h"
 #include "tandem/error.h"
 
@@ -123,18 +125,23 @@ void BatchSteps::load(Dataset& dataset, LoadedBatch& batch) const {
 }
 
 // One sample at least, or all that cannot be read: the batch could not be read as a whole for as long as the policy
-// says.
+// says. Looking for them has that long again, behind which those that are left count as unreadable.
 void BatchSteps::leave_out_unreadable(Dataset& dataset, LoadedBatch& batch) const {
   const bool padded = batch.rows > static_cast<std::int64_t>(batch.samples.size());
   std::vector<std::int64_t> samples;
   std::vector<std::uint64_t> randomness;
+  const auto deadline = std::chrono::steady_clock::now() + io_.retry;
+  bool failed = false;
   for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+    if (is_interrupted()) throw Error(ErrorCode::kAborted, "nobody waits for " + place_of(batch) + " any more");
+    if (failed && std::chrono::steady_clock::now() >= deadline) break;
     try {
       dataset.get_random_batch({&batch.samples[i], 1}, {&batch.randomness[i], 1}, 1);
       samples.push_back(batch.samples[i]);
       randomness.push_back(batch.randomness[i]);
     } catch (const std::exception& error) {
       if (failure_of(error) != LoadFailure::kIo) throw;
+      failed = true;
     }
   }
   batch.skipped += static_cast<std::int64_t>(batch.samples.size() - samples.size());
@@ -163,7 +170,7 @@ void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
       transform(dataset, batch);
     } else {  // operators have no results of nothing
       const std::vector<at::Tensor> nothing = std::move(batch.tensors);
-      batch.tensors = dataset.get_random_batch(batch.samples, batch.randomness, 1);
+      batch.tensors = reading([&] { return dataset.get_random_batch(batch.samples, batch.randomness, 1); });
       std::vector<bool> has_rows;
       for (std::size_t i = 0; i < nothing.size(); ++i)
         has_rows.push_back(nothing[i].sizes() != batch.tensors[i].sizes());

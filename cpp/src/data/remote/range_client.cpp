@@ -227,7 +227,6 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   TANDEM_CURL_SET(options, CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds_);
   TANDEM_CURL_SET(options, CURLOPT_LOW_SPEED_LIMIT, least_speed_);
   TANDEM_CURL_SET(options, CURLOPT_LOW_SPEED_TIME, stalled_seconds_);
-  TANDEM_CURL_SET(options, CURLOPT_TIMEOUT_MS, static_cast<long>(left.count()));
   TANDEM_CURL_SET(options, CURLOPT_NOPROGRESS, 0L);
   TANDEM_CURL_SET(options, CURLOPT_XFERINFOFUNCTION, &stop_when_interrupted);
   TANDEM_CURL_SET(options, CURLOPT_USERAGENT, "tandem");
@@ -250,7 +249,10 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   CURLcode code = CURLE_OK;
   long status = 0;
   std::string url = url_.http, elsewhere;
+  const auto deadline = std::chrono::steady_clock::now() + left;
   for (long redirects = 0;; ++redirects) {
+    const auto rest = std::chrono::ceil<Milliseconds>(deadline - std::chrono::steady_clock::now());
+    TANDEM_CURL_SET(options, CURLOPT_TIMEOUT_MS, std::max<long>(static_cast<long>(rest.count()), 1));  // 0 is for ever
     body = {{}, length};
     headers = {};
     TANDEM_CURL_SET(options, CURLOPT_URL, url.c_str());
