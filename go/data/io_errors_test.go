@@ -6,11 +6,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/data"
@@ -67,6 +71,43 @@ func TestWhatCannotBeReadIsRetriedSkippedOrFails(t *testing.T) {
 	if !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Error(err)
 	}
+}
+
+// Reading what a mapped file has lost is an error; a fault of the program's own is Go's to handle, as ever.
+func TestAFileThatIsCutOffWhileItIsMapped(t *testing.T) {
+	path, fields := numbers(t, 5000)
+	set := must(data.Records([]string{path}, fields, data.FileOptions{}))
+	defer set.Close()
+	loader := open(t, set, data.Options{BatchSize: 100, Threads: 2})
+	defer loader.Close()
+	if err := os.Truncate(path, 20_000); err != nil {
+		t.Fatal(err)
+	}
+	var failure error
+	for _, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
+		if failure = err; err != nil {
+			break
+		}
+	}
+	if !errors.Is(failure, gotorch.ErrDataLoss) || !strings.Contains(failure.Error(), "cut off while it was read") {
+		t.Error(failure)
+	}
+
+	file := must(os.Create(filepath.Join(t.TempDir(), "empty")))
+	defer file.Close()
+	mapped := must(syscall.Mmap(int(file.Fd()), 0, 4096, syscall.PROT_READ, syscall.MAP_SHARED))
+	defer syscall.Munmap(mapped)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		fault, ok := recover().(interface {
+			runtime.Error
+			Addr() uintptr
+		})
+		if !ok || fault.Addr() != uintptr(unsafe.Pointer(&mapped[0])) {
+			t.Error(fault)
+		}
+	}()
+	t.Error(mapped[0])
 }
 
 // stuck stands still until its channel is closed.
