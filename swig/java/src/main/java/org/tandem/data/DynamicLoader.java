@@ -52,6 +52,8 @@ public final class DynamicLoader implements AutoCloseable {
     private long prefetchBytes;
     private boolean pinMemory;
     private Device device = Device.CPU;
+    private OnIoError onIoError = OnIoError.RETRY;
+    private Duration ioRetry;
     private int mostFailures = 3;
     private int mostQuarantined = 1000;
     private Duration lostAfter = Duration.ofSeconds(30);
@@ -119,6 +121,13 @@ public final class DynamicLoader implements AutoCloseable {
     /** As {@link Loader.Options#prefetchBytes}. */
     public Options prefetchBytes(long value) {
       prefetchBytes = value;
+      return this;
+    }
+
+    /** As {@link Loader.Options#onIoError}; a part counts as computed without what was left out of it. */
+    public Options onIoError(OnIoError value, Duration retry) {
+      onIoError = value;
+      ioRetry = retry;
       return this;
     }
 
@@ -192,6 +201,8 @@ public final class DynamicLoader implements AutoCloseable {
       natives.setPinMemory(pinMemory);
       natives.setDeviceType(device.type().number());
       natives.setDeviceIndex(device.index());
+      natives.setOnIoError(onIoError.number());
+      natives.setIoRetryMs(OnIoError.milliseconds(ioRetry));
       natives.setMostFailures(mostFailures);
       natives.setMostQuarantined(mostQuarantined);
       natives.setLostAfterMs(lostAfter.toMillis());

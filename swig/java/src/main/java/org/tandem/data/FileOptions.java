@@ -12,6 +12,9 @@ public final class FileOptions {
   private int attempts = 6;
   private Duration connectTimeout = Duration.ofSeconds(15);
   private Duration stallTimeout = Duration.ofSeconds(30);
+  private long leastSpeed = 1024;
+  private Duration requestTimeout = Duration.ofMinutes(10);
+  private long mostChunkBytes = 1L << 30;
   private String cacheFolder = "";
   private long cacheBytes = -1;
   private String s3Endpoint = "";
@@ -54,6 +57,19 @@ public final class FileOptions {
     return this;
   }
 
+  /** For URLs: bytes a second, slower than which a reply stands still, and for a request with all its attempts. */
+  public FileOptions limits(long least, Duration request) {
+    leastSpeed = least;
+    requestTimeout = request;
+    return this;
+  }
+
+  /** Memory that a compressed chunk of RecordIO may take once it is decompressed. */
+  public FileOptions mostChunkBytes(long value) {
+    mostChunkBytes = value;
+    return this;
+  }
+
   /** For URLs: where what was fetched is kept for later runs ("": as the environment says), and how much of it, about. */
   public FileOptions cache(String folder, long bytes) {
     cacheFolder = folder;
@@ -77,6 +93,9 @@ public final class FileOptions {
     natives.setAttempts(attempts);
     natives.setConnectTimeoutMs(connectTimeout.toMillis());
     natives.setStallTimeoutMs(stallTimeout.toMillis());
+    natives.setLeastSpeed(leastSpeed);
+    natives.setRequestTimeoutMs(requestTimeout.toMillis());
+    natives.setMostChunkBytes(mostChunkBytes);
     natives.setCacheFolder(cacheFolder);
     natives.setCacheBytes(cacheBytes);
     natives.setS3Endpoint(s3Endpoint);

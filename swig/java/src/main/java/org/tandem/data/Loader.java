@@ -1,6 +1,7 @@
 package org.tandem.data;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -47,6 +48,9 @@ public final class Loader implements AutoCloseable {
     private long prefetchBytes;
     private boolean pinMemory;
     private Device device = Device.CPU;
+    private OnIoError onIoError = OnIoError.RETRY;
+    private Duration ioRetry;
+    private Duration timeout;
 
     /** Per rank, unless {@link #globalBatch} says otherwise. */
     public Options batchSize(long value) {
@@ -136,6 +140,19 @@ public final class Loader implements AutoCloseable {
       return this;
     }
 
+    /** Where samples cannot be read, and for how long that is tried again: unless said otherwise for three minutes. */
+    public Options onIoError(OnIoError value, Duration retry) {
+      onIoError = value;
+      ioRetry = retry;
+      return this;
+    }
+
+    /** How long a batch is waited for, half an hour unless said otherwise; zero: without a limit. */
+    public Options timeout(Duration value) {
+      timeout = value;
+      return this;
+    }
+
     private NativeLoaderOptions toNative(boolean shuffleByDefault) {
       NativeLoaderOptions natives = new NativeLoaderOptions();
       natives.setBatchSize(batchSize);
@@ -156,6 +173,9 @@ public final class Loader implements AutoCloseable {
       natives.setPinMemory(pinMemory);
       natives.setDeviceType(device.type().number());
       natives.setDeviceIndex(device.index());
+      natives.setOnIoError(onIoError.number());
+      natives.setIoRetryMs(OnIoError.milliseconds(ioRetry));
+      natives.setTimeoutMs(OnIoError.milliseconds(timeout));
       return natives;
     }
   }
