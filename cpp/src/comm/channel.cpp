@@ -1,6 +1,8 @@
 #include "comm/channel.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "comm/collective_check.h"
 #include "comm/gathering.h"
@@ -17,6 +19,11 @@ namespace tandem {
 namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
+
+// Of the ranks that are connected to all others, the number.
+constexpr const char* kConnectedKey = "connected";
+// A rank that others have connected to has only those left that are connecting as well.
+constexpr std::chrono::seconds kUntilConnected{2};
 
 // Null when the ranks are on several hosts, and the backend may be another and had better be.
 c10::intrusive_ptr<ShmBackend> connect_shm(const ProcessGroupOptions& options, const Meeting& meeting,
@@ -97,6 +104,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     check = std::make_shared<CollectiveCheck>(channel->state, channel->own_store("check"), options.timeout);
   }
   channel->backend = c10::make_intrusive<GroupBackend>(channel->state, backend, traits, std::move(check));
+  if (channel->state->has_connections()) channel->store->add(kConnectedKey, 1);
   return channel;
 }
 
@@ -116,7 +124,21 @@ void Channel::end(const std::string& reason) {
   if (kind == BackendKind::kNccl && in_peace) NcclGroups::instance().shut_down(backend->inner());
   if (kind == BackendKind::kNccl && !in_peace) inner.abort();
   if (kind == BackendKind::kShm) static_cast<ShmBackend&>(inner).end(reason, /*quietly=*/true);
-  if (in_peace) state->close_connections();
+  if (!in_peace || !state->has_connections()) return;
+  await_connected();
+  state->close_connections();
+}
+
+void Channel::await_connected() const {
+  const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
+  try {
+    const StoreLimit limit(deadline);
+    while (store->add(kConnectedKey, 0) < state->size() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  } catch (const std::exception&) {
+    // Whoever serves the store has ended: nobody is on the way any more.
+  }
 }
 
 void Channel::fail(const Error& failure) {

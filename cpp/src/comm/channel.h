@@ -48,6 +48,9 @@ struct Channel {
   // Keys of its store under "prefix/", in calls that end with the group.
   Store own_store(const std::string& prefix) const;
 
+  // Waits, not for long, until all ranks have connected to each other: those that have not would take the end of this
+  // rank's connections for a failure to connect.
+  void await_connected() const;
   bool serves(c10::DeviceType device) const;
   // The backend takes only the dtypes that it computes with.
   bool few_types() const { return kind == BackendKind::kGloo; }

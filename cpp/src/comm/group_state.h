@@ -34,6 +34,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::chrono::milliseconds timeout() const { return timeout_; }
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
+  // Whether it has connections of Gloo's.
+  bool has_connections() const { return !listeners_.empty(); }
   // On which endpoints each rank listens. Set once, before the first collective.
   void set_listeners(std::vector<std::vector<net::Endpoint>> listeners) { listeners_ = std::move(listeners); }
 

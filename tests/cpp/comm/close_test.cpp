@@ -252,6 +252,14 @@ class Served {
   int listener_ = -1, client_ = -1, server_ = -1;
 };
 
+// Those that leave first do so while others still connect.
+TEST(ClosingAtOnce, LetsTheOthersConnect) {
+  const Store store = hash_store();
+  for (int round = 0; round < 30; ++round) {
+    run_ranks(3, [&](int rank) { ProcessGroup::create(options_for(rank, 3), store)->close(); });
+  }
+}
+
 TEST(Listeners, ThatStartWhileAGroupIsMadeAreNotTakenForGloos) {
   const Store store = hash_store();
   for (int round = 0; round < 10; ++round) {

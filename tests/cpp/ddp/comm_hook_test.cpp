@@ -471,9 +471,9 @@ TEST(PowerSgd, TrainsLikeTheUncompressed) {
 
 // ---------------------------------------------------------------------------------------- optimizer in backward
 
-class OptimizerInBackward : public ::testing::TestWithParam<bool> {};
+class OptimizerBehindHook : public ::testing::TestWithParam<bool> {};
 
-TEST_P(OptimizerInBackward, StepsAsOneAfterIt) {
+TEST_P(OptimizerBehindHook, StepsAsOneAfterIt) {
   const bool views = GetParam();
   run_groups(2, [&](ProcessGroup& group) {
     DataParallelOptions options = small_buckets();
@@ -503,7 +503,7 @@ TEST_P(OptimizerInBackward, StepsAsOneAfterIt) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Views, OptimizerInBackward, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Views, OptimizerBehindHook, ::testing::Bool());
 
 TEST(OptimizerInBackwardRefusal, NamesAParameterThatItDoesNotHold) {
   run_groups(1, [](ProcessGroup& group) {

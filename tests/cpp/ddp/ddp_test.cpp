@@ -106,9 +106,9 @@ DataParallelOptions with(double bucket_mb, bool views, bool unused, bool graph) 
   return options;
 }
 
-class Equivalence : public ::testing::TestWithParam<Variant> {};
+class EquivalenceOfGroups : public ::testing::TestWithParam<Variant> {};
 
-TEST_P(Equivalence, TwoRanksWithHalfTheBatchTrainLikeOneWithAllOfIt) {
+TEST_P(EquivalenceOfGroups, TwoRanksWithHalfTheBatchTrainLikeOneWithAllOfIt) {
   torch::manual_seed(7);
   const Data data;
   Plain alone;
@@ -140,7 +140,7 @@ TEST_P(Equivalence, TwoRanksWithHalfTheBatchTrainLikeOneWithAllOfIt) {
   EXPECT_GT((first - before).abs().max().item<double>(), 1e-2) << "nothing was learnt";
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, Equivalence,
+INSTANTIATE_TEST_SUITE_P(Options, EquivalenceOfGroups,
                          ::testing::Values(Variant{"Default", with(25, false, false, false)},
                                            Variant{"Views", with(25, true, false, false)},
                                            Variant{"ManyBuckets", with(0.004, true, false, false)},
