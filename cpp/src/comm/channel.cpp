@@ -104,7 +104,9 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     check = std::make_shared<CollectiveCheck>(channel->state, channel->own_store("check"), options.timeout);
   }
   channel->backend = c10::make_intrusive<GroupBackend>(channel->state, backend, traits, std::move(check));
-  if (channel->state->has_connections()) channel->store->add(kConnectedKey, 1);
+  if (channel->state->has_connections() && channel->store->add(kConnectedKey, 1) == meeting.world_size) {
+    channel->state->set_complete();
+  }
   return channel;
 }
 
@@ -130,6 +132,7 @@ void Channel::end(const std::string& reason) {
 }
 
 void Channel::await_connected() const {
+  if (state->is_complete()) return;
   const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
   try {
     const StoreLimit limit(deadline);

@@ -39,6 +39,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // On which endpoints each rank listens. Set once, before the first collective.
   void set_listeners(std::vector<std::vector<net::Endpoint>> listeners) { listeners_ = std::move(listeners); }
 
+  // Whether every rank is known to have made the group.
+  bool is_complete() const { return is_complete_; }
+  void set_complete() { is_complete_ = true; }
+
   // Whom else to tell why the group can no longer be used. Before the first collective.
   void tell_end(std::function<void(const Error&)> whom) { ended_.push_back(std::move(whom)); }
 
@@ -99,6 +103,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const int size_;
   std::atomic<std::chrono::milliseconds> timeout_;
   std::vector<std::vector<net::Endpoint>> listeners_;
+  std::atomic<bool> is_complete_{false};
   std::vector<std::function<void(const Error&)>> ended_;
   const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();
 

@@ -28,6 +28,13 @@ void synchronize_gpus(const std::vector<at::Tensor>& tensors) {
   for (const c10::DeviceIndex device : devices) c10::impl::VirtualGuardImpl(c10::kCUDA).synchronizeDevice(device);
 }
 
+// Whether a rank is done only once every other has begun.
+bool ends_after_all_began(c10d::OpType type) {
+  using enum c10d::OpType;
+  return type == ALLREDUCE || type == ALLREDUCE_COALESCED || type == ALLGATHER || type == _ALLGATHER_BASE ||
+         type == ALLTOALL || type == ALLTOALL_BASE || type == BARRIER;
+}
+
 }  // namespace
 
 GuardedWork::GuardedWork(std::shared_ptr<GroupState> state, Collective collective, Inner inner,
@@ -263,6 +270,7 @@ void GuardedWork::inner_done(std::exception_ptr failure, bool is_late) {
 }
 
 void GuardedWork::all_done() {
+  if (!failure_ && ends_after_all_began(inner_.front()->retrieveOpType())) state_->set_complete();
   if (!failure_ && finish_) {
     try {
       synchronize();
