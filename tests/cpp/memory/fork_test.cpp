@@ -1,6 +1,7 @@
 // A program that forks, as Python's DataLoader does for its workers, while other threads allocate.
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +55,53 @@ void fork_beside(Busy&& busy) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   allocate_all_sizes();
+}
+
+std::atomic<int> rounds{-1};  // that a busy thread has made; less than 0 before it may begin
+
+// A fork calls the handlers in the order opposite to that in which they came: one that came before the library's first
+// use runs after those of the library that came with it.
+void let_others_begin() {
+  rounds = 0;
+  while (rounds < 1) std::this_thread::yield();
+}
+
+// Each in a process of its own, in which neither the allocator nor the dropping of pages has been used.
+template <typename Busy>
+void first_use_in_fork(Busy&& busy) {
+  for (int i = 0; i < 20; ++i) {
+    const pid_t fresh = fork();
+    if (fresh == 0) {
+      alarm(kPatience);
+      pthread_atfork(let_others_begin, nullptr, nullptr);
+      std::thread other([&] {
+        while (rounds < 0) std::this_thread::yield();
+        for (;; ++rounds) busy();
+      });
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(kPatience / 3);
+        busy();
+        _exit(0);
+      }
+      int status = -1;
+      _exit(child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(fresh, &status, 0), fresh);
+    ASSERT_EQ(status, 0) << "of process " << i;
+  }
+}
+
+TEST(Fork, HasBegunWhenAnotherThreadDropsPagesForTheFirstTime) {
+  first_use_in_fork([] { tandem::drop_startup_pages(); });
+}
+
+TEST(Fork, HasBegunWhenAnotherThreadBringsTheAllocator) {
+  first_use_in_fork([] {
+    tandem::cache_tensors();
+    allocate_all_sizes();
+  });
 }
 
 TEST(Fork, AChildAllocatesWhileAnotherThreadHadTheLockOfLargeBlocks) {
