@@ -152,15 +152,17 @@ class AllReduce(WithStandIns):
         self.stand_ins(2)
         said = []
         entries = allreduce.benchmark(5, said.append, ["1KB-2", "25MB-2"])
-        self.assertEqual([(e["case"], e["ours"], e["peer"], e["peer_name"], e["ratio"], e["ranks"]) for e in entries],
-                         [("1KB-2", 2, 40, "gloo", 0.05, 2), ("25MB-2", 2, 40, "gloo", 0.05, 2)])
+        self.assertEqual([(e["case"], e["front_end"], e["ours"], e["peer"], e["ratio"], e["ranks"]) for e in entries],
+                         [(case, front_end, 2, 40, 0.05, 2) for case in ("1KB-2", "25MB-2") for front_end in ("go", "cpp")])
+        self.assertEqual({e["peer_name"] for e in entries}, {"gloo"})
         self.assertRegex(said[0], "NOT MEASURED: openmpi, which is not installed")
 
     def test_open_mpi_is_a_peer_where_it_is_installed(self):
         self.stand_ins(4, openmpi=self.reports(4, 1))
         entries = allreduce.benchmark(5, lambda text: None, ["64B-4"])
-        self.assertEqual([(e["case"], e["peer_name"], e["ratio"]) for e in entries],
-                         [("64B-4", "gloo", 4 / 42), ("64B-4", "openmpi", 1)])
+        self.assertEqual([(e["case"], e["peer_name"], e["front_end"], e["ratio"]) for e in entries],
+                         [("64B-4", peer, front_end, ratio) for peer, ratio in (("gloo", 4 / 42), ("openmpi", 1))
+                          for front_end in ("go", "cpp")])
 
     def test_a_rank_with_another_result_is_named(self):
         self.stand_ins(2, openmpi=[*self.reports(1, 1), *self.reports(1, 1, value=4)])
@@ -174,8 +176,8 @@ class AllReduce(WithStandIns):
         if any("NOT MEASURED: several hosts" in line for line in said):
             self.assertEqual(entries, [])
             self.skipTest(said[-1])
-        self.assertEqual([(e["case"], e["peer_name"], e["ratio"], e["ranks"]) for e in entries],
-                         [("25MB-2+2", "gloo", 4 / 42, 4)])
+        self.assertEqual([(e["case"], e["peer_name"], e["front_end"], e["ratio"], e["ranks"]) for e in entries],
+                         [("25MB-2+2", "gloo", "go", 4 / 42, 4), ("25MB-2+2", "gloo", "cpp", 4 / 42, 4)])
 
     def test_sizes_are_multiples_of_a_number(self):
         self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))

@@ -11,6 +11,7 @@ from . import measure, places, report
 SIZES = {"64B": 64, "256B": 256, "1KB": 1 << 10, "4KB": 4 << 10, "16KB": 16 << 10, "64KB": 64 << 10,
          "256KB": 256 << 10, "1MB": 1 << 20, "4MB": 4 << 20, "25MB": 25 << 20, "64MB": 64 << 20, "256MB": 256 << 20}
 RANKS = (2, 4)
+FRONT_ENDS = {"ours": "go", "cpp": "cpp"}
 HOSTS = {"2+2": (2, 2)}  # hosts, ranks on each
 HOSTS_SIZES = ("1KB", "256KB", "25MB")
 SECONDS = 0.2  # that each size is timed in each run
@@ -20,6 +21,10 @@ MPI_PROGRAM = "bench-allreduce-mpi"
 def ours(ranks, seconds, sizes):
     return places.tandem_run(ranks, places.program("bench-allreduce"), "--backend", "shm", "--seconds", str(seconds),
                              "--sizes", ",".join(sizes))
+
+
+def ours_in_cpp(ranks, seconds, sizes):
+    return places.tandem_run(ranks, places.program("bench-allreduce-cpp"), "shm", str(seconds), *sizes)
 
 
 def gloo(ranks, seconds, sizes):
@@ -43,11 +48,11 @@ def hosts_sides(hosts, progress):
     if probe.returncode != 0:
         progress(f" NOT MEASURED: several hosts, which cannot be made here ({probe.stderr.strip()[-200:]})")
         return {}
-    return {"ours": on_hosts(hosts, ours), "gloo": on_hosts(hosts, gloo)}
+    return {"ours": on_hosts(hosts, ours), "cpp": on_hosts(hosts, ours_in_cpp), "gloo": on_hosts(hosts, gloo)}
 
 
 def sides(progress):
-    found = {"ours": ours, "gloo": gloo}
+    found = {"ours": ours, "cpp": ours_in_cpp, "gloo": gloo}
     if os.path.exists(places.program(MPI_PROGRAM)) and shutil.which("mpirun"):
         found["openmpi"] = openmpi
     else:
@@ -88,9 +93,10 @@ def measure_case(found, ranks, layout, names, rounds, progress):
     entries = []
     for name, size in zip(names, sizes):
         of = {side: [run[size] for run in runs] for side, runs in results.items()}
-        for peer in list(found)[1:]:
-            entries.append(report.entry(f"{name}-{layout}", of["ours"], of[peer], peer_name=peer,
-                                        unit="us/all-reduce", ranks=ranks, threads=1))
+        for peer in [side for side in found if side not in FRONT_ENDS]:
+            for side, front_end in FRONT_ENDS.items():
+                entries.append(report.entry(f"{name}-{layout}", of[side], of[peer], peer_name=peer,
+                                            unit="us/all-reduce", ranks=ranks, threads=1, front_end=front_end))
     return entries
 
 

@@ -12,6 +12,7 @@ BUCKETS_MB = (0, 1, 5, 10, 25, 50, 100)
 SKIPS = (1, 2, 4, 8)
 SKIP_BATCHES = 480  # a multiple of all of them
 ROUNDS = 5
+LABELS = {"ours": "shm, from Go", "cpp": "shm, from C++"}  # of all-reduce's sides
 
 
 def median(numbers):
@@ -85,7 +86,7 @@ def draw_allreduce(plots, data):
     figure, axes = plots.subplots(1, len(data), figsize=(6 * len(data), 4.5), sharey=True, squeeze=False)
     for axis, (ranks, sides) in zip(axes[0], data.items()):
         for name, times in sides.items():
-            axis.loglog([int(size) for size in times], times.values(), marker="o", label="shm" if name == "ours" else name)
+            axis.loglog([int(size) for size in times], times.values(), marker="o", label=LABELS.get(name, name))
         axis.set(title=f"all-reduce, {ranks} ranks", xlabel="bytes")
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("µs")
