@@ -364,7 +364,8 @@ Store open_tcp_store(const std::string& host, std::uint16_t port, const TCPStore
     throw Error(ErrorCode::kInvalidArgument, "a client of a TCP store needs the server's port, not 0");
   }
   try {
-    StorePlace place{{}, served_by};
+    StorePlace place;
+    place.served_by = served_by;
     c10d::TCPStoreOptions native;
     // LibTorch rounds a connection's timeout down to whole seconds, of which there must be one.
     native.timeout = std::max<milliseconds>(options.timeout, std::chrono::seconds(1));
