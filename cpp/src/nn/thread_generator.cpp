@@ -42,9 +42,10 @@ void draw_from_current(const c10::OperatorHandle& op, c10::DispatchKeySet keys, 
 void register_once() {
   static std::once_flag once;
   std::call_once(once, [] {
-    auto* rest = new torch::Library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);  // for the process's life
+    // For the process's life.
+    static auto* const rest = new torch::Library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);
     rest->fallback(torch::CppFunction::makeFallthrough());
-    auto* drawing = new torch::Library(torch::Library::IMPL, "aten", kKey, __FILE__, __LINE__);
+    static auto* const drawing = new torch::Library(torch::Library::IMPL, "aten", kKey, __FILE__, __LINE__);
     c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
     for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
       if (name.getNamespace() != "aten") continue;
