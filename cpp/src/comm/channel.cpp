@@ -6,6 +6,7 @@
 
 #include "comm/collective_check.h"
 #include "comm/gathering.h"
+#include "comm/gloo_messages.h"
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
 #include "comm/interruptible_store.h"
@@ -77,6 +78,7 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
       const Gathered gathered = gather(options, meeting, cancellation.cancelled);
       channel->store = prefix_store("gloo", gathered.roster.store);
       backend = connect_gloo(gathered, options, channel->state, channel->store);
+      static_cast<GlooBackend&>(*backend).join(channel->state);
       channel->type = BackendType::GLOO;
       traits.averages = traits.reduces_scattered = false;
       traits.waits_for_messages = traits.in_turns = true;

@@ -23,7 +23,7 @@ CollectiveCheck::CollectiveCheck(std::shared_ptr<GroupState> state, const Store&
 void CollectiveCheck::check(const Collective& collective, const std::string& call) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string mine = "#" + std::to_string(collective.sequence) + " " + call;
-  const auto calls = notes_.exchange(mine, timeout_, [&] { state_->check_usable(collective.name); });
+  const auto calls = notes_.exchange(mine, timeout_, state_->watch_peers(collective.name));
   if (std::all_of(calls.begin(), calls.end(), [&](const auto& other) { return other == mine; })) return;
   std::map<std::string, std::string> ranks_by_call;
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {

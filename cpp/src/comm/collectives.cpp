@@ -360,7 +360,7 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout) {
   if (timeout.count() <= 0) timeout = parts_->options.timeout;
   std::lock_guard<std::mutex> lock(parts_->barrier_mutex);
   try {
-    parts_->barrier_notes->exchange("", timeout, [this] { parts_->main().state->check_usable("monitored_barrier"); });
+    parts_->barrier_notes->exchange("", timeout, parts_->main().state->watch_peers("monitored_barrier"));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kAborted) throw;
     throw Error(error.code(), "monitored_barrier on group '" + name() + "' (rank " + std::to_string(rank()) + " of " +

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "comm/gloo_messages.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -31,32 +32,6 @@ std::string interface_names() {
   if (list) if_freenameindex(list);
   return names;
 }
-
-// Gloo writes messages to sockets on the thread that sends or receives. Where the peer is gone it raises SIGPIPE there,
-// and may then wait for a peer that will never answer.
-class GlooWithoutSigpipe final : public c10d::ProcessGroupGloo {
- public:
-  using c10d::ProcessGroupGloo::ProcessGroupGloo;
-
-  c10::intrusive_ptr<c10d::Work> send(std::vector<at::Tensor>& tensors, int rank, int tag) override {
-    return guarded([&] { return ProcessGroupGloo::send(tensors, rank, tag); });
-  }
-  c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int rank, int tag) override {
-    return guarded([&] { return ProcessGroupGloo::recv(tensors, rank, tag); });
-  }
-  c10::intrusive_ptr<c10d::Work> recvAnysource(std::vector<at::Tensor>& tensors, int tag) override {
-    return guarded([&] { return ProcessGroupGloo::recvAnysource(tensors, tag); });
-  }
-
- private:
-  template <typename Issue>
-  static c10::intrusive_ptr<c10d::Work> guarded(Issue&& issue) {
-    const net::SigpipeBlocked blocked;
-    auto work = issue();
-    if (blocked.was_raised()) throw Error(ErrorCode::kPeerLost, "Connection closed by peer (Broken pipe)");
-    return work;
-  }
-};
 
 }  // namespace
 
@@ -135,8 +110,7 @@ bool is_of_gloo(const std::exception& failure) {
 
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
                                                     const GlooDevices& devices, std::chrono::milliseconds timeout) {
-  return c10::make_intrusive<GlooWithoutSigpipe>(store, state.rank(), state.size(),
-                                                 options_of(devices.devices_, timeout));
+  return c10::make_intrusive<GlooBackend>(store, state.rank(), state.size(), options_of(devices.devices_, timeout));
 }
 
 }  // namespace tandem

@@ -20,9 +20,16 @@ constexpr std::chrono::milliseconds kUntilSeen{500};
 void GroupState::check_usable(const std::string& collective) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!broken_) return;
-  throw Error(broken_->code(), collective + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " +
-                                   std::to_string(size_) +
-                                   "), was not begun: the group can no longer be used: " + broken_->what());
+  throw Error(broken_->code(), collective + " on " + whereabouts() +
+                                   ", was not begun: the group can no longer be used: " + broken_->what());
+}
+
+std::function<void()> GroupState::watch_peers(const std::string& collective) {
+  return [this, collective, known = std::optional<Error>()]() mutable {
+    check_usable(collective);
+    if (known) throw *known;
+    if (lost_peer_) known = lost_peer_();
+  };
 }
 
 Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, int peer, bool point_to_point) {
@@ -56,12 +63,15 @@ std::uint64_t GroupState::collectives() const {
   return collectives_;
 }
 
+std::string GroupState::whereabouts() const {
+  return "group '" + name_ + "' (rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ")";
+}
+
 std::string GroupState::describe(const Collective& collective) const {
   char age[32];
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - collective.begun;
   std::snprintf(age, sizeof age, "%.3f s", spent.count());
-  return tandem::describe(collective) + " on group '" + name_ + "' (rank " + std::to_string(rank_) + " of " +
-         std::to_string(size_) + "), begun " + age + " ago";
+  return tandem::describe(collective) + " on " + whereabouts() + ", begun " + age + " ago";
 }
 
 void GroupState::add(GuardedWork& work) {
@@ -69,7 +79,7 @@ void GroupState::add(GuardedWork& work) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     in_flight_.emplace(&work, c10::intrusive_ptr<GuardedWork>::reclaim_copy(&work));
-    if (broken_ && (broken_->code() == ErrorCode::kAborted || work.sends_unwatched())) ended = broken_;
+    if (broken_ && (broken_->code() == ErrorCode::kAborted || work.is_untold())) ended = broken_;
   }
   // abort() or fail() came between begin() and here.
   if (ended) work.interrupt(ended->code() == ErrorCode::kAborted ? *ended : failed_after(*ended, work.collective_));
@@ -97,20 +107,20 @@ void GroupState::let_go() {
 }
 
 bool GroupState::fail(const Error& failure, const Collective* cause) {
-  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> sends;
+  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> untold;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (broken_) return false;
     broken_.emplace(failure);
     for (const auto& [work, hold] : in_flight_) {
-      if (work->sends_unwatched() && &work->collective_ != cause) sends.emplace_back(work, hold);
+      if (work->is_untold() && &work->collective_ != cause) untold.emplace_back(work, hold);
     }
   }
   store_calls_->interrupt();
   if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
     FlightRecorder::instance().write(rank_);
   }
-  for (const auto& [work, hold] : sends) work->interrupt(failed_after(failure, work->collective_));
+  for (const auto& [work, hold] : untold) work->interrupt(failed_after(failure, work->collective_));
   end_connections();
   for (const auto& tell : ended_) tell(failure);
   return true;
@@ -189,23 +199,29 @@ void GroupState::end_connections() {
 }
 
 void GroupState::close_connections() {
+  if (say_closed_) say_closed_();
   if (!listeners_.empty()) net::close_connections(listeners_[rank_], peers());
 }
 
-std::string GroupState::name_peer(const std::string& message, const Collective& collective) const {
+int GroupState::rank_in(const std::string& text) const {
   // Gloo writes "[address]:port" with the port's bytes as they go over the wire.
   const auto contains = [&](const std::string& address, std::uint16_t port) {
     const std::string place = "[" + address + "]:" + std::to_string(port);
-    const auto at = message.find(place);
+    const auto at = text.find(place);
     if (at == std::string::npos) return false;
     const auto end = at + place.size();
-    return end == message.size() || !std::isdigit(static_cast<unsigned char>(message[end]));
+    return end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end]));
   };
   for (std::size_t rank = 0; rank < listeners_.size(); ++rank) {
     for (const auto& [address, port] : listeners_[rank]) {
-      if (contains(address, port) || contains(address, htons(port))) return "rank " + std::to_string(rank);
+      if (contains(address, port) || contains(address, htons(port))) return static_cast<int>(rank);
     }
   }
+  return -1;
+}
+
+std::string GroupState::name_peer(const std::string& message, const Collective& collective) const {
+  if (const int rank = rank_in(message); rank >= 0) return "rank " + std::to_string(rank);
   if (collective.point_to_point && collective.peer >= 0) return "rank " + std::to_string(collective.peer);
   return size_ == 2 ? "rank " + std::to_string(1 - rank_) : "another rank";
 }

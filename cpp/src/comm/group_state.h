@@ -43,11 +43,22 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   bool is_complete() const { return is_complete_; }
   void set_complete() { is_complete_ = true; }
 
+  // Asks whether one of the others takes part in nothing more: why not (kPeerLost). Set before the first collective,
+  // where the backend knows.
+  void set_lost_peer(std::function<std::optional<Error>()> ask) { lost_peer_ = std::move(ask); }
+  // Tells the others, over connections that are about to be closed, that it is this rank that closes the group.
+  void set_say_closed(std::function<void()> say) { say_closed_ = std::move(say); }
+
   // Whom else to tell why the group can no longer be used. Before the first collective.
   void tell_end(std::function<void(const Error&)> whom) { ended_.push_back(std::move(whom)); }
 
   // Throws when the group was aborted or has failed: "collective" is refused.
   void check_usable(const std::string& collective);
+
+  // For calling again and again while something waits for all ranks at the store: throws what check_usable() does, and
+  // Error (kPeerLost) when a rank is gone. What that one left at the store before still counts, so it throws only when
+  // it knew that the last time.
+  std::function<void()> watch_peers(const std::string& collective);
 
   // Numbers and records a collective. Throws when the group was aborted or has failed.
   Collective begin(const char* name, std::vector<at::Tensor> tensors, int peer = -1, bool point_to_point = false);
@@ -58,11 +69,13 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // How many collectives were begun.
   std::uint64_t collectives() const;
 
+  // "group 'default' (rank 0 of 2)".
+  std::string whereabouts() const;
   // "all_reduce #3 of float[4] on group 'default' (rank 0 of 2), begun 1.5 s ago".
   std::string describe(const Collective& collective) const;
 
   // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it, and what
-  // Gloo sends, which it would not tell of that. False: it could not before.
+  // Gloo would not tell of that. False: it could not before.
   bool fail(const Error& failure) { return fail(failure, nullptr); }
   // Completes every collective in flight with Error (kAborted) and ends the group's connections.
   void abort(const std::string& reason);
@@ -73,6 +86,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Of a group that was closed with nothing in flight: peers still get what was sent, and then learn of the end,
   // whoever still holds the backend.
   void close_connections();
+  // The rank whose address is in a text of Gloo's, or -1.
+  int rank_in(const std::string& text) const;
   // Ends what the group calls on its store: when it fails or is aborted, and when its owner says so.
   const std::shared_ptr<StoreInterrupt>& store_calls() const { return store_calls_; }
   // Waits until the backend's threads have let go of every collective. False at the deadline.
@@ -105,6 +120,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::vector<std::vector<net::Endpoint>> listeners_;
   std::atomic<bool> is_complete_{false};
   std::vector<std::function<void(const Error&)>> ended_;
+  std::function<std::optional<Error>()> lost_peer_;
+  std::function<void()> say_closed_;
   const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();
 
   mutable std::mutex mutex_;

@@ -221,9 +221,11 @@ void GuardedWork::interrupt(const Error& reason) {
   state_->let_go();
 }
 
-bool GuardedWork::sends_unwatched() const {
-  return is_waited_ && std::any_of(inner_.begin(), inner_.end(),
-                                   [](const auto& one) { return one->retrieveOpType() == c10d::OpType::SEND; });
+bool GuardedWork::is_untold() const {
+  return is_waited_ && std::any_of(inner_.begin(), inner_.end(), [](const auto& one) {
+           const c10d::OpType type = one->retrieveOpType();
+           return type == c10d::OpType::SEND || type == c10d::OpType::RECVANYSOURCE;
+         });
 }
 
 bool GuardedWork::has_only_sends() const {

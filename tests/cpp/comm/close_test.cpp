@@ -51,7 +51,28 @@ void call(ProcessGroup& group, const std::string& name) {
   if (name == "recv") return static_cast<void>(group.recv(tensor, kCloser));
   if (name == "send") return group.send(torch::ones({1000000}), kCloser);
   if (name == "barrier") return group.barrier();
+  if (name == "monitored") return group.monitored_barrier();
   group.all_reduce(tensor);
+}
+
+// Takes messages from whoever sends, which the last rank does not, and then dies.
+int receive_from_any(ProcessGroup& group) {
+  at::Tensor tensor = torch::zeros({4});
+  if (group.rank() == kCloser) {
+    await_count("waiting", 2);
+    raise(SIGKILL);
+  }
+  const int other = 1 - group.rank();
+  Work message = group.irecv(tensor);
+  group.send(torch::ones({4}), other);
+  message.wait();
+  common_store()->add("waiting", 1);
+  const auto since = Clock::now();
+  say_error([&] { group.recv(tensor); }, &since);
+  say_error([&] { group.recv(tensor, other, 1); });
+  common_store()->add("left", 1);
+  if (group.rank() == 0) await_count("left", 2);
+  return 0;
 }
 
 // The last rank closes the group while a DDP wrapper and a work hold it. The others call `name`, before that or after.
@@ -63,6 +84,7 @@ int hold_and_close(const std::string& name, bool before) {
   options.timeout = std::chrono::minutes(10);
   options.backend = std::getenv("TEST_BACKEND");
   auto group = ProcessGroup::create(options, common_store());
+  if (name == "any") return receive_from_any(*group);
   const at::Tensor weight = torch::ones({1000}, torch::requires_grad());
   DataParallelReducer wrapper(group, {weight}, {}, {});
   Work work = group->all_reduce_async(torch::ones({1000}));
@@ -115,22 +137,9 @@ class Closing : public ::testing::TestWithParam<Place> {
     }
   }
 
-  void expect_told(const std::string& when, const std::string& collective) {
-    SCOPED_TRACE(collective + " " + when);
-    const std::vector<int> hosts = hosts_of(GetParam().layout);
-    Environment common = {{"TEST_BACKEND", GetParam().backend}};
-    std::optional<Network> network;
-    if (!hosts.empty()) {
-      network.emplace(2);
-      common["MASTER_ADDR"] = Network::address(hosts[0]);
-      common["GLOO_SOCKET_IFNAME"] = "eth0";
-    }
-    const Job job(common);
-    std::vector<std::unique_ptr<Child>> ranks;
-    for (int rank = 0; rank < kSize; ++rank) {
-      ranks.push_back(job.start({"--role", when, collective}, rank, kSize,
-                                network ? network->on(hosts[rank]) : Environment()));
-    }
+  void expect_told(const std::string& when, const std::string& collective, const std::string& debug = "") {
+    std::vector<std::unique_ptr<Child>> ranks = start(when, collective, debug);
+    SCOPED_TRACE(collective + " " + when + " " + debug);
     for (int rank = 0; rank < kSize - 1; ++rank) {
       const std::string said = ranks[rank]->line();
       EXPECT_THAT(said, IsError(ErrorCode::kPeerLost, HasSubstr("closed")));
@@ -138,6 +147,27 @@ class Closing : public ::testing::TestWithParam<Place> {
     }
     for (const auto& rank : ranks) EXPECT_EQ(rank->wait(), 0);
   }
+
+  std::vector<std::unique_ptr<Child>> start(const std::string& when, const std::string& collective,
+                                            const std::string& debug) {
+    const std::vector<int> hosts = hosts_of(GetParam().layout);
+    Environment common = {{"TEST_BACKEND", GetParam().backend}, {"TORCH_DISTRIBUTED_DEBUG", debug}};
+    if (!hosts.empty()) {
+      network_.emplace(2);
+      common["MASTER_ADDR"] = Network::address(hosts[0]);
+      common["GLOO_SOCKET_IFNAME"] = "eth0";
+    }
+    const Job job(common);
+    std::vector<std::unique_ptr<Child>> ranks;
+    for (int rank = 0; rank < kSize; ++rank) {
+      ranks.push_back(
+          job.start({"--role", when, collective}, rank, kSize, network_ ? network_->on(hosts[rank]) : Environment()));
+    }
+    return ranks;
+  }
+
+ private:
+  std::optional<Network> network_;
 };
 
 TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoWaits) {
@@ -146,6 +176,27 @@ TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoWaits) {
 
 TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoComesLater) {
   for (const char* collective : {"barrier", "broadcast", "gather", "send"}) expect_told("after", collective);
+}
+
+// The group's timeout is ten minutes.
+TEST_P(Closing, OfAHeldGroupIsToldAtOnceToWhoWaitsAtTheStore) {
+  expect_told("before", "monitored");
+  expect_told("after", "monitored");
+  expect_told("before", "all_reduce", "DETAIL");
+  expect_told("after", "broadcast", "DETAIL");
+}
+
+TEST_P(Closing, OfAGroupByDyingIsToldAtOnceToWhoReceivesFromAnyRank) {
+  const auto ranks = start("before", "any", "");
+  for (int rank = 0; rank < kSize - 1; ++rank) {
+    const std::string said = ranks[rank]->line();
+    // Whoever is told second may be told by the first one.
+    EXPECT_THAT(said, IsError(ErrorCode::kPeerLost, HasSubstr("rank")));
+    EXPECT_LE(parse_error(said).milliseconds, 10000);
+    EXPECT_THAT(ranks[rank]->line(), IsError(ErrorCode::kPeerLost, HasSubstr("can no longer be used")));
+    EXPECT_EQ(ranks[rank]->wait(), 0);
+  }
+  EXPECT_EQ(ranks[kCloser]->wait(), -SIGKILL);
 }
 
 constexpr Place kPlaces[] = {
@@ -221,6 +272,67 @@ TEST(DroppedMessages, ThatDidNotArriveAreAborted) {
     EXPECT_EQ(error_of([&] { group.recv(tensor, 1); }).code(), ErrorCode::kPeerLost);
   });
 }
+
+class ReceivesFromAnyRank : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void run(const std::function<void(ProcessGroup&)>& body) { run_groups(3, body, GetParam()); }
+};
+
+TEST_P(ReceivesFromAnyRank, GoOnUntilAllOthersHaveClosedTheGroup) {
+  std::promise<void> closed, received;
+  const auto first_closed = closed.get_future().share(), first_received = received.get_future().share();
+  run([&](ProcessGroup& group) {
+    if (group.rank() == 1) {
+      group.send(torch::full({4}, 1.0), 0, 2);
+      group.close();
+      closed.set_value();
+      return;
+    }
+    if (group.rank() == 2) {
+      first_closed.wait();
+      std::this_thread::sleep_for(milliseconds(200));  // so that rank 0 knows
+      group.send(torch::full({100000}, 2.0), 0, 1);
+      first_received.wait();
+      group.close();
+      return;
+    }
+    at::Tensor tensor = torch::zeros({100000}), small = torch::zeros({4});
+    Work early = group.irecv(small, ProcessGroup::kAnyRank, 2);
+    Work last = group.irecv(torch::zeros({4}), ProcessGroup::kAnyRank, 7);
+    EXPECT_EQ(group.recv(tensor, ProcessGroup::kAnyRank, 1), 2);
+    EXPECT_EQ(tensor[99999].item<int>(), 2);
+    early.wait();
+    EXPECT_EQ(early.source_rank(), 1);
+    EXPECT_EQ(small[3].item<int>(), 1);
+    received.set_value();
+    const auto begun = Clock::now();
+    const Error error = error_of([&] { last.wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+    EXPECT_THAT(error.what(), HasSubstr("all other ranks closed the group"));
+    EXPECT_LT(Clock::now() - begun, seconds(10));  // the timeout is 20
+  });
+}
+
+TEST_P(ReceivesFromAnyRank, HaveWhatWasSentBeforeTheClose) {
+  for (int round = 0; round < 20; ++round) {
+    for (const std::int64_t size : {4, 50000}) {
+      run_groups(
+          2,
+          [&](ProcessGroup& group) {
+            at::Tensor tensor = torch::full({size}, static_cast<double>(group.rank()));
+            if (group.rank() == 1) return group.send(tensor, 0);  // and leaves
+            Work message = group.irecv(tensor);
+            if (round % 2 == 0) std::this_thread::sleep_for(milliseconds(round));
+            message.wait();
+            EXPECT_EQ(tensor[size - 1].item<int>(), 1);
+          },
+          GetParam());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, ReceivesFromAnyRank, ::testing::Values("gloo", "shm"),
+                         [](const auto& info) { return std::string(info.param); });
 
 // A server of the program's own, with a client.
 class Served {

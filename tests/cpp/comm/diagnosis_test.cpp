@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <sstream>
 #include <thread>
 
@@ -66,17 +67,20 @@ TEST(Detail, NamesWhatEachRankCallsOnAllRanks) {
 TEST(Detail, NamesTheRanksThatDoNotCome) {
   const Variable detail("TORCH_DISTRIBUTED_DEBUG", "detail");
   const Store store = hash_store();
+  std::promise<void> told;
+  const auto first_is_told = told.get_future().share();
   run_ranks(3, [&](int rank) {
     ProcessGroupOptions options = options_for(rank, 3);
     options.timeout = std::chrono::seconds(1);
     const auto group = ProcessGroup::create(options, store);
-    if (rank != 0) return;
+    if (rank != 0) return first_is_told.wait();  // and stay
     at::Tensor tensor = torch::ones({2});
     const Error error = error_of([&] { group->all_reduce(tensor); });
     EXPECT_EQ(error.code(), ErrorCode::kTimeout);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("all_reduce #0 of float[2] on group 'default' (rank 0 of 3)"),
                                     HasSubstr("ranks 1, 2 are missing after 1000 ms")));
     EXPECT_EQ(error_of([&] { group->barrier(); }).code(), ErrorCode::kTimeout);
+    told.set_value();
   });
 }
 

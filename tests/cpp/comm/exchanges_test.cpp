@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <limits>
 #include <thread>
 
 #include "cpp/comm/threads.h"
@@ -10,6 +11,7 @@
 namespace tandem::testing::exchanges_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -225,6 +227,73 @@ TEST_P(Messages, BatchesCrossEachOther) {
     group.batch_isend_irecv({{Message::Kind::kSend, out, next}, {Message::Kind::kReceive, in, previous}}).wait();
     EXPECT_EQ(in[49999].item<double>(), previous);
   });
+}
+
+// Short and long ones, and those between, under the highest tags.
+TEST_P(Messages, OfEverySize) {
+  run(2, [](ProcessGroup& group) {
+    constexpr int kTag = std::numeric_limits<int>::max();
+    std::vector<Work> works;
+    std::vector<at::Tensor> tensors;
+    for (const std::int64_t size : {1, 4095, 4096, 4097, 32768, 100001, 3000000}) {
+      for (int i = 0; i < 3; ++i) {
+        tensors.push_back(group.rank() == 0 ? torch::full({size}, 10 + i, torch::kByte)
+                                            : torch::zeros({size}, torch::kByte));
+        const int from = i == 1 ? ProcessGroup::kAnyRank : 0, tag = i == 1 ? kTag - 1 : kTag;
+        works.push_back(group.rank() == 0 ? group.isend(tensors.back(), 1, tag)
+                                          : group.irecv(tensors.back(), from, tag));
+        if (i == 2) works.back().wait();
+      }
+      for (int i = 0; i < 3; ++i) {
+        works[works.size() - 3 + i].wait();
+        const int value = 10 + i;
+        EXPECT_TRUE(tensors[tensors.size() - 3 + i].eq(value).all().item<bool>()) << size << " " << i;
+      }
+    }
+  });
+}
+
+// What is sent waits for no other call of its receiver's.
+TEST_P(Messages, ThatArePostedArriveWhileTheirReceiverSends) {
+  run(2, [](ProcessGroup& group) {
+    for (const int from : {1 - group.rank(), ProcessGroup::kAnyRank}) {
+      at::Tensor received = torch::zeros({100000});
+      Work work = group.irecv(received, from, 3);
+      group.send(torch::full({100000}, group.rank() + 1.0), 1 - group.rank(), 3);
+      work.wait();
+      EXPECT_EQ(received[99999].item<int>(), 2 - group.rank());
+    }
+  });
+}
+
+TEST_P(Messages, OfAnotherSizeAreAnErrorOfBothSides) {
+  const std::vector<std::pair<std::int64_t, std::int64_t>> sizes = {{6, 8},          {12, 8},         {6, 50000},
+                                                                    {50000, 6},      {50000, 70000},  {70000, 50000},
+                                                                    {9000000, 8000}, {8000, 9000000}, {4096, 4097}};
+  for (const auto& [sent, expected] : sizes) {
+    for (const bool from_any : {false, true}) {
+      SCOPED_TRACE(std::to_string(sent) + " for " + std::to_string(expected) + (from_any ? " from any" : ""));
+      run(2, [&, sent = sent, expected = expected](ProcessGroup& group) {
+        group.barrier();
+        if (group.rank() == 0) {
+          const Error error = error_of([&] {
+            group.send(torch::zeros({sent}, torch::kByte), 1, 4);
+            group.recv(torch::zeros({1}), 1);  // the sender of a short one may be done before
+          });
+          EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
+          EXPECT_THAT(error.what(), HasSubstr("rank 1"));
+          return;
+        }
+        at::Tensor tensor = torch::zeros({expected}, torch::kByte);
+        const Error error = error_of([&] { group.recv(tensor, from_any ? ProcessGroup::kAnyRank : 0, 4); });
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("recv of " + std::to_string(expected) + " bytes"),
+                                        HasSubstr("tag 4 on group 'default' (rank 1 of 2)"),
+                                        HasSubstr("rank 0 sends " + std::to_string(sent) + " bytes")));
+        EXPECT_THAT(error_of([&] { group.barrier(); }).what(), HasSubstr("can no longer be used"));
+      });
+    }
+  }
 }
 
 TEST_P(Messages, AWaitMayEndBeforeTheMessageComes) {

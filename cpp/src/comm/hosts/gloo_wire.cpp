@@ -53,9 +53,10 @@ std::unique_ptr<Wire::Transfer> GlooWire::start(bool is_send, int rank, std::byt
   std::vector<at::Tensor> tensors = {at::from_blob(data, {static_cast<std::int64_t>(bytes)}, at::kByte)};
   try {
     std::lock_guard<std::mutex> lock(turn_to_issue());
-    return std::make_unique<GlooTransfer>(shared_from_this(),
-                                          is_send ? gloo_->send(tensors, rank, kTag) : gloo_->recv(tensors, rank, kTag),
-                                          is_send, rank);
+    return std::make_unique<GlooTransfer>(
+        shared_from_this(),
+        is_send ? gloo_->send_unchecked(tensors, rank, kTag) : gloo_->recv_unchecked(tensors, rank, kTag), is_send,
+        rank);
   } catch (const std::exception& error) {
     std::unique_lock<std::mutex> lock(mutex_);
     throw_lost(lock, rank, text_of(error));

@@ -1,8 +1,6 @@
 // Bytes between hosts, through Gloo.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-
 #include <climits>
 #include <condition_variable>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "comm/gloo_messages.h"
 #include "comm/hosts/wire.h"
 
 namespace tandem::hosts {
@@ -19,7 +18,7 @@ class GlooWire final : public Wire, public std::enable_shared_from_this<GlooWire
  public:
   static constexpr int kTag = INT_MAX;  // not for the program's messages
 
-  explicit GlooWire(c10::intrusive_ptr<c10d::Backend> gloo) : gloo_(std::move(gloo)) {}
+  explicit GlooWire(c10::intrusive_ptr<GlooBackend> gloo) : gloo_(std::move(gloo)) {}
 
   std::unique_ptr<Transfer> send(int rank, const std::byte* data, std::size_t bytes) override;
   std::unique_ptr<Transfer> receive(int rank, std::byte* data, std::size_t bytes) override;
@@ -34,7 +33,7 @@ class GlooWire final : public Wire, public std::enable_shared_from_this<GlooWire
   void heed_abort();
   [[noreturn]] void throw_lost(std::unique_lock<std::mutex>& lock, int rank, const std::string& text);
 
-  const c10::intrusive_ptr<c10d::Backend> gloo_;
+  const c10::intrusive_ptr<GlooBackend> gloo_;
   std::mutex mutex_;
   std::condition_variable aborted_;
   std::optional<Error> reason_;

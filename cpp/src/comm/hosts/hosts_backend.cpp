@@ -14,10 +14,13 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
                                                     const c10::intrusive_ptr<c10d::Backend>& gloo,
                                                     std::vector<shm::Descriptor> sockets,
                                                     std::chrono::milliseconds timeout) {
+  auto wire = c10::static_intrusive_pointer_cast<GlooBackend>(gloo);
+  wire->join(state);
   auto inside = std::make_unique<shm::Exchange>(peers);
   inside->set_spin(shm::spin_time(inside->size()));
   auto lines = std::make_shared<Lines>(std::move(sockets));
-  auto performer = std::make_unique<HostsPerformer>(std::move(inside), std::make_shared<GlooWire>(gloo), map, lines);
+  auto performer =
+      std::make_unique<HostsPerformer>(std::move(inside), std::make_shared<GlooWire>(std::move(wire)), map, lines);
   const HostsPerformer& running = *performer;  // for as long as the backend's queue
   auto backend = c10::make_intrusive<HostsBackend>(state, peers, std::move(performer), gloo, lines, timeout);
   const std::weak_ptr<shm::Queue> queue = backend->queue();

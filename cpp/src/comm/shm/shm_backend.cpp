@@ -2,6 +2,7 @@
 
 #include "comm/shm/checks.h"
 #include "comm/shm/collectives.h"
+#include "comm/shm/lost.h"
 #include "comm/shm/message_work.h"
 #include "comm/shm/one_host.h"
 #include "comm/shm/spin.h"
@@ -227,6 +228,15 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
                        std::chrono::milliseconds timeout)
     : ShmBackend(state, peers, make_performer(peers), timeout) {
   messenger_ = make_messenger(*state, peers, queue_);
+  state->set_lost_peer([weak = std::weak_ptr<const shm::Peers>(peers)]() -> std::optional<Error> {
+    const auto peers = weak.lock();
+    for (int rank = 0; peers && rank < peers->who.size(); ++rank) {
+      if (rank == peers->who.self) continue;
+      const auto& board = *reinterpret_cast<const shm::Board*>(peers->segments[rank]->data());
+      if (shm::has_ended(board) || peers->is_gone(rank)) return shm::lost(board, rank);
+    }
+    return std::nullopt;
+  });
   queue_->set_failed([messenger = std::weak_ptr<shm::Messenger>(messenger_)](const Error& failure) {
     if (const auto held = messenger.lock()) held->fail(failure);
   });

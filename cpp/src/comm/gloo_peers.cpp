@@ -1,0 +1,129 @@
+#include "comm/gloo_peers.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "comm/gloo_slots.h"
+#include "comm/shm/lost.h"
+#include "comm/sockets.h"
+#include "own_thread.h"
+
+namespace tandem {
+namespace {
+
+// Gloo closes all connections when a wait of its own is over: this one never is.
+constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 3650);
+
+Error lost(int rank) {
+  return Error(ErrorCode::kPeerLost, (rank < 0 ? "another rank" : "rank " + std::to_string(rank)) +
+                                         " closed its connection, because it died or left the group");
+}
+
+}  // namespace
+
+GlooPeers::GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, int size)
+    : rank_(rank),
+      size_(size),
+      said_(static_cast<std::size_t>(size)),
+      incoming_(context->createUnboundBuffer(said_.data(), said_.size())),
+      outgoing_(context->createUnboundBuffer(&word_, sizeof word_)) {
+  for (int other = 0; other < size_; ++other) {
+    if (other == rank_) continue;
+    try {
+      incoming_->recv(other, kClosedSlot, static_cast<std::size_t>(other), 1);
+    } catch (const std::exception&) {
+      news_.lost = lost(other);
+      over_ = true;
+    }
+  }
+}
+
+GlooPeers::~GlooPeers() {
+  stop();
+}
+
+void GlooPeers::say_closed() {
+  const net::SigpipeBlocked blocked;
+  for (int other = 0; other < size_; ++other) {
+    if (other == rank_) continue;
+    try {
+      outgoing_->send(other, kClosedSlot);
+    } catch (const std::exception&) {
+      // It has gone itself.
+    }
+  }
+}
+
+GlooPeers::News GlooPeers::news() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  start();
+  return news_;
+}
+
+GlooPeers::Place GlooPeers::listen(Listener listener) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  start();
+  listener(news_);
+  return listeners_.insert(listeners_.end(), std::move(listener));
+}
+
+void GlooPeers::remove(Place place) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  listeners_.erase(place);
+}
+
+// With the lock.
+void GlooPeers::start() {
+  if (thread_.joinable() || over_ || stopping_) return;
+  thread_ = start_own_thread("tandem-peers", [self = shared_from_this()] { self->serve(); });
+}
+
+void GlooPeers::serve() {
+  for (;;) {
+    std::optional<std::string> broken;
+    try {
+      incoming_->waitRecv(nullptr, kForEver);
+    } catch (const std::exception& error) {
+      broken = error.what();
+    }
+    if (take_in(broken ? &*broken : nullptr)) return;
+  }
+}
+
+// Whether that was the last word.
+bool GlooPeers::take_in(const std::string* broken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopping_) return true;
+  if (broken) {
+    news_.lost = lost(rank_of_ ? rank_of_(*broken) : -1);
+  }
+  int closed = 0;
+  for (int other = 0; other < size_; ++other) {
+    if (said_[other] == 0) continue;
+    ++closed;
+    if (!news_.closed) news_.closed = shm::closed_by(other);
+  }
+  news_.all_closed = closed == size_ - 1;
+  over_ = broken || news_.all_closed;
+  for (const Listener& listener : listeners_) listener(news_);
+  return over_;
+}
+
+void GlooPeers::stop() {
+  std::thread thread;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    thread = std::move(thread_);
+  }
+  if (!thread.joinable()) return;
+  incoming_->abortWaitRecv();
+  if (thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();  // the last user of the group was told on this thread, which is about to end
+  } else {
+    thread.join();
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,82 @@
+// Which ranks take part in nothing more, as a Gloo group's connections tell.
+#pragma once
+
+#include <gloo/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tandem/error.h"
+
+namespace tandem {
+
+// Gloo tells of the end of a connection only what waits for a message of just that rank. So each rank has a receive
+// from each other under a slot of its own: a rank that closes the group in peace sends a byte there; one that goes
+// without a word ends it with an exception. A thread waits for them once somebody wants to know. Thread-safe.
+class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
+ public:
+  // What is known of the others.
+  struct News {
+    std::optional<Error> lost;    // a rank that went without a word
+    std::optional<Error> closed;  // the first one that closed the group
+    bool all_closed = false;
+  };
+  using Listener = std::function<void(const News&)>;
+
+  GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, int size);
+  ~GlooPeers();
+  GlooPeers(const GlooPeers&) = delete;
+  GlooPeers& operator=(const GlooPeers&) = delete;
+
+  // Whom Gloo's text is about: -1 where it does not say. Before anybody wants to know.
+  void set_names(std::function<int(const std::string& text)> rank_of) { rank_of_ = std::move(rank_of); }
+
+  // Tells all that this rank takes part in nothing more, when nothing is in flight.
+  void say_closed();
+
+  // What is known so far.
+  News news();
+
+  // Is told of news from now on, and at once of what is known, until it is removed. It must not call this object, and
+  // must not block.
+  using Place = std::list<Listener>::iterator;
+  Place listen(Listener listener);
+  void remove(Place place);
+
+  // Ends the thread. No listener is called after that.
+  void stop();
+
+ private:
+  using Buffer = std::unique_ptr<::gloo::transport::UnboundBuffer>;
+
+  void start();
+  void serve();
+  bool take_in(const std::string* broken);
+
+  const int rank_;
+  const int size_;
+  std::vector<std::uint8_t> said_;  // by each rank
+  const Buffer incoming_;
+  std::uint8_t word_ = 1;
+  const Buffer outgoing_;
+  std::function<int(const std::string&)> rank_of_;
+
+  std::mutex mutex_;
+  News news_;
+  std::list<Listener> listeners_;
+  bool over_ = false;  // nothing more will be heard
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tandem
