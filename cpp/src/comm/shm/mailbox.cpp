@@ -39,7 +39,7 @@ void Mailbox::post(Message&& message) {
   if (!found) return append_to(receives_[key_of(message.peer, message.tag)]);
   const auto& [from, aside] = *found;
   one.front().message = std::move(message);
-  deliver(from, aside.label, aside.bytes.data(), std::move(one));
+  deliver(from, aside.arrival, aside.bytes.data(), std::move(one));
   board(from).message_bell.ring();  // it may have waited for room
 }
 
@@ -148,7 +148,8 @@ bool Mailbox::receive_from(int rank) {
     if (label.kind == PartKind::kPiece) {
       take_piece(rank, label, data);
     } else {
-      arrive(rank, label, data);
+      ++with_[rank].arrived;
+      arrive(rank, label.tag, {label.message, label.message_bytes, label.kind, label.bytes}, data);
     }
     in.taken.store(taken + 1);
     board(rank).message_bell.ring();
@@ -157,38 +158,38 @@ bool Mailbox::receive_from(int rank) {
   return moved;
 }
 
-void Mailbox::arrive(int rank, const PartLabel& label, const std::byte* data) {
+void Mailbox::arrive(int rank, int tag, const Arrival& arrival, const std::byte* data) {
   make_room_to_end_one();
-  Jobs receive = take_receive(rank, label.tag);
-  if (!receive.empty()) return deliver(rank, label, data, std::move(receive));
+  Jobs receive = take_receive(rank, tag);
+  if (!receive.empty()) return deliver(rank, arrival, data, std::move(receive));
   std::list<Aside> one(1);
   one.front().number = ++arrived_;
-  one.front().label = label;
-  if (label.kind == PartKind::kShort) one.front().bytes.assign(data, data + label.bytes);
-  auto& row = aside_[key_of(rank, label.tag)];
+  one.front().arrival = arrival;
+  if (arrival.kind == PartKind::kShort) one.front().bytes.assign(data, data + arrival.bytes);
+  auto& row = aside_[key_of(rank, tag)];
   row.splice(row.end(), one);
 }
 
-void Mailbox::deliver(int rank, const PartLabel& label, const std::byte* data, Jobs receive) {
-  const bool is_short = label.kind == PartKind::kShort;
+void Mailbox::deliver(int rank, const Arrival& arrival, const std::byte* data, Jobs receive) {
+  const bool is_short = arrival.kind == PartKind::kShort;
   Pipe& in = pipe(rank, rank_);
-  if (is_short) in.received.store(in.received.load(std::memory_order_relaxed) + label.bytes);
+  if (is_short) in.received.store(in.received.load(std::memory_order_relaxed) + arrival.bytes);
   in.matched.store(in.matched.load(std::memory_order_relaxed) + 1);
   const auto job = receive.begin();
   const Message& message = job->message;
-  if (label.message_bytes != message.bytes || (is_short && label.bytes != message.bytes)) {
+  if (arrival.message_bytes != message.bytes || (is_short && arrival.bytes != message.bytes)) {
     const Error misfit(ErrorCode::kInvalidArgument, describe(message) + " on " + whereabouts_ + ": rank " +
                                                         std::to_string(rank) + " sends " +
-                                                        std::to_string(label.message_bytes) +
+                                                        std::to_string(arrival.message_bytes) +
                                                         " bytes; give a tensor of the size and dtype that is sent");
     return fail(receive, job, misfit, rank);
   }
   if (is_short) {
-    if (label.bytes > 0) std::memcpy(message.data, data, label.bytes);
+    if (arrival.bytes > 0) std::memcpy(message.data, data, arrival.bytes);
     return end(receive, job, rank);
   }
   Jobs& wanted = with_[rank].wanted;
-  job->number = label.message;
+  job->number = arrival.message;
   wanted.splice(wanted.end(), receive);
   if (wanted.size() == 1) want_next(rank);
 }
@@ -289,7 +290,24 @@ std::optional<Error> Mailbox::trouble_of(const Message& message, Clock::time_poi
                                          : message.peer == Message::kAnyRank ? "no rank sends it"
                                                                              : who + " does not send it") +
                                         " (tag " + std::to_string(message.tag) +
-                                        "), being stopped, slow or busy with something else");
+                                        "), being stopped, slow or busy with something else" + why_late(message));
+}
+
+std::string Mailbox::why_late(const Message& message) const {
+  const std::string most = std::to_string(kMostUnmatched) + " messages ";
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_ || (message.peer != rank && message.peer != Message::kAnyRank)) continue;
+    if (message.is_send && with_[rank].sent - pipe(rank_, rank).matched.load() >= kMostUnmatched) {
+      return "; " + most + "that were sent to " + name(rank) +
+             " wait there for their receives, the most that are kept: further ones wait here until it receives some";
+    }
+    if (!message.is_send && with_[rank].arrived - pipe(rank, rank_).matched.load() >= kMostUnmatched) {
+      return "; " + most + "of " + name(rank) +
+             " wait here for their receives, the most that are kept: it keeps further ones back until some are "
+             "received";
+    }
+  }
+  return "";
 }
 
 void Mailbox::fail_all(const Error& failure) {

@@ -39,15 +39,16 @@ struct Message {
 // A short message goes into the pipe at once, and whoever sent it is done; what nobody receives yet the receiver keeps
 // aside, up to kMostAside bytes for each sender. A long one, or a short one beyond that, is only announced: its bytes
 // follow once a receive wants them, straight to where that wants them. So no order of sends and receives that MPI calls
-// safe gets stuck, and no memory but that is taken. A sender of which kMostUnmatched messages wait for their receives
-// keeps further ones until some have found theirs.
+// safe gets stuck, and no memory but that is taken, and an entry for each message. A sender of which kMostUnmatched
+// messages wait for their receives, as many as 64 MiB of entries hold, keeps further ones until some have found theirs.
 //
 // One thread at a time.
 class Mailbox {
  public:
   using Clock = Message::Clock;
   static constexpr std::size_t kMostAside = std::size_t{4} << 20;
-  static constexpr std::uint64_t kMostUnmatched = 16384;
+  static constexpr std::size_t kUnmatchedBytes = 192;  // of the entry of a message, under a tag of its own
+  static constexpr std::uint64_t kMostUnmatched = (std::uint64_t{64} << 20) / kUnmatchedBytes;
 
   // `whereabouts` is for errors: "group 'default' (rank 0 of 2)".
   Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers> peers);
@@ -87,12 +88,20 @@ class Mailbox {
     std::size_t moved = 0;
   };
   using Jobs = std::list<Job>;
-  // What came without a receive for it.
+  // A message that came, or was announced.
+  struct Arrival {
+    std::uint64_t message = 0;  // its number in its pipe
+    std::uint64_t message_bytes = 0;
+    PartKind kind = PartKind::kShort;
+    std::uint32_t bytes = 0;  // that came with it
+  };
+  // One without a receive for it.
   struct Aside {
     std::uint64_t number = 0;  // counts what came, from whomever
-    PartLabel label;
+    Arrival arrival;
     std::vector<std::byte> bytes;  // of a short one
   };
+  static_assert(sizeof(Aside) <= kUnmatchedBytes / 3, "the rest is for its list, its tag and its bytes");
   // By who sends and tag; in order for each. None is empty.
   template <typename Row>
   using ByTag = std::unordered_map<std::uint64_t, Row>;
@@ -105,19 +114,20 @@ class Mailbox {
     std::uint64_t short_bytes = 0;  // of short messages, sent
     // From this peer. The first one is on its way.
     Jobs wanted;
+    std::uint64_t arrived = 0;  // messages
   };
 
   bool send_to(int rank);
   bool receive_from(int rank);
   void put(int rank, Job& job, PartKind kind, std::size_t bytes);
-  void arrive(int rank, const PartLabel& label, const std::byte* data);
+  void arrive(int rank, int tag, const Arrival& arrival, const std::byte* data);
   void take_piece(int rank, const PartLabel& label, const std::byte* data);
   // The first receive that what comes from this rank fits; empty: there is none.
   Jobs take_receive(int rank, int tag);
   // The first that came of what this receive fits, and from whom.
   std::optional<std::pair<int, Aside>> take_aside(const Message& receive);
   // Hands what came to the one receive that it is for.
-  void deliver(int rank, const PartLabel& label, const std::byte* data, Jobs receive);
+  void deliver(int rank, const Arrival& arrival, const std::byte* data, Jobs receive);
   void want_next(int rank);
   void make_room_to_end_one();
   void end(Jobs& jobs, Jobs::iterator job, int peer, std::exception_ptr failure = nullptr);
@@ -126,6 +136,9 @@ class Mailbox {
   template <typename Visit>
   void for_each_list(Visit&& visit);
   std::optional<Error> trouble_of(const Message& message, Clock::time_point now) const;
+  // Whether messages are kept back, by this rank or by who sends, until others have found their receives: the text of
+  // an error says so.
+  std::string why_late(const Message& message) const;
   std::string describe(const Message& message) const;
 
   Board& board(int rank) const { return *reinterpret_cast<Board*>(peers_->segments[rank]->data()); }

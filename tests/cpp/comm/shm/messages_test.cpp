@@ -1,5 +1,6 @@
 // Messages between ranks of the shm backend, with ranks as threads.
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 #include <torch/torch.h>
 
 #include <atomic>
@@ -144,32 +145,22 @@ TEST(ShmMessages, ManyThatNobodyReceivesYetHoldUpNoOthers) {
   });
 }
 
-TEST(ShmMessages, ThatNobodyReceivesYetAreKeptUpToANumber) {
+// An order that MPI calls safe, of more messages than a few.
+TEST(ShmMessages, ManyAreReceivedInReverse) {
   run(2, [](ProcessGroup& group) {
-    constexpr std::uint64_t kMost = shm::Mailbox::kMostUnmatched;
-    const at::Tensor byte = torch::zeros({1}, torch::kByte);
-    if (group.rank() == 0) {
-      std::vector<Work> sends;
-      for (std::uint64_t i = 0; i < 2 * kMost; ++i) sends.push_back(group.isend(byte, 1, 1));
-      const auto sent = [&] {
-        return static_cast<std::uint64_t>(
-            std::count_if(sends.begin(), sends.end(), [](const Work& send) { return send.is_completed(); }));
-      };
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-      while (sent() < kMost && std::chrono::steady_clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      EXPECT_EQ(sent(), kMost);
-      group.barrier();
-      for (Work& send : sends) send.wait();
-      group.send(byte, 1, 2);
-    } else {
-      Work last = group.irecv(byte, 0, 2);  // so that messages move here
-      group.barrier();
-      for (std::uint64_t i = 0; i < 2 * kMost; ++i) group.recv(byte, 0, 1);
-      last.wait();
+    constexpr int kTags = 20000;
+    std::vector<Work> sends;
+    Tensors sent;
+    for (int tag = 0; tag < kTags && group.rank() == 0; ++tag) {
+      sent.push_back(torch::full({1}, tag, torch::kInt));
+      sends.push_back(group.isend(sent.back(), 1, tag));
     }
+    at::Tensor received = torch::zeros({1}, torch::kInt);
+    for (int tag = kTags - 1; tag >= 0 && group.rank() == 1; --tag) {
+      group.recv(received, 0, tag);
+      ASSERT_EQ(received.item<int>(), tag);
+    }
+    for (Work& send : sends) send.wait();
   });
 }
 
@@ -302,6 +293,81 @@ TEST(ShmMessages, WhoIsToldMayWaitForAnother) {
     });
     EXPECT_EQ(told.get_future().get(), 0);
   });
+}
+
+// Two mailboxes, of ranks 0 and 1, moved by one thread.
+class Mailboxes {
+ public:
+  Mailboxes() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
+    const auto segments = {shm::Segment::create(shm::segment_bytes(2)), shm::Segment::create(shm::segment_bytes(2))};
+    for (int rank = 0; rank < 2; ++rank) {
+      auto peers = std::make_shared<shm::Peers>();
+      peers->who = {"default", 2, {0, 1}, rank};
+      peers->segments = segments;
+      peers->sockets.resize(2);
+      peers->sockets[1 - rank] = net::Descriptor(ends[rank]);
+      boxes_.push_back(std::make_unique<shm::Mailbox>(peers->who.whereabouts(), rank, peers));
+    }
+  }
+
+  // Of one byte; a receive's is written.
+  void post(int rank, bool is_send, int tag) {
+    shm::Message message;
+    message.is_send = is_send;
+    message.peer = 1 - rank;
+    message.tag = tag;
+    message.data = &byte_;
+    message.bytes = 1;
+    message.deadline = shm::Message::Clock::now() + std::chrono::hours(1);
+    message.done = [](std::exception_ptr, int) {};
+    boxes_[rank]->post(std::move(message));
+  }
+  // How many of each rank's have ended when nothing moves any more.
+  std::vector<std::uint64_t> move() {
+    while (boxes_[0]->move() || boxes_[1]->move()) {
+    }
+    for (int rank = 0; rank < 2; ++rank) ended_[rank] += boxes_[rank]->take_ended().size();
+    return ended_;
+  }
+  // What a rank says when the time of its messages is over.
+  std::string timeout(int rank) {
+    boxes_[rank]->look(shm::Message::Clock::now() + std::chrono::hours(2));
+    const auto failure = boxes_[rank]->take_failure();
+    return failure ? failure->what() : "nothing";
+  }
+
+ private:
+  std::byte byte_{};
+  std::vector<std::unique_ptr<shm::Mailbox>> boxes_;
+  std::vector<std::uint64_t> ended_ = {0, 0};
+};
+
+TEST(ShmMailbox, KeepsWhatNobodyReceivesYetUpToANumber) {
+  using Counts = std::vector<std::uint64_t>;
+  constexpr int kMost = static_cast<int>(shm::Mailbox::kMostUnmatched), kMore = 1000;
+  Mailboxes boxes;
+  for (int tag = 0; tag < kMost + kMore; ++tag) boxes.post(0, true, tag);
+  EXPECT_EQ(boxes.move(), (Counts{kMost, 0}));
+  // One whose message is kept back, and those that make room for it, in reverse.
+  boxes.post(1, false, kMost);
+  EXPECT_EQ(boxes.move(), (Counts{kMost, 0}));
+  boxes.post(1, false, kMost - 1);
+  EXPECT_EQ(boxes.move(), (Counts{kMost + 2, 2}));
+  for (int tag = kMost - 2; tag >= kMore; --tag) boxes.post(1, false, tag);
+  EXPECT_EQ(boxes.move(), (Counts{kMost + kMore, kMost - kMore + 1}));
+}
+
+TEST(ShmMailbox, SaysInATimeoutThatMessagesAreKeptBack) {
+  constexpr int kMost = static_cast<int>(shm::Mailbox::kMostUnmatched);
+  Mailboxes boxes;
+  for (int tag = 0; tag <= kMost; ++tag) boxes.post(0, true, tag);
+  boxes.post(1, false, kMost);
+  boxes.move();
+  const std::string most = std::to_string(kMost) + " messages ";
+  EXPECT_THAT(boxes.timeout(0), AllOf(HasSubstr("rank 1 does not receive it"), HasSubstr(most + "that were sent")));
+  EXPECT_THAT(boxes.timeout(1), AllOf(HasSubstr("rank 0 does not send it"), HasSubstr(most + "of rank 0 wait here")));
 }
 
 TEST(ShmMessageErrors, WhatDoesNotFitIsNamedOnBothSides) {
