@@ -1,7 +1,11 @@
 #include "comm/deadline_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -23,6 +27,9 @@ constexpr milliseconds kPresent{1000};
 // What is left to calls that were interrupted, for an answer that is on its way.
 constexpr milliseconds kLastWords{500};
 constexpr milliseconds kTryAgain{50};
+// For a server of this process to give its port back, once it has begun to, and to begin.
+constexpr milliseconds kClosed{30000};
+constexpr milliseconds kAboutToClose{500};
 // A timeout beyond it is none; time points do not overflow.
 constexpr milliseconds kForever = std::chrono::hours(24 * 365);
 
@@ -90,6 +97,88 @@ class OpeningTurn {
   const std::string endpoint_;
 };
 
+// The ports of this process's servers. Whoever drops the last use of one may do so while another thread makes the next
+// one, and closing it takes a moment.
+class ServedPorts {
+ public:
+  void add(std::uint16_t port) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    served_.insert(port);
+  }
+  void begin_to_close(std::uint16_t port) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closing_.insert(port);
+  }
+  void remove(std::uint16_t port) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      closing_.erase(closing_.find(port));
+      served_.erase(served_.find(port));
+    }
+    changed_.notify_all();
+  }
+  bool contains(std::uint16_t port) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return served_.contains(port);
+  }
+  // Waits for the end of a server that closes, or is about to. False: it goes on. Calls `check` meanwhile, which may
+  // throw.
+  bool await_end(std::uint16_t port, const std::function<void()>& check) {
+    const auto begun = Clock::now();
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (served_.contains(port)) {
+      if (Clock::now() - begun >= (closing_.contains(port) ? kClosed : kAboutToClose)) return false;
+      changed_.wait_for(lock, milliseconds(20));
+      check();
+    }
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multiset<std::uint16_t> served_;
+  std::multiset<std::uint16_t> closing_;  // of those
+};
+
+ServedPorts& served_ports() {
+  static auto* instance = new ServedPorts;
+  return *instance;
+}
+
+void throw_if_interrupted() {
+  if (StoreLimit::is_interrupted()) throw Error(ErrorCode::kAborted, "connecting to the store was aborted");
+}
+
+// When a server of this process is about to give the port back: once it has.
+net::Listener listen_on(const std::string& host, std::uint16_t port) {
+  for (;;) {
+    const bool is_ours = served_ports().contains(port);
+    try {
+      return net::listen_on(host, port);
+    } catch (const Error&) {
+      if (!is_ours || !served_ports().await_end(port, throw_if_interrupted)) throw;
+    }
+  }
+}
+
+// A listening socket until a server has it.
+class ListenerHold {
+ public:
+  explicit ListenerHold(int fd) : fd_(fd), identity_(net::identity_of(fd)) {}
+  ~ListenerHold() {
+    // Nobody has closed it, nor is the number another socket's.
+    if (fd_ >= 0 && net::identity_of(fd_) == identity_) ::close(fd_);
+  }
+  void release() { fd_ = -1; }
+  ListenerHold(const ListenerHold&) = delete;
+  ListenerHold& operator=(const ListenerHold&) = delete;
+
+ private:
+  int fd_;
+  const std::uint64_t identity_;
+};
+
 // Listens where the server is to be reached, and says where a client of this process finds it.
 net::Endpoint serve(const std::string& host, std::uint16_t port, const TCPStoreOptions& options,
                     c10d::TCPStoreOptions* native) {
@@ -97,19 +186,14 @@ net::Endpoint serve(const std::string& host, std::uint16_t port, const TCPStoreO
   if (options.listen_fd >= 0) {
     listener = {options.listen_fd, net::endpoint_of_listener(options.listen_fd)};
   } else {
-    listener = net::listen_on(host, port);
+    listener = listen_on(host, port);
   }
-  // From here on the descriptor is the server's.
   native->isServer = true;
   native->port = listener.endpoint.port;
   native->masterListenFd = listener.fd;
   if (listener.endpoint.address == "0.0.0.0") listener.endpoint.address = "127.0.0.1";
   if (listener.endpoint.address == "::") listener.endpoint.address = "::1";
   return listener.endpoint;
-}
-
-void throw_if_interrupted() {
-  if (StoreLimit::is_interrupted()) throw Error(ErrorCode::kAborted, "connecting to the store was aborted");
 }
 
 }  // namespace
@@ -139,6 +223,25 @@ auto DeadlineStore::run(CallWatch::Turn& turn, const std::string& what, Body&& b
   }
 }
 
+// Of this process, for as long as one of its clients here uses it.
+class DeadlineStore::Server {
+ public:
+  Server(std::uint16_t port, c10::intrusive_ptr<c10d::TCPStore> store) : port_(port), store_(std::move(store)) {
+    served_ports().add(port_);
+  }
+  ~Server() {
+    served_ports().begin_to_close(port_);
+    store_.reset();
+    served_ports().remove(port_);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+ private:
+  const std::uint16_t port_;
+  c10::intrusive_ptr<c10d::TCPStore> store_;
+};
+
 DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, milliseconds timeout)
     : c10d::Store(timeout),
       place_(std::move(place)),
@@ -149,10 +252,10 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
   const StoreLimit limit(at_shutdown_);
   CallWatch::Turn turn(*watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
   run(turn, what, [&] { open(turn, options); });
-  if (options.isServer) server_ = client_;
+  if (options.isServer) server_ = std::make_shared<Server>(place_.endpoint.port, client_);
 }
 
-DeadlineStore::DeadlineStore(StorePlace place, milliseconds timeout, c10::intrusive_ptr<c10d::TCPStore> server)
+DeadlineStore::DeadlineStore(StorePlace place, milliseconds timeout, std::shared_ptr<Server> server)
     : DeadlineStore(place, client_options(place.endpoint), timeout) {
   server_ = std::move(server);
 }
@@ -194,7 +297,7 @@ c10::intrusive_ptr<c10d::TCPStore> DeadlineStore::connect(const CallWatch::Turn&
       return c10::make_intrusive<c10d::TCPStore>(place_.endpoint.address, options);
     } catch (const c10::DistNetworkError&) {
       // Its queue may have been full. A server cannot be made again, for its listener is gone.
-      if (options.isServer || turn.was_ended() || !is_served()) throw;
+      if (options.isServer || turn.was_ended() || net::is_refused(place_.endpoint)) throw;
     }
     std::this_thread::sleep_for(kTryAgain);
   }
@@ -219,20 +322,11 @@ c10d::TCPStore& DeadlineStore::connected(const CallWatch::Turn& turn) {
   client_.reset();
   if (!lost_.empty()) C10_THROW_ERROR(DistNetworkError, lost_);
   // LibTorch's client would go on trying where nobody listens.
-  if (!is_served()) {
+  if (net::is_refused(place_.endpoint)) {
     C10_THROW_ERROR(DistNetworkError, "nothing listens at " + net::to_string(place_.endpoint) + " any more");
   }
   open(turn, client_options(place_.endpoint));
   return *client_;
-}
-
-bool DeadlineStore::is_served() const {
-  try {
-    net::await_listener(place_.endpoint.address, place_.endpoint.port, Clock::now(), [] {});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 template <typename Body>
@@ -379,7 +473,9 @@ Store open_tcp_store(const std::string& host, std::uint16_t port, const TCPStore
       native.port = port;
       native.timeout = client_options(place.endpoint).timeout;
     }
+    ListenerHold hold(options.listen_fd >= 0 ? -1 : native.masterListenFd.value_or(-1));
     auto store = c10::make_intrusive<DeadlineStore>(std::move(place), native, options.timeout);
+    hold.release();
     if (options.wait_workers) store->wait_for_workers();
     return store;
   } catch (const Error&) {

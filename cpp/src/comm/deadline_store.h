@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -32,10 +33,12 @@ struct StorePlace {
 // Errors: Error(kTimeout) and Error(kAborted) name the server, the call and its keys; else LibTorch's.
 class DeadlineStore final : public c10d::Store {
  public:
+  class Server;
+
   // Connects; with `options` of a server also serves. `timeout`: of that, and of calls until setTimeout().
   DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, std::chrono::milliseconds timeout);
   // Connects to a server that `server` keeps alive where it is in this process.
-  DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, c10::intrusive_ptr<c10d::TCPStore> server);
+  DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, std::shared_ptr<Server> server);
 
   std::uint16_t port() const { return place_.endpoint.port; }
   // Of a store that was told their number: waits until all workers have connected.
@@ -80,13 +83,12 @@ class DeadlineStore final : public c10d::Store {
   c10d::TCPStore& connected(const CallWatch::Turn& turn);
   void open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options);
   c10::intrusive_ptr<c10d::TCPStore> connect(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options) const;
-  bool is_served() const;
   void end_call();
 
   const StorePlace place_;
   const std::string name_;  // "the TCP store at 127.0.0.1:29500 (rank 0 serves it)"
   // These are the current call's.
-  c10::intrusive_ptr<c10d::TCPStore> server_;
+  std::shared_ptr<Server> server_;  // null where it is in another process
   c10::intrusive_ptr<c10d::TCPStore> client_;
   std::string lost_;  // why the server is gone; "" as long as it is not
 

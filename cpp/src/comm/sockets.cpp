@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -183,45 +184,83 @@ Endpoint endpoint_of_listener(int fd) {
   return *endpoint;
 }
 
+namespace {
+
+// Connects, and closes again. 0, or why it could not: errno's number. For ETIMEDOUT it waits a second.
+int try_to_connect(const SocketAddress& address, Connection* connection) {
+  Descriptor fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) return errno;
+  int failure = connect(fd.get(), address.get(), address.size) == 0 ? 0 : errno;
+  if (failure == EINPROGRESS) {
+    pollfd ready{fd.get(), POLLOUT, 0};
+    socklen_t size = sizeof failure;
+    failure = ETIMEDOUT;
+    if (poll(&ready, 1, 1000) == 1) getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  }
+  if (failure != 0) return failure;
+  const auto local = local_name(fd.get());
+  const auto remote = remote_name(fd.get());
+  if (local && remote && *local != *remote) {
+    *connection = {*local, *remote};
+    return 0;
+  }
+  // The system gave this try the very port that it knocks at, so it met itself. Leave no trace of it.
+  const linger none{1, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
+  return ECONNREFUSED;
+}
+
+// What is no news of the other side.
+void throw_if_short_of_descriptors(int failure, const std::string& place) {
+  if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  throw Error(ErrorCode::kIo,
+              "cannot make a socket to connect to " + place + ": " + std::strerror(failure) +
+                  (failure == EMFILE ? "; this process may have " + std::to_string(limit.rlim_cur) +
+                                           " descriptors and has them all: raise the limit (ulimit -n), or close files"
+                                     : "; the system is short of descriptors or memory: end programs"));
+}
+
+}  // namespace
+
 Connection await_listener(const std::string& host, std::uint16_t port, Clock::time_point deadline,
                           const std::function<void()>& check) {
   const auto addresses = addresses_of(host, port);
   const auto start = Clock::now();
-  int failure = 0;
+  const std::string place = host + ":" + std::to_string(port);
   for (;;) {
+    int failure = 0;
     for (const auto& address : addresses) {
-      Descriptor fd(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      if (fd.get() < 0) continue;
-      failure = connect(fd.get(), address.get(), address.size) == 0 ? 0 : errno;
-      if (failure == EINPROGRESS) {
-        pollfd ready{fd.get(), POLLOUT, 0};
-        socklen_t size = sizeof failure;
-        failure = ETIMEDOUT;
-        if (poll(&ready, 1, 1000) == 1) getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
-      }
-      if (failure != 0) continue;
-      const auto local = local_name(fd.get());
-      const auto remote = remote_name(fd.get());
-      if (local && remote && *local != *remote) return {*local, *remote};
-      // The system gave this try the very port that it knocks at, so it met itself. Leave no trace of it.
-      const linger none{1, 0};
-      setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
-      failure = ECONNREFUSED;
+      Connection connection;
+      failure = try_to_connect(address, &connection);
+      if (failure == 0) return connection;
+      throw_if_short_of_descriptors(failure, place);
     }
     check();
     const auto now = Clock::now();
     if (now >= deadline) {
       const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - start).count();
-      throw Error(ErrorCode::kTimeout,
-                  "rank 0 is missing: after " + std::to_string(waited) + " ms nothing listens at " + host + ":" +
-                      std::to_string(port) + " (" + std::strerror(failure) +
-                      "); is rank 0 running, and do MASTER_ADDR and MASTER_PORT name its machine and port?");
+      throw Error(ErrorCode::kTimeout, "rank 0 is missing: after " + std::to_string(waited) +
+                                           " ms nothing listens at " + place + " (" + std::strerror(failure) +
+                                           "); is rank 0 running, and do MASTER_ADDR and MASTER_PORT name its machine "
+                                           "and port?");
     }
     // Quick at first, when ranks start together; a program that waits for long should not keep a core busy.
     const auto pause =
         now - start < std::chrono::seconds(5) ? std::chrono::milliseconds(3) : std::chrono::milliseconds(50);
     std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - now));
   }
+}
+
+bool is_refused(const Endpoint& endpoint) {
+  for (const auto& address : addresses_of(endpoint.address, endpoint.port)) {
+    Connection connection;
+    const int failure = try_to_connect(address, &connection);
+    throw_if_short_of_descriptors(failure, to_string(endpoint));
+    if (failure != ECONNREFUSED) return false;
+  }
+  return true;
 }
 
 std::vector<ListeningSocket> listening_sockets() {

@@ -58,9 +58,14 @@ struct Connection {
 };
 
 // Tries to connect, every few milliseconds, until something listens at host:port, and closes again. Throws Error
-// (kTimeout) at the deadline; `check` is called between tries and may throw.
+// (kTimeout) at the deadline and (kIo) when this process can make no socket; `check` is called between tries, and may
+// throw.
 Connection await_listener(const std::string& host, std::uint16_t port, std::chrono::steady_clock::time_point deadline,
                           const std::function<void()>& check);
+
+// Whether nothing listens there: one try is refused. False where that is not known, for no answer came in a second.
+// Throws Error (kIo) when this process can make no socket.
+bool is_refused(const Endpoint& endpoint);
 
 // A TCP socket on which this process listens. No other one has its inode for as long as it exists, however descriptors
 // and ports are used again.

@@ -1,7 +1,12 @@
 // A store whose server stands still or dies: every call ends, says what it waited for, and leaves nothing behind.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -191,6 +196,95 @@ TEST_F(StoreFaults, AServerThatStoodStillAndIsGoneIsGone) {
   EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kPeerLost);
 }
 
+// No descriptor for any new file or socket.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 3;
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(StoreFaults, AClientWithoutDescriptorsDoesNotTakeItsServerForGone) {
+  const Store store = connect();
+  server_->stop();
+  EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kTimeout);  // and connects anew the next time
+  server_->signal(SIGCONT);
+  {
+    const NoDescriptors none;
+    const Error error = error_on([&] { store->check({"key"}); });
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("Too many open files"), HasSubstr("ulimit -n"), HasSubstr(address())));
+    EXPECT_EQ(error_on([&] { connect(); }).code(), ErrorCode::kIo);
+  }
+  EXPECT_EQ(store->add("counter", 1), 1);
+}
+
+// Connections of strangers, of which a server that stands still has no place for more.
+TEST_F(StoreFaults, AServerWithAFullQueueIsNotTakenForGone) {
+  const auto server = job_.start("serve_few", 0, 1);
+  const auto port = static_cast<std::uint16_t>(std::stoi(server->line()));
+  TCPStoreOptions options;
+  options.timeout = kShort;
+  const Store store = tcp_store("127.0.0.1", port, options);
+  server->stop();
+  EXPECT_EQ(error_on([&] { store->check({"key"}); }).code(), ErrorCode::kTimeout);
+  std::vector<net::Descriptor> strangers;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 8; ++i) {
+    strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    ::connect(strangers.back().get(), reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+  const Error error = error_on([&] { store->check({"key"}); });
+  EXPECT_EQ(error.code(), ErrorCode::kTimeout) << error.what();
+  strangers.clear();
+  server->signal(SIGCONT);
+  EXPECT_EQ(store->add("counter", 1), 1);
+}
+
+TEST(StoreOpening, LeavesNoListenerBehindWhenItFails) {
+  TCPStoreOptions options;
+  options.is_server = true;
+  tcp_store("127.0.0.1", 0, options);
+  const std::ptrdiff_t before = descriptors();
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  // The listener gets a descriptor, and what comes after it none.
+  std::ptrdiff_t highest = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    highest = std::max(highest, static_cast<std::ptrdiff_t>(std::stol(entry.path().filename())));
+  }
+  int failures = 0;
+  for (int more = 0; more < 6; ++more) {
+    std::vector<net::Descriptor> holes;  // below the highest one
+    for (;;) {
+      holes.emplace_back(::dup(2));
+      if (holes.back().get() > highest) break;
+    }
+    holes.pop_back();
+    rlimit few = limit;
+    few.rlim_cur = static_cast<rlim_t>(highest + 1 + more);
+    setrlimit(RLIMIT_NOFILE, &few);
+    try {
+      tcp_store("127.0.0.1", 0, options);
+    } catch (const std::exception&) {
+      ++failures;
+    }
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  EXPECT_GT(failures, 2);
+  expect_at_most(descriptors, before);
+}
+
 // --- rank 0 serves the store, and is stopped
 
 class StoppedRankZero : public ::testing::TestWithParam<std::string> {
@@ -263,6 +357,18 @@ int serve() {
   for (;;) ::pause();
 }
 
+// Where few may wait to be let in.
+int serve_few() {
+  const net::Listener listener = net::listen_on("127.0.0.1", 0);
+  TCPStoreOptions server;
+  server.is_server = true;
+  server.listen_fd = listener.fd;
+  const Store store = tcp_store("127.0.0.1", 0, server);
+  ::listen(listener.fd, 0);
+  say(std::to_string(store_port(store)));
+  for (;;) ::pause();
+}
+
 int run_rank(const std::string& role) {
   sigset_t signal;
   sigemptyset(&signal);
@@ -301,6 +407,7 @@ int run_rank(const std::string& role) {
 int main(int argc, char** argv) {
   if (argc > 2 && std::string(argv[1]) == "--role") {
     const std::string role = argv[2];
+    if (role == "serve_few") return tandem::testing::serve_few();
     return role == "serve" ? tandem::testing::serve() : tandem::testing::run_rank(role);
   }
   ::testing::InitGoogleMock(&argc, argv);

@@ -295,6 +295,40 @@ TEST(Rendezvous, ThreadsThatInitAtOnceShareOneServer) {
   }
 }
 
+// Two threads take turns: each makes a group while the other one drops the last use of the server at the same port.
+TEST(Rendezvous, AGroupIsMadeWhileTheLastOneAtItsPortCloses) {
+  const net::Listener place = net::listen_on("127.0.0.1", 0);
+  close(place.fd);
+  const std::string port = std::to_string(place.endpoint.port);
+  const Variables environment({{"RANK", "0"},
+                               {"WORLD_SIZE", "1"},
+                               {"MASTER_ADDR", "127.0.0.1"},
+                               {"MASTER_PORT", port.c_str()},
+                               {"TORCHELASTIC_USE_AGENT_STORE", nullptr}});
+  ProcessGroupOptions options;
+  options.backend = "gloo";
+  options.timeout = std::chrono::seconds(60);
+  auto group = ProcessGroup::create(options);
+  for (int round = 0; round < 40; ++round) {
+    std::atomic<bool> drops = false;
+    std::thread closer([&, last = std::move(group)]() mutable {
+      drops = true;
+      last.reset();
+    });
+    while (!drops) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(50 * (round % 20)));
+    options.name = "group " + std::to_string(round);
+    std::exception_ptr failure;
+    try {
+      group = ProcessGroup::create(options);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    closer.join();
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
 TEST(Rendezvous, FileMethodConnects) {
   TemporaryFolder folder;
   run_ranks(2, [&](int rank) {
