@@ -255,6 +255,35 @@ TEST(DroppedMessages, ThatArrivedAreNoFailureWhenTheirSenderCloses) {
   });
 }
 
+// More of them than the group has looked at when it is closed.
+TEST(DroppedMessages, ThatHaveArrivedAreNotAbortedByTheirReceiversClose) {
+  constexpr int kCount = 300;
+  for (int round = 0; round < 10; ++round) {
+    std::promise<void> closed;
+    const auto told = closed.get_future().share();
+    run_groups(3, [&](ProcessGroup& group) {
+      if (group.rank() == 2) {
+        std::vector<at::Tensor> tensors;
+        for (int i = 0; i < kCount; ++i) tensors.push_back(torch::zeros({1000}));
+        for (const at::Tensor& tensor : tensors) group.irecv(tensor, 0);
+        group.barrier();
+        group.close();
+        closed.set_value();
+        for (const at::Tensor& tensor : tensors) ASSERT_EQ(tensor[999].item<int>(), 1);
+        return;
+      }
+      for (int i = 0; i < kCount && group.rank() == 0; ++i) group.isend(torch::ones({1000}), 2);
+      group.barrier();
+      ASSERT_EQ(told.wait_for(seconds(60)), std::future_status::ready);
+      // Nothing was aborted there, so between these two nothing has ended.
+      at::Tensor received = torch::zeros({4});
+      if (group.rank() == 0) group.send(torch::full({4}, 7.0), 1, 6);
+      if (group.rank() == 1) group.recv(received, 0, 6);
+      EXPECT_EQ(received[3].item<int>(), group.rank() == 1 ? 7 : 0);
+    });
+  }
+}
+
 TEST(DroppedMessages, ThatDidNotArriveAreAborted) {
   std::promise<void> closed;
   const auto told = closed.get_future().share();

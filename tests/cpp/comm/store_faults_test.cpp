@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -283,6 +284,55 @@ TEST(StoreOpening, LeavesNoListenerBehindWhenItFails) {
   }
   EXPECT_GT(failures, 2);
   expect_at_most(descriptors, before);
+}
+
+// --- calls whose time is over, and children that were forked
+
+TEST_F(StoreFaults, AGetWhoseLimitIsOverHasTheValueThatIsThere) {
+  const Store store = connect(kSoon);
+  store->set("key", std::string("value"));
+  const StoreLimit over(Clock::now() - std::chrono::seconds(1));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(store->get_to_str("key"), "value");
+    EXPECT_EQ(store->multiGet({"key"}).size(), 1u);
+  }
+  const Clock::time_point begun = Clock::now();
+  EXPECT_EQ(error_on([&] { store->get("no such key"); }).code(), ErrorCode::kTimeout);
+  EXPECT_LT(Clock::now() - begun, kSoon);
+}
+
+// The watch's thread may have its lock just then, and is not in the child.
+TEST_F(StoreFaults, AForkedChildThatDropsItsStoreEnds) {
+  Store store = connect(kSoon);
+  std::atomic<bool> enough = false;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 2; ++i) {
+    callers.emplace_back([&] {
+      while (!enough) store->add("counter", 1);
+    });
+  }
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      store.reset();
+      _exit(0);
+    }
+    ASSERT_GT(child, 0);
+    const auto deadline = Clock::now() + kSoon;
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 && Clock::now() < deadline) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    if (ended == 0) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+    }
+    ASSERT_EQ(ended, child) << "the child hangs, in round " << round;
+    EXPECT_TRUE(WIFEXITED(status));
+  }
+  enough = true;
+  for (auto& caller : callers) caller.join();
 }
 
 // --- rank 0 serves the store, and is stopped
