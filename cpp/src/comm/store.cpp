@@ -1,58 +1,21 @@
 #include "tandem/store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include <cerrno>
-#include <cstring>
-
+#include "comm/deadline_file_store.h"
 #include "comm/deadline_store.h"
 #include "comm/interruptible_store.h"
 #include "tandem/error.h"
 
 namespace tandem {
-namespace {
-
-// A file store is a row of texts, each after its length as a u32. Of a file of another kind LibTorch would wait for ever
-// for the end of what looks like one.
-bool is_file_store(int fd) {
-  if (::flock(fd, LOCK_SH) != 0) return false;  // let go of when the descriptor is closed
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  off_t at = 0;
-  while (at < status.st_size) {
-    std::uint32_t length = 0;
-    if (::pread(fd, &length, sizeof length, at) != static_cast<ssize_t>(sizeof length)) return false;
-    at += static_cast<off_t>(sizeof length) + length;
-  }
-  return at == status.st_size;
-}
-
-}  // namespace
-
 Store tcp_store(const std::string& host, std::uint16_t port, const TCPStoreOptions& options) {
   return open_tcp_store(host, port, options, /*served_by=*/"");
 }
 
 Store file_store(const std::string& path, int world_size) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    throw Error(ErrorCode::kIo, "cannot open '" + path + "' for a file store: " + std::strerror(errno) +
-                                    "; name a file in a folder that every rank can write to");
-  }
-  const bool usable = is_file_store(fd);
-  ::close(fd);
-  if (!usable) {
-    throw Error(ErrorCode::kDataLoss,
-                "'" + path + "' holds something other than a file store; name a file that is not there yet");
-  }
-  return c10::make_intrusive<c10d::FileStore>(path, world_size);
+  return c10::make_intrusive<DeadlineFileStore>(path, world_size, c10d::Store::kDefaultTimeout);
 }
 
 Store hash_store() {

@@ -1,7 +1,9 @@
 // A store whose server stands still or dies: every call ends, says what it waited for, and leaves nothing behind.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -335,6 +337,57 @@ TEST_F(StoreFaults, AForkedChildThatDropsItsStoreEnds) {
   for (auto& caller : callers) caller.join();
 }
 
+// --- a file store, whose lock a stopped process holds
+
+TEST(FileStoreFaults, EachCallEndsWhileAStoppedProcessHoldsTheLock) {
+  const std::string path = ::testing::TempDir() + "locked-" + std::to_string(getpid());
+  Store store = file_store(path, 1);
+  store->set("key", std::string("value"));
+  store->setTimeout(kShort);
+  const Job job;
+  const auto holder = job.start("lock", 0, 1, {{"TEST_FILE", path}});
+  ASSERT_EQ(holder->line(), "locked");
+  holder->stop();
+  const std::vector<std::function<void()>> calls = {
+      [&] { store->get("key"); },
+      [&] { store->set("key", std::string("other")); },
+      [&] { store->add("counter", 1); },
+      [&] { store->check({"key"}); },
+      [&] { store->wait({"key"}); },
+      [&] { store->wait({"key"}, kShort); },
+      [&] { store->deleteKey("key"); },
+      [&] { store->getNumKeys(); },
+      [&] { store->compareSet("key", std::string("a"), std::string("b")); },
+      [&] {
+        const StoreLimit limit(Clock::now() + kShort);
+        file_store(path, 1);
+      }};
+  const Clock::time_point begun = Clock::now();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Error error = error_on(calls[i]);
+    EXPECT_EQ(error.code(), ErrorCode::kTimeout) << i;
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(path), HasSubstr("another process holds the file's lock"))) << i;
+  }
+  EXPECT_LT(Clock::now() - begun, kSoon);
+  store->setTimeout(std::chrono::minutes(10));
+  const auto interrupt = std::make_shared<StoreInterrupt>();
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    interrupt->interrupt();
+  });
+  {
+    const StoreLimit limit(interrupt);
+    EXPECT_EQ(error_on([&] { store->add("counter", 1); }).code(), ErrorCode::kAborted);
+  }
+  other.join();
+  holder->signal(SIGKILL);
+  holder->wait();
+  EXPECT_EQ(store->get_to_str("key"), "value");
+  EXPECT_EQ(store->add("counter", 1), 1);
+  store.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 // --- rank 0 serves the store, and is stopped
 
 class StoppedRankZero : public ::testing::TestWithParam<std::string> {
@@ -407,6 +460,12 @@ int serve() {
   for (;;) ::pause();
 }
 
+int hold_lock() {
+  const int fd = ::open(std::getenv("TEST_FILE"), O_RDWR | O_CLOEXEC);
+  say(::flock(fd, LOCK_EX) == 0 ? "locked" : "no lock");
+  for (;;) ::pause();
+}
+
 // Where few may wait to be let in.
 int serve_few() {
   const net::Listener listener = net::listen_on("127.0.0.1", 0);
@@ -457,6 +516,7 @@ int run_rank(const std::string& role) {
 int main(int argc, char** argv) {
   if (argc > 2 && std::string(argv[1]) == "--role") {
     const std::string role = argv[2];
+    if (role == "lock") return tandem::testing::hold_lock();
     if (role == "serve_few") return tandem::testing::serve_few();
     return role == "serve" ? tandem::testing::serve() : tandem::testing::run_rank(role);
   }

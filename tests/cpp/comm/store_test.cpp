@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -89,6 +90,33 @@ TEST(Stores, File) {
   const Error error = error_of([&] { file_store(folder.file("no/such/folder")); });
   EXPECT_EQ(error.code(), ErrorCode::kIo);
   EXPECT_THAT(error.what(), HasSubstr("no/such/folder"));
+}
+
+// Python's ranks have LibTorch's.
+TEST(Stores, FilesAreSharedWithLibTorchs) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("store");
+  {
+    const Store ours = file_store(path, 2);
+    const Store theirs = c10::make_intrusive<c10d::FileStore>(path, 2);
+    ours->set("key", std::string("of ours"));
+    EXPECT_EQ(theirs->get_to_str("key"), "of ours");
+    theirs->set("key", std::string("of theirs"));
+    EXPECT_EQ(ours->get_to_str("key"), "of theirs");
+    for (int i = 1; i < 6; ++i) EXPECT_EQ((i % 2 ? ours : theirs)->add("counter", 2), 2 * i);
+    EXPECT_EQ(ours->compareSet("key", std::string("of theirs"), std::string("new")), "new");
+    EXPECT_EQ(theirs->compareSet("key", std::string("old"), std::string("newer")), "new");
+    EXPECT_EQ(ours->getNumKeys(), theirs->getNumKeys());
+    EXPECT_TRUE(theirs->deleteKey("key"));
+    EXPECT_FALSE(ours->check({"key"}));
+    theirs->set("key", std::string(""));
+    EXPECT_TRUE(ours->deleteKey("key"));
+    EXPECT_FALSE(ours->deleteKey("key"));
+    EXPECT_FALSE(theirs->check({"key"}));
+    EXPECT_EQ(ours->listKeys(), std::vector<std::string>{"counter"});
+    EXPECT_EQ(ours->clone()->add("counter", 0), 10);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path)) << "the last of two users takes the file with it";
 }
 
 TEST(Stores, TcpServerAndClient) {
