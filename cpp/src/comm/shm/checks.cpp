@@ -43,4 +43,23 @@ const at::Tensor& only(CallName call, const std::vector<at::Tensor>& tensors) {
   return tensors.front();
 }
 
+void check_root(CollectiveKind collective, std::int64_t root, int size) {
+  if (root >= 0 && root < size) return;
+  refuse(collective, "root " + std::to_string(root) + " is no rank of a group of " + std::to_string(size));
+}
+
+void check_list(CollectiveKind collective, const std::vector<at::Tensor>& tensors, const at::Tensor& like, int size,
+                const char* which, bool even) {
+  if (tensors.size() != static_cast<std::size_t>(size)) {
+    refuse(collective, "got " + std::to_string(tensors.size()) + " " + which + "s for a group of " +
+                           std::to_string(size) + "; give one a rank");
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    check_contiguous(collective, tensors[i]);
+    if (tensors[i].scalar_type() == like.scalar_type() && (!even || tensors[i].numel() == like.numel())) continue;
+    refuse(collective, std::string(which) + " " + std::to_string(i) + " is " + describe(tensors[i]) +
+                           ", which does not fit " + describe(like));
+  }
+}
+
 }  // namespace tandem::shm

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,9 @@ void check_place(CallName call, const at::Tensor& tensor);
 void check_dense(CallName call, const at::Tensor& tensor);
 void check_contiguous(CallName call, const at::Tensor& tensor);
 const at::Tensor& only(CallName call, const std::vector<at::Tensor>& tensors);
+void check_root(CollectiveKind collective, std::int64_t root, int size);
+// That there is a tensor for each rank, and each is like `like`; `even`: in shape too.
+void check_list(CollectiveKind collective, const std::vector<at::Tensor>& tensors, const at::Tensor& like, int size,
+                const char* which, bool even);
 
 }  // namespace tandem::shm

@@ -6,162 +6,33 @@
 #include "comm/shm/message_work.h"
 #include "comm/shm/one_host.h"
 #include "comm/shm/spin.h"
+#include "comm/shm/tensor_calls.h"
 #include "tandem/process_group.h"
 
 namespace tandem {
-namespace {
 
 using c10d::OpType;
 using shm::check_contiguous;
 using shm::check_dense;
+using shm::check_list;
 using shm::check_place;
+using shm::check_root;
 using shm::CollectiveKind;
-using shm::Element;
+using shm::element_of;
+using shm::equal_parts;
 using shm::Kernel;
+using shm::kernel_for;
 using shm::Label;
+using shm::label_of;
 using shm::only;
-using shm::Operation;
 using shm::Performer;
+using shm::piece_of;
 using shm::Pieces;
+using shm::pieces_of;
 using shm::refuse;
+using shm::split_parts;
 using Deadline = Performer::Deadline;
 using Tensors = std::vector<at::Tensor>;
-
-Element element_of(at::ScalarType dtype) {
-  switch (dtype) {
-    case at::kByte:
-      return Element::kU8;
-    case at::kChar:
-      return Element::kI8;
-    case at::kShort:
-      return Element::kI16;
-    case at::kInt:
-      return Element::kI32;
-    case at::kLong:
-      return Element::kI64;
-    case at::kUInt16:
-      return Element::kU16;
-    case at::kUInt32:
-      return Element::kU32;
-    case at::kUInt64:
-      return Element::kU64;
-    case at::kHalf:
-    case at::kComplexHalf:
-      return Element::kF16;
-    case at::kBFloat16:
-      return Element::kBF16;
-    case at::kFloat:
-    case at::kComplexFloat:
-      return Element::kF32;
-    case at::kDouble:
-    case at::kComplexDouble:
-      return Element::kF64;
-    case at::kBool:
-      return Element::kBool;
-    default:
-      return Element::kBytes;
-  }
-}
-
-Operation operation_of(const c10d::ReduceOp& op) {
-  switch (op) {
-    case c10d::ReduceOp::SUM:
-      return Operation::kSum;
-    case c10d::ReduceOp::AVG:
-      return Operation::kAverage;
-    case c10d::ReduceOp::PRODUCT:
-      return Operation::kProduct;
-    case c10d::ReduceOp::MIN:
-      return Operation::kMin;
-    case c10d::ReduceOp::MAX:
-      return Operation::kMax;
-    case c10d::ReduceOp::BAND:
-      return Operation::kBitAnd;
-    case c10d::ReduceOp::BOR:
-      return Operation::kBitOr;
-    case c10d::ReduceOp::BXOR:
-      return Operation::kBitXor;
-    case c10d::ReduceOp::PREMUL_SUM:
-      return Operation::kScaledSum;
-    default:
-      return Operation::kNone;
-  }
-}
-
-double factor_of(const c10d::ReduceOp& op) {
-  if (op != c10d::ReduceOp::PREMUL_SUM) return 1;
-  const auto* given = dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
-  if (!given) throw Error(ErrorCode::kInvalidArgument, "PREMUL_SUM has no factor; give its supplement one");
-  return given->tensor_factor.defined() ? given->tensor_factor.item<double>() : given->double_factor;
-}
-
-// Sets what the label says of a reduction, and finds who computes it.
-Kernel kernel_for(Label* label, const at::Tensor& tensor, const c10d::ReduceOp& op) {
-  label->element = element_of(tensor.scalar_type());
-  label->operation = operation_of(op);
-  label->factor = factor_of(op);
-  const bool sums = label->operation == Operation::kSum || label->operation == Operation::kAverage ||
-                    label->operation == Operation::kScaledSum;
-  const Kernel kernel = shm::find_kernel(label->element, label->operation);
-  if (!kernel || (tensor.is_complex() && !sums)) {
-    refuse(label->collective, describe(tensor) + " has no " + shm::name_of(label->operation) +
-                                  " in backend shm; convert it to a dtype that has, such as float32 or int64");
-  }
-  return kernel;
-}
-
-Pieces piece_of(const at::Tensor& tensor) {
-  return {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()};
-}
-
-std::vector<Pieces> pieces_of(const Tensors& tensors) {
-  std::vector<Pieces> pieces;
-  for (const at::Tensor& tensor : tensors) pieces.push_back(piece_of(tensor));
-  return pieces;
-}
-
-// Equal parts of one tensor, one for each rank.
-std::vector<Pieces> equal_parts(const at::Tensor& tensor, int count) {
-  std::vector<Pieces> parts;
-  auto* data = static_cast<std::byte*>(tensor.mutable_data_ptr());
-  const std::size_t size = tensor.nbytes() / static_cast<std::size_t>(count);
-  for (int i = 0; i < count; ++i) parts.emplace_back(data + i * size, size);
-  return parts;
-}
-
-// Parts of a tensor along its first dimension, of `splits` rows each, or equal ones when there are none.
-std::vector<Pieces> split_parts(const at::Tensor& tensor, const std::vector<int64_t>& splits, int count,
-                                const char* which) {
-  const auto refuse_splits = [&](const std::string& reason) {
-    refuse(CollectiveKind::kAllToAll, std::string("the ") + which + ", " + describe(tensor) + ", " + reason);
-  };
-  const int64_t rows = tensor.dim() == 0 ? 0 : tensor.size(0);
-  if (splits.empty()) {
-    if (rows % count != 0) refuse_splits("cannot be split evenly for " + std::to_string(count) + " ranks; give splits");
-    return equal_parts(tensor, count);
-  }
-  int64_t sum = 0;
-  bool negative = false;
-  for (const int64_t split : splits) {
-    negative |= split < 0;
-    sum += split;
-  }
-  if (splits.size() != static_cast<std::size_t>(count) || negative || sum != rows) {
-    refuse_splits("does not fit the splits " + c10::str(c10::IntArrayRef(splits)) + ": one a rank, and " +
-                  std::to_string(rows) + " rows in sum");
-  }
-  std::vector<Pieces> parts;
-  auto* data = static_cast<std::byte*>(tensor.mutable_data_ptr());
-  const std::size_t row = rows == 0 ? 0 : tensor.nbytes() / static_cast<std::size_t>(rows);
-  for (const int64_t split : splits) {
-    const std::size_t size = static_cast<std::size_t>(split) * row;
-    parts.emplace_back(data, size);
-    data += size;
-  }
-  return parts;
-}
-
-}  // namespace
 
 // What a collective is made of.
 struct ShmBackend::Call {
@@ -192,34 +63,6 @@ std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const Pe
   return std::make_shared<shm::Messenger>(std::make_unique<shm::Mailbox>(peers->who.whereabouts(), state.rank(), peers),
                                           board.message_bell, shm::spin_time(state.size()),
                                           [queue](const Error& failure) { queue->fail(failure); });
-}
-
-Label label_of(CollectiveKind collective, std::size_t bytes, int64_t root = -1) {
-  Label label;
-  label.collective = collective;
-  label.bytes = bytes;
-  label.root = static_cast<std::int32_t>(root);
-  return label;
-}
-
-void check_root(CollectiveKind collective, int64_t root, int size) {
-  if (root >= 0 && root < size) return;
-  refuse(collective, "root " + std::to_string(root) + " is no rank of a group of " + std::to_string(size));
-}
-
-// That there is a tensor for each rank, and each is like `like`; `even`: in shape too.
-void check_list(CollectiveKind collective, const Tensors& tensors, const at::Tensor& like, int size, const char* which,
-                bool even) {
-  if (tensors.size() != static_cast<std::size_t>(size)) {
-    refuse(collective, "got " + std::to_string(tensors.size()) + " " + which + "s for a group of " +
-                           std::to_string(size) + "; give one a rank");
-  }
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    check_contiguous(collective, tensors[i]);
-    if (tensors[i].scalar_type() == like.scalar_type() && (!even || tensors[i].numel() == like.numel())) continue;
-    refuse(collective, std::string(which) + " " + std::to_string(i) + " is " + describe(tensors[i]) +
-                           ", which does not fit " + describe(like));
-  }
 }
 
 }  // namespace
