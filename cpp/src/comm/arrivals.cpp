@@ -17,7 +17,10 @@ namespace {
 
 // Who belongs here speaks at once; a machine may be busy.
 constexpr std::chrono::seconds kMostSilence{10};
+// So many are held. Others wait in the listener's queue meanwhile: who calls together with hundreds of ranks may not
+// have come to speak yet, so those held are only closed for others once they had time for it.
 constexpr std::size_t kMostSilent = 256;
+constexpr std::chrono::milliseconds kMostSilenceBeforeOthers{1000};
 constexpr std::chrono::milliseconds kWhenFull{100};
 
 std::string no_descriptor(int failure) {
@@ -32,33 +35,33 @@ std::string no_descriptor(int failure) {
 }  // namespace
 
 std::vector<Descriptor> Arrivals::next(std::chrono::milliseconds wait) {
-  std::vector<pollfd> waits = {{full_ ? -1 : listener_, POLLIN, 0}};
+  const bool takes_more = !full_ && silent_.size() < kMostSilent;
+  std::vector<pollfd> waits = {{takes_more ? listener_ : -1, POLLIN, 0}};
   for (const Silent& one : silent_) waits.push_back({one.socket.get(), POLLIN, 0});
-  if (full_) wait = std::min(wait, kWhenFull);
+  if (!takes_more) wait = std::min(wait, kWhenFull);
   if (poll(waits.data(), waits.size(), static_cast<int>(wait.count())) < 0) return {};
   std::vector<Descriptor> found;
   std::deque<Silent> rest;
   const auto now = Clock::now();
+  const Clock::duration most = silent_.size() < kMostSilent ? kMostSilence : kMostSilenceBeforeOthers;
   for (std::size_t i = 0; i < silent_.size(); ++i) {
     if (waits[i + 1].revents != 0) {
       found.push_back(std::move(silent_[i].socket));
-    } else if (now - silent_[i].since < kMostSilence) {
+    } else if (now - silent_[i].since < most) {
       rest.push_back(std::move(silent_[i]));
     }
   }
   silent_ = std::move(rest);
   if (full_ && found.empty() && !silent_.empty()) silent_.pop_front();
-  if (full_ || waits[0].revents != 0) accept_all();
+  if (!takes_more || waits[0].revents != 0) accept_all();
   return found;
 }
 
 void Arrivals::accept_all() {
   full_ = false;
-  // However many knock, the caller has a deadline to look at.
-  for (std::size_t count = 0; count < kMostSilent && !full_; ++count) {
+  while (silent_.size() < kMostSilent && !full_) {
     Descriptor socket(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.get() >= 0) {
-      if (silent_.size() == kMostSilent) silent_.pop_front();
       silent_.push_back({std::move(socket), Clock::now()});
       continue;
     }

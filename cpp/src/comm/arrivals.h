@@ -10,7 +10,7 @@
 namespace tandem::net {
 
 // Of one listener, TCP or local. Those that stay silent hold nobody up: they are read when they say something, and
-// closed when they have not for a while, or when there are many. For one thread.
+// closed when they have not for a while, which is shorter when there are many. For one thread.
 class Arrivals {
  public:
   // `listener` does not block, and is the caller's.

@@ -1,4 +1,5 @@
 // Ranks that connect to each other while strangers knock, and where descriptors run out.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <future>
 #include <thread>
 
+#include "comm/arrivals.h"
 #include "comm/hosts/lines.h"
 #include "comm/shm/peers.h"
 
@@ -125,6 +127,40 @@ TEST(Lines, StrangersThatTookAllDescriptorsAreSentAway) {
   const NoDescriptorLeft none;
   spare.clear();
   EXPECT_GE(pair.connect(0, seconds(100))[1].get(), 0);
+}
+
+// As many ranks as that connect before the first of them comes to speak.
+TEST(Arrivals, KeepHundredsThatHaveJustCome) {
+  const net::Listener listener = net::listen_on("127.0.0.1", 0);
+  const Descriptor owner(listener.fd);
+  fcntl(listener.fd, F_SETFL, O_NONBLOCK);
+  constexpr std::size_t kCallers = 400;
+  std::vector<Descriptor> callers;
+  for (std::size_t i = 0; i < kCallers; ++i) callers.push_back(knock(listener.endpoint.port));
+  net::Arrivals arrivals(listener.fd);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(arrivals.next(milliseconds(0)).empty());
+  for (const Descriptor& caller : callers) ASSERT_EQ(send(caller.get(), "x", 1, MSG_NOSIGNAL), 1);
+  std::size_t heard = 0;
+  const auto deadline = Clock::now() + seconds(60);
+  while (heard < kCallers && Clock::now() < deadline) {
+    for (const Descriptor& arrived : arrivals.next(milliseconds(50))) {
+      char byte = 0;
+      heard += recv(arrived.get(), &byte, 1, 0) == 1;
+    }
+  }
+  EXPECT_EQ(heard, kCallers);
+}
+
+// As many as that stay silent; who belongs here comes last.
+TEST(Arrivals, MakeRoomWhereHundredsStaySilent) {
+  Pair pair;
+  std::vector<Descriptor> strangers;
+  for (int i = 0; i < 700; ++i) strangers.push_back(knock(pair.port()));
+  const auto begun = Clock::now();
+  auto first = std::async(std::launch::async, [&] { return pair.connect(0, seconds(100)); });
+  EXPECT_GE(pair.connect(1, seconds(100))[0].get(), 0);
+  EXPECT_GE(first.get()[1].get(), 0);
+  EXPECT_LT(Clock::now() - begun, seconds(50));
 }
 
 TEST(Peers, SilentStrangersHoldNobodyUp) {
