@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "comm/collective_check.h"
-#include "comm/gathering.h"
+#include "comm/gloo_connect.h"
 #include "comm/gloo_messages.h"
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
@@ -21,29 +20,34 @@ namespace {
 
 using BackendType = c10d::ProcessGroup::BackendType;
 
-// Of the ranks that are connected to all others, the number.
+// Of the ranks that are connected to all others, the number; and whether that is all of them.
 constexpr const char* kConnectedKey = "connected";
+constexpr const char* kAllConnectedKey = "all_connected";
 // A rank that others have connected to has only those left that are connecting as well.
 constexpr std::chrono::seconds kUntilConnected{2};
 
 // Null when the ranks are on several hosts, and the backend may be another and had better be.
-c10::intrusive_ptr<ShmBackend> connect_shm(const ProcessGroupOptions& options, const Meeting& meeting,
-                                           const std::shared_ptr<GroupState>& state, bool only_shm, Store* store) {
-  const Cancellation cancellation;
-  const shm::Door door(meeting.world_size);
-  Member self = introduce(options, meeting);
-  self.door = door.name();
-  const Roster roster = assemble(meeting, options.name, self, options.timeout, cancellation.cancelled);
+c10::intrusive_ptr<ShmBackend> connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state,
+                                           bool only_shm, const std::atomic<bool>& cancelled) {
+  const shm::LocalListener listener(bootstrap.size());
+  RankInfo self = bootstrap.self();
+  self.local_listener = listener.name();
+  // With ranks on other hosts it takes more.
+  bootstrap.require_descriptors(shm::descriptors_of_shm(static_cast<std::size_t>(bootstrap.size() - 1)));
+  const std::vector<RankInfo> ranks = bootstrap.exchange(self);
   std::vector<std::string> identities;
-  for (const Member& member : roster.members) identities.push_back(member.host_identity);
-  const hosts::HostMap map(identities, meeting.rank);
-  *store = prefix_store("shm", roster.store);
-  const shm::Arrival arrival{options, roster, door, cancellation.cancelled};
-  if (map.hosts() == 1) return shm::connect(arrival, state);
+  for (const RankInfo& info : ranks) identities.push_back(info.host_identity);
+  const hosts::HostMap map(identities, bootstrap.rank());
+  const shm::Connecting connecting{bootstrap, ranks, listener, cancelled};
+  if (map.hosts() == 1) return shm::connect(connecting, state);
   if (!only_shm && !map.has_neighbours()) return {};
-  Meeting again = meeting;
-  again.store = roster.store;
-  return hosts::connect(arrival, map, gather(options, again, cancellation.cancelled), state, store);
+  return hosts::connect(connecting, map, state);
+}
+
+c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state) {
+  std::vector<RankInfo> ranks;
+  const GlooDevices devices = exchange_gloo_listeners(bootstrap, &ranks);
+  return connect_gloo(bootstrap, devices, ranks, state);
 }
 
 std::vector<DeviceKind> devices_of(BackendKind kind) {
@@ -55,65 +59,74 @@ std::vector<DeviceKind> devices_of(BackendKind kind) {
 }  // namespace
 
 std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessGroupOptions& options,
-                                       const Meeting& meeting) {
+                                       const Rendezvous& rendezvous) {
   auto channel = std::make_shared<Channel>();
   channel->kind = entry.kind;
-  channel->state = std::make_shared<GroupState>(options.name, meeting.rank, meeting.world_size, options.timeout);
-  channel->store = meeting.store;
+  channel->state = std::make_shared<GroupState>(options.name, rendezvous.rank, rendezvous.world_size, options.timeout);
+  channel->store = rendezvous.store;
   channel->type = BackendType::CUSTOM;
   BackendTraits traits;
   c10::intrusive_ptr<c10d::Backend> backend;
-  if (entry.kind == BackendKind::kShm || entry.kind == BackendKind::kAuto) {
-    backend = connect_shm(options, meeting, channel->state, entry.kind == BackendKind::kShm, &channel->store);
-    channel->kind = backend ? BackendKind::kShm : BackendKind::kGloo;
-  }
-  switch (channel->kind) {
-    case BackendKind::kShm:
-    case BackendKind::kAuto:
-      traits.takes_lists = traits.runs_when_waited = true;
-      traits.waits_for_messages = dynamic_cast<const hosts::HostsBackend*>(backend.get()) != nullptr;
-      break;
-    case BackendKind::kGloo: {
-      const Cancellation cancellation;
-      const Gathered gathered = gather(options, meeting, cancellation.cancelled);
-      channel->store = prefix_store("gloo", gathered.roster.store);
-      backend = connect_gloo(gathered, options, channel->state, channel->store);
-      static_cast<GlooBackend&>(*backend).join(channel->state);
-      channel->type = BackendType::GLOO;
-      traits.averages = traits.reduces_scattered = false;
-      traits.waits_for_messages = traits.in_turns = true;
-      break;
+  if (entry.kind == BackendKind::kNone) {
+    backend = c10::make_intrusive<NoneBackend>(rendezvous.rank, rendezvous.world_size);
+  } else {
+    const Cancellation cancellation;
+    GroupBootstrap bootstrap(options, rendezvous);
+    channel->store = bootstrap.store();
+    try {
+      backend = channel->connect(bootstrap, cancellation.cancelled, &traits);
+    } catch (const Error& error) {
+      bootstrap.refuse(error);
+      throw;
     }
-    case BackendKind::kNccl: {
-      const Member self = introduce(options, meeting);
-      Cancellation cancellation;
-      const Roster roster = assemble(meeting, options.name, self, options.timeout, cancellation.cancelled);
-      channel->store = prefix_store("nccl", roster.store);
-      backend = make_nccl_backend(channel->own_store("backend"), meeting.rank, meeting.world_size, options.timeout,
-                                  options.device);
-      channel->type = BackendType::NCCL;
-      NcclGroups::instance().add(channel->state, backend);
-      traits.completes = false;
-      break;
-    }
-    case BackendKind::kNone:
-      backend = c10::make_intrusive<NoneBackend>(meeting.rank, meeting.world_size);
-      break;
+    bootstrap.finish();
   }
   channel->devices = entry.devices.empty() ? devices_of(channel->kind) : entry.devices;
   std::shared_ptr<CollectiveCheck> check;
   if (CollectiveCheck::is_wanted() && channel->kind != BackendKind::kNone) {
-    check = std::make_shared<CollectiveCheck>(channel->state, channel->own_store("check"), options.timeout);
+    check = std::make_shared<CollectiveCheck>(channel->state, channel->store.under("check"), options.timeout);
   }
   channel->backend = c10::make_intrusive<GroupBackend>(channel->state, backend, traits, std::move(check));
-  if (channel->state->has_connections() && channel->store->add(kConnectedKey, 1) == meeting.world_size) {
-    channel->state->set_complete();
-  }
+  if (channel->state->has_connections()) channel->tell_connected();
   return channel;
 }
 
+c10::intrusive_ptr<c10d::Backend> Channel::connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled,
+                                                   BackendTraits* traits) {
+  c10::intrusive_ptr<c10d::Backend> backend;
+  if (kind == BackendKind::kShm || kind == BackendKind::kAuto) {
+    backend = connect_shm(bootstrap, state, kind == BackendKind::kShm, cancelled);
+    kind = backend ? BackendKind::kShm : BackendKind::kGloo;
+  }
+  switch (kind) {
+    case BackendKind::kShm:
+      traits->takes_lists = traits->runs_when_waited = true;
+      traits->waits_for_messages = dynamic_cast<const hosts::HostsBackend*>(backend.get()) != nullptr;
+      break;
+    case BackendKind::kGloo:
+      backend = connect_gloo(bootstrap, state);
+      static_cast<GlooBackend&>(*backend).join(state);
+      type = BackendType::GLOO;
+      traits->averages = traits->reduces_scattered = false;
+      traits->waits_for_messages = traits->in_turns = true;
+      break;
+    case BackendKind::kNccl:
+      bootstrap.exchange(bootstrap.self());
+      backend = make_nccl_backend(own_store("backend"), bootstrap.rank(), bootstrap.size(), bootstrap.options().timeout,
+                                  bootstrap.options().device);
+      type = BackendType::NCCL;
+      NcclGroups::instance().add(state, backend);
+      traits->completes = false;
+      break;
+    case BackendKind::kAuto:
+    case BackendKind::kNone:
+      throw Error(ErrorCode::kInternal, "this backend is not connected");
+  }
+  return backend;
+}
+
 Store Channel::own_store(const std::string& prefix) const {
-  return prefix_store(prefix, c10::make_intrusive<InterruptibleStore>(store, state->store_calls()));
+  return prefix_store(prefix, c10::make_intrusive<InterruptibleStore>(store.store(), state->store_calls()));
 }
 
 bool Channel::serves(c10::DeviceType device) const {
@@ -133,14 +146,18 @@ void Channel::end(const std::string& reason) {
   state->close_connections();
 }
 
+void Channel::tell_connected() const {
+  if (store.store()->add(kConnectedKey, 1) < state->size()) return;
+  state->set_complete();
+  store.store()->set(kAllConnectedKey, "");
+}
+
 void Channel::await_connected() const {
   if (state->is_complete()) return;
   const auto deadline = std::chrono::steady_clock::now() + kUntilConnected;
   try {
     const StoreLimit limit(deadline);
-    while (store->add(kConnectedKey, 0) < state->size() && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    store.waiter().wait(kAllConnectedKey, deadline);
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody is on the way any more.
   }

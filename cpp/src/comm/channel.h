@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "comm/backend_map.h"
+#include "comm/bootstrap/group_bootstrap.h"
 #include "comm/group_backend.h"
 #include "comm/group_state.h"
-#include "comm/rendezvous.h"
 #include "comm/store_limit.h"
 #include "tandem/process_group.h"
 #include "tandem/runtime.h"
@@ -37,17 +37,24 @@ struct Channel {
   BackendKind kind = BackendKind::kGloo;  // never kAuto
   std::vector<DeviceKind> devices;
   std::shared_ptr<GroupState> state;
-  Store store;  // of this channel alone, where there are other ranks; sub-groups, which outlive it, meet there, too
+  WaitableStore
+      store;  // of this channel alone, where there are other ranks; sub-groups, which outlive it, meet there, too
   c10::intrusive_ptr<GroupBackend> backend;
   c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
 
   // Meets the other ranks, whose options name the same backends, and connects to them. Blocks.
   static std::shared_ptr<Channel> open(const BackendEntry& entry, const ProcessGroupOptions& options,
-                                       const Meeting& meeting);
+                                       const Rendezvous& rendezvous);
+
+  // By open(): what `kind` names, which may become another.
+  c10::intrusive_ptr<c10d::Backend> connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled,
+                                            BackendTraits* traits);
 
   // Keys of its store under "prefix/", in calls that end with the group.
   Store own_store(const std::string& prefix) const;
 
+  // That this rank is connected to all others.
+  void tell_connected() const;
   // Waits, not for long, until all ranks have connected to each other: those that have not would take the end of this
   // rank's connections for a failure to connect.
   void await_connected() const;

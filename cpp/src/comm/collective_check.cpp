@@ -5,6 +5,7 @@
 #include <map>
 
 #include "comm/environment.h"
+#include "comm/store_exchange.h"
 
 namespace tandem {
 
@@ -14,16 +15,15 @@ bool CollectiveCheck::is_wanted() {
   return level == "DETAIL";
 }
 
-CollectiveCheck::CollectiveCheck(std::shared_ptr<GroupState> state, const Store& store,
+CollectiveCheck::CollectiveCheck(std::shared_ptr<GroupState> state, WaitableStore store,
                                  std::chrono::milliseconds timeout)
-    : state_(std::move(state)),
-      timeout_(timeout),
-      notes_(store, state_->rank(), state_->size()) {}
+    : state_(std::move(state)), timeout_(timeout), bootstrap_(std::move(store), state_->rank(), state_->size()) {}
 
 void CollectiveCheck::check(const Collective& collective, const std::string& call) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string mine = "#" + std::to_string(collective.sequence) + " " + call;
-  const auto calls = notes_.exchange(mine, timeout_, state_->watch_peers(collective.name));
+  const auto calls = exchange_through_store(bootstrap_, mine, timeout_, state_->store_calls(),
+                                            state_->watch_peers(collective.name));
   if (std::all_of(calls.begin(), calls.end(), [&](const auto& other) { return other == mine; })) return;
   std::map<std::string, std::string> ranks_by_call;
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {

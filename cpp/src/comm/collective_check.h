@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "comm/bootstrap/bootstrap.h"
 #include "comm/group_state.h"
-#include "comm/notes.h"
 
 namespace tandem {
 
@@ -18,7 +18,7 @@ class CollectiveCheck {
   // Whether the environment asks for it.
   static bool is_wanted();
 
-  CollectiveCheck(std::shared_ptr<GroupState> state, const Store& store, std::chrono::milliseconds timeout);
+  CollectiveCheck(std::shared_ptr<GroupState> state, WaitableStore store, std::chrono::milliseconds timeout);
 
   // Waits until all ranks call the same: `call` is what they must agree on. Errors: kInvalidArgument naming what each
   // calls, on every rank; kTimeout naming the ranks that are missing.
@@ -28,7 +28,7 @@ class CollectiveCheck {
   const std::shared_ptr<GroupState> state_;
   const std::chrono::milliseconds timeout_;
   std::mutex mutex_;
-  Notes notes_;
+  Bootstrap bootstrap_;
 };
 
 }  // namespace tandem

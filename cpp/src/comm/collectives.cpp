@@ -3,6 +3,7 @@
 #include <c10/util/StringUtil.h>
 
 #include "comm/process_group_parts.h"
+#include "comm/store_exchange.h"
 #include "comm/tensors.h"
 
 namespace tandem {
@@ -360,7 +361,9 @@ void ProcessGroup::monitored_barrier(std::chrono::milliseconds timeout) {
   if (timeout.count() <= 0) timeout = parts_->options.timeout;
   std::lock_guard<std::mutex> lock(parts_->barrier_mutex);
   try {
-    parts_->barrier_notes->exchange("", timeout, parts_->main().state->watch_peers("monitored_barrier"));
+    GroupState& state = *parts_->main().state;
+    exchange_through_store(*parts_->barrier, "", timeout, state.store_calls(),
+                           state.watch_peers("monitored_barrier"));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kAborted) throw;
     throw Error(error.code(), "monitored_barrier on group '" + name() + "' (rank " + std::to_string(rank()) + " of " +

@@ -49,29 +49,29 @@ std::shared_ptr<ProcessGroup> ProcessGroup::create(const ProcessGroupOptions& op
   }
   for (const BackendEntry& entry : entries) require_devices(entry, options);
 
-  Meeting meeting;
-  meeting.rank = options.rank;
-  meeting.world_size = options.world_size;
+  Rendezvous rendezvous;
+  rendezvous.rank = options.rank;
+  rendezvous.world_size = options.world_size;
   if (entries.front().kind == BackendKind::kNone) {
-    read_rank_and_size(&meeting.rank, &meeting.world_size);
-    meeting.store = hash_store();
+    read_rank_and_size(&rendezvous.rank, &rendezvous.world_size);
+    rendezvous.store = WaitableStore(hash_store());
   } else if (store) {
-    read_rank_and_size(&meeting.rank, &meeting.world_size);
-    meeting.store = store;
-    meeting.place = "the given store";
+    read_rank_and_size(&rendezvous.rank, &rendezvous.world_size);
+    rendezvous.store = WaitableStore(store);
+    rendezvous.place = "the given store";
   } else {
     Cancellation cancellation;
-    meeting =
-        open_meeting(options.init_method, options.rank, options.world_size, options.timeout, cancellation.cancelled);
+    rendezvous =
+        open_rendezvous(options.init_method, options.rank, options.world_size, options.timeout, cancellation.cancelled);
   }
-  std::vector<int> ranks(meeting.world_size);
+  std::vector<int> ranks(rendezvous.world_size);
   std::iota(ranks.begin(), ranks.end(), 0);
-  auto group = GroupMaker::make(options, meeting, std::move(ranks));
+  auto group = GroupMaker::make(options, rendezvous, std::move(ranks));
   group->parts_->trace->begin(*group);
   return group;
 }
 
-std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Meeting& meeting,
+std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& options, const Rendezvous& rendezvous,
                                                std::vector<int> global_ranks) {
   auto parts = std::make_unique<ProcessGroup::Parts>();
   parts->options = options;
@@ -79,23 +79,23 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   if (options.device.is_cuda() && !options.device.has_index()) {
     parts->options.device = c10::impl::VirtualGuardImpl(c10::kCUDA).getDevice();
   }
-  parts->meeting = meeting;
+  parts->rendezvous = rendezvous;
   parts->global_ranks = std::move(global_ranks);
   auto entries = parse_backends(options.backend, options.device.is_cuda());
-  Meeting place = meeting;
+  Rendezvous place = rendezvous;
   for (BackendEntry& entry : entries) {
     parts->channels.push_back(Channel::open(entry, parts->options, place));
     const Channel& channel = *parts->channels.back();
     entry.kind = channel.kind;
-    // The next one's ranks have met already; they meet in a place of their own.
-    place.store = prefix_store("next", channel.store);
-    place.hosts_store = false;
+    place.store = channel.store.under("next");
+    place.is_for_one_group = true;
   }
   parts->backend_name = name_of(entries);
   link(parts->channels);
   const Channel& main = parts->main();
-  parts->barrier_notes = std::make_unique<Notes>(main.own_store("barrier"), meeting.rank, meeting.world_size);
-  parts->native = c10::make_intrusive<c10d::ProcessGroup>(main.own_store("group"), meeting.rank, meeting.world_size);
+  parts->barrier = std::make_unique<Bootstrap>(main.store.under("barrier"), rendezvous.rank, rendezvous.world_size);
+  parts->native =
+      c10::make_intrusive<c10d::ProcessGroup>(main.own_store("group"), rendezvous.rank, rendezvous.world_size);
   parts->native->setDefaultBackend(main.type);
   if (parts->options.device.is_cuda()) parts->native->setBoundDeviceId(parts->options.device);
   for (const auto& channel : parts->channels) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/bootstrap/bootstrap.h"
+#include "comm/bootstrap/rendezvous.h"
 #include "comm/channel.h"
 #include "comm/environment_trace.h"
-#include "comm/notes.h"
-#include "comm/rendezvous.h"
 #include "tandem/process_group.h"
 #include "tandem/runtime.h"
 
@@ -19,11 +19,11 @@ namespace tandem {
 struct ProcessGroup::Parts {
   std::string backend_name;     // what "auto" has become
   ProcessGroupOptions options;  // as given
-  Meeting meeting;              // where sub-groups meet, too
+  Rendezvous rendezvous;        // where sub-groups meet, too
   std::vector<int> global_ranks;
   std::atomic<std::uint64_t> subgroups{0};  // how many were asked for
   std::mutex barrier_mutex;
-  std::unique_ptr<Notes> barrier_notes;
+  std::unique_ptr<Bootstrap> barrier;              // monitored_barrier()
   std::vector<std::shared_ptr<Channel>> channels;  // no device has two; at least one
   c10::intrusive_ptr<c10d::ProcessGroup> native;
   const std::shared_ptr<EnvironmentTrace> trace = std::make_shared<EnvironmentTrace>();
@@ -33,10 +33,10 @@ struct ProcessGroup::Parts {
   Channel& main() const { return *channels.front(); }
 };
 
-// Makes groups out of a place where their ranks meet.
+// Makes groups of ranks that have a rendezvous.
 class GroupMaker {
  public:
-  static std::shared_ptr<ProcessGroup> make(const ProcessGroupOptions& options, const Meeting& meeting,
+  static std::shared_ptr<ProcessGroup> make(const ProcessGroupOptions& options, const Rendezvous& rendezvous,
                                             std::vector<int> global_ranks);
 };
 

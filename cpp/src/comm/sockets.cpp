@@ -337,6 +337,24 @@ int close_connections(const std::vector<Endpoint>& local, const std::vector<Endp
   return shut_down_connections(local, remote, SHUT_WR);
 }
 
+std::size_t accepted_at(std::uint16_t port) {
+  std::size_t count = 0;
+  for_each_descriptor([&](int fd) {
+    const auto local = local_name(fd);
+    count += local && local->port == port && !is_listening(fd);
+  });
+  return count;
+}
+
+DescriptorUse descriptor_use() {
+  DescriptorUse use;
+  for_each_descriptor([&](int) { ++use.open; });
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  use.limit = limit.rlim_cur;
+  return use;
+}
+
 std::vector<Descriptor> connections_to(const Endpoint& remote) {
   std::vector<Descriptor> found;
   for_each_descriptor([&](int fd) {

@@ -83,6 +83,16 @@ int end_connections(const std::vector<Endpoint>& local, const std::vector<Endpoi
 // The same, but only sends nothing more: the other side still gets what was sent before, and then the stream's end.
 int close_connections(const std::vector<Endpoint>& local, const std::vector<Endpoint>& remote);
 
+// How many TCP connections this process has whose own port is `port`: those that its listener there has accepted.
+std::size_t accepted_at(std::uint16_t port);
+
+struct DescriptorUse {
+  std::size_t open = 0;
+  std::size_t limit = 0;  // RLIMIT_NOFILE
+};
+// Of this process.
+DescriptorUse descriptor_use();
+
 // Duplicates of this process's connected TCP sockets whose remote name is `remote`, but for non-blocking ones, such as
 // those with which await_listener() tries.
 std::vector<Descriptor> connections_to(const Endpoint& remote);

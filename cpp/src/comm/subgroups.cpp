@@ -45,15 +45,16 @@ std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<
   ProcessGroupOptions options = parts_->options;
   options.name = (name.empty() ? parts_->options.name + "/" + std::to_string(number) : name) +
                  (groups.size() > 1 ? "." + std::to_string(mine) : "");
-  Meeting meeting = parts_->meeting;
+  Rendezvous rendezvous = parts_->rendezvous;
   // Names may come again, and groups of the same name may have other members.
-  meeting.store = prefix_store("subgroup/" + std::to_string(number), parts_->main().store);
-  meeting.rank = static_cast<int>(std::find(members.begin(), members.end(), rank()) - members.begin());
-  meeting.world_size = static_cast<int>(members.size());
-  meeting.hosts_store = false;  // rank 0 of a sub-group may be anyone
+  rendezvous.store = parts_->main().store.under("subgroup/" + std::to_string(number) + "." + std::to_string(mine));
+  rendezvous.is_for_one_group = true;
+  rendezvous.rank = static_cast<int>(std::find(members.begin(), members.end(), rank()) - members.begin());
+  rendezvous.world_size = static_cast<int>(members.size());
+  rendezvous.serves_store = false;  // rank 0 of a sub-group may be anyone
   std::vector<int> global_ranks;
   for (const int member : members) global_ranks.push_back(parts_->global_ranks[member]);
-  return GroupMaker::make(options, meeting, std::move(global_ranks));
+  return GroupMaker::make(options, rendezvous, std::move(global_ranks));
 }
 
 std::shared_ptr<ProcessGroup> ProcessGroup::new_subgroups(int size, const std::string& name) {

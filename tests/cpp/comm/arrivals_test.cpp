@@ -14,7 +14,7 @@
 
 #include "comm/arrivals.h"
 #include "comm/hosts/lines.h"
-#include "comm/shm/peers.h"
+#include "comm/shm/local_connections.h"
 
 namespace tandem::testing {
 namespace {
@@ -163,9 +163,9 @@ TEST(Arrivals, MakeRoomWhereHundredsStaySilent) {
   EXPECT_LT(Clock::now() - begun, seconds(50));
 }
 
-TEST(Peers, SilentStrangersHoldNobodyUp) {
-  const shm::Door doors[2] = {shm::Door(100), shm::Door(100)};
-  const std::vector<std::string> names = {doors[0].name(), doors[1].name()};
+TEST(LocalConnections, SilentStrangersHoldNobodyUp) {
+  const shm::LocalListener listeners[2] = {shm::LocalListener(100), shm::LocalListener(100)};
+  const std::vector<std::string> names = {listeners[0].name(), listeners[1].name()};
   std::vector<Descriptor> strangers;
   for (int i = 0; i < 60; ++i) {
     strangers.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -178,8 +178,8 @@ TEST(Peers, SilentStrangersHoldNobodyUp) {
   const auto begun = Clock::now();
   const std::atomic<bool> cancelled = false;
   const auto meet = [&](int rank) {
-    const shm::Neighbours who{"pair", 2, {0, 1}, rank};
-    return shm::connect_peers(who, names, doors[rank], shm::Segment::create(1 << 20), Clock::now() + seconds(100),
+    const shm::LocalRanks who{"pair", 2, {0, 1}, rank};
+    return shm::connect_local(who, names, listeners[rank], shm::Segment::create(1 << 20), Clock::now() + seconds(100),
                               cancelled);
   };
   auto first = std::async(std::launch::async, meet, 0);

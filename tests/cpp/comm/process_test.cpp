@@ -1,5 +1,6 @@
 // Ranks as real processes: how they meet through the environment, and what happens when one dies, stops or is late.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <torch/torch.h>
 
 #include <filesystem>
@@ -16,6 +17,7 @@ namespace {
 
 using ::testing::_;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -110,7 +112,17 @@ int end_while_pending() {
   return 0;
 }
 
+// May have few descriptors more than it has.
+int with_few_descriptors() {
+  const auto limit = net::descriptor_use().open + 30;
+  const rlimit few{limit, limit};
+  if (setrlimit(RLIMIT_NOFILE, &few) != 0) return 1;
+  say(std::to_string(limit));
+  return sum();
+}
+
 int run_child(const std::string& role) {
+  if (role == "few descriptors") return with_few_descriptors();
   if (role == "sum") return sum();
   if (role == "wait") return wait_for_peer();
   if (role == "abort") return abort_while_waiting();
@@ -185,6 +197,20 @@ TEST(Processes, AMissingRankIsNamedOnEveryRank) {
   const auto other = job.start("sum", 2, 3);
   for (const auto* rank : {&first, &other}) {
     EXPECT_THAT((*rank)->line(), IsError(ErrorCode::kTimeout, HasSubstr("rank 1 is missing")));
+  }
+}
+
+// All ranks are told, by number, at once: also before the others have come.
+TEST_P(Backends, TooFewDescriptorsAreAnErrorOfEveryRank) {
+  const Job job = this->job({{"TEST_TIMEOUT_MS", "100000"}});
+  const auto first = job.start("sum", 0, 64);
+  const auto other = job.start("few descriptors", 1, 64);
+  const std::string limit = other->line();
+  for (const auto* rank : {&first, &other}) {
+    EXPECT_THAT((*rank)->line(),
+                IsError(ErrorCode::kIo,
+                        AllOf(ContainsRegex("rank 1 of group 'default' needs [0-9]+ descriptors"),
+                              HasSubstr("may have " + limit + " (RLIMIT_NOFILE)"), ContainsRegex("ulimit -n [0-9]+"))));
   }
 }
 

@@ -15,7 +15,7 @@
 #include "../../../cpp/src/comm/guarded_work.cpp"
 #include "../../../cpp/src/comm/local_reduction.cpp"
 #include "../../../cpp/src/comm/message_handle.cpp"
-#include "../../../cpp/src/comm/notes.cpp"
+#include "../../../cpp/src/comm/store_exchange.cpp"
 #include "../../../cpp/src/comm/store_limit.cpp"
 #include "../../../cpp/src/comm/waiters.cpp"
 #include "cpp/comm/threads.h"

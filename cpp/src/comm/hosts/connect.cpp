@@ -1,36 +1,40 @@
 #include "comm/hosts/connect.h"
 
+#include "comm/gloo_connect.h"
 #include "comm/hosts/hosts_backend.h"
-#include "comm/notes.h"
 
 namespace tandem::hosts {
 namespace {
 
-std::vector<shm::Descriptor> connect_lines(const shm::Arrival& arrival, const HostMap& map, const Gathered& gathered,
-                                           const Store& store) {
-  const auto check = [&arrival] {
-    if (arrival.cancelled) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
+std::vector<shm::Descriptor> connect_lines(const shm::Connecting& connecting, const GlooDevices& devices) {
+  const auto check = [&connecting] {
+    if (connecting.cancelled) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
   };
-  const ProcessGroupOptions& options = arrival.options;
-  if (gathered.devices.endpoints().empty()) throw Error(ErrorCode::kInternal, "Gloo does not say where it listens");
-  const LineSocket socket(gathered.devices.endpoints().front().address);
-  Notes notes(store, map.rank(), map.size());
+  GroupBootstrap& bootstrap = connecting.bootstrap;
+  if (devices.endpoints().empty()) throw Error(ErrorCode::kInternal, "Gloo does not say where it listens");
+  const LineSocket socket(devices.endpoints().front().address);
   std::vector<LineAddress> addresses;
-  for (const std::string& note : notes.exchange(socket.address().encode(), options.timeout, check)) {
-    addresses.push_back(LineAddress::decode(note));
+  for (const std::string& bytes : bootstrap.all_gather(socket.address().encode())) {
+    addresses.push_back(LineAddress::decode(bytes));
   }
-  return Lines::connect(map.rank(), addresses, socket, options.name, Lines::Clock::now() + options.timeout, check);
+  const auto deadline = Lines::Clock::now() + bootstrap.options().timeout;
+  return Lines::connect(bootstrap.rank(), addresses, socket, bootstrap.options().name, deadline, check);
 }
 
 }  // namespace
 
-c10::intrusive_ptr<ShmBackend> connect(const shm::Arrival& arrival, const HostMap& map, const Gathered& gathered,
-                                       const std::shared_ptr<GroupState>& state, Store* store) {
-  *store = prefix_store("hosts", gathered.roster.store);
-  auto sockets = connect_lines(arrival, map, gathered, prefix_store("lines", *store));
-  const auto peers = shm::connect_neighbours(arrival, map.neighbours(), map.rank());
-  const auto gloo = connect_gloo(gathered, arrival.options, state, prefix_store("gloo", *store));
-  return HostsBackend::make(state, peers, map, gloo, std::move(sockets), arrival.options.timeout);
+c10::intrusive_ptr<ShmBackend> connect(const shm::Connecting& connecting, const HostMap& map,
+                                       const std::shared_ptr<GroupState>& state) {
+  GroupBootstrap& bootstrap = connecting.bootstrap;
+  std::vector<RankInfo> ranks;
+  const GlooDevices devices = exchange_gloo_listeners(bootstrap, &ranks);
+  const auto others = static_cast<std::size_t>(map.size() - 1);
+  bootstrap.require_descriptors(descriptors_of_gloo(devices, map.size()) + others +
+                                shm::descriptors_of_shm(map.neighbours().size() - 1));
+  auto sockets = connect_lines(connecting, devices);
+  const auto peers = shm::connect_local_ranks(connecting, map.neighbours());
+  const auto gloo = connect_gloo(bootstrap, devices, ranks, state);
+  return HostsBackend::make(state, peers, map, gloo, std::move(sockets), bootstrap.options().timeout);
 }
 
 }  // namespace tandem::hosts

@@ -10,8 +10,8 @@ namespace tandem::hosts {
 using WorkPtr = HostsBackend::WorkPtr;
 
 c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupState>& state,
-                                                    const std::shared_ptr<const shm::Peers>& peers, const HostMap& map,
-                                                    const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                                    const std::shared_ptr<const shm::LocalConnections>& peers,
+                                                    const HostMap& map, const c10::intrusive_ptr<c10d::Backend>& gloo,
                                                     std::vector<shm::Descriptor> sockets,
                                                     std::chrono::milliseconds timeout) {
   auto wire = c10::static_intrusive_pointer_cast<GlooBackend>(gloo);
@@ -37,7 +37,8 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
   return backend;
 }
 
-HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::Peers>& peers,
+HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state,
+                           const std::shared_ptr<const shm::LocalConnections>& peers,
                            std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
                            std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout)
     : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), lines_(std::move(lines)) {}

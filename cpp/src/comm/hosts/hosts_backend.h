@@ -21,11 +21,11 @@ class HostsBackend final : public ShmBackend {
 
   // `peers`: of this host; `gloo`: a group of all ranks, for this backend alone; `sockets`: what Lines::connect() gave.
   static c10::intrusive_ptr<HostsBackend> make(const std::shared_ptr<GroupState>& state,
-                                               const std::shared_ptr<const shm::Peers>& peers, const HostMap& map,
-                                               const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                               const std::shared_ptr<const shm::LocalConnections>& peers,
+                                               const HostMap& map, const c10::intrusive_ptr<c10d::Backend>& gloo,
                                                std::vector<shm::Descriptor> sockets, std::chrono::milliseconds timeout);
 
-  HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::Peers>& peers,
+  HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::LocalConnections>& peers,
                std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
                std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout);
   ~HostsBackend() override;

@@ -1,25 +1,29 @@
 // How ranks of the shm backend come together.
 #pragma once
 
-#include "comm/rendezvous.h"
+#include <atomic>
+#include <vector>
+
+#include "comm/bootstrap/group_bootstrap.h"
 #include "comm/shm/shm_backend.h"
-#include "tandem/process_group.h"
 
 namespace tandem::shm {
 
-// What a rank has once all have told each other their doors.
-struct Arrival {
-  const ProcessGroupOptions& options;
-  const Roster& roster;
-  const Door& door;  // this rank's
+// What each rank of the shm backend connects with.
+struct Connecting {
+  GroupBootstrap& bootstrap;
+  const std::vector<RankInfo>& ranks;  // what all have said
+  const LocalListener& listener;       // this rank's
   const std::atomic<bool>& cancelled;
 };
 
-// Connects the group's ranks that have the given numbers, all on this host, in this order; `rank` is this one's.
-// Errors: as connect_peers().
-std::shared_ptr<const Peers> connect_neighbours(const Arrival& arrival, std::vector<int> ranks, int rank);
+// How many more descriptors it takes to share memory with `others` ranks: a socket for each, and a few for a moment.
+std::size_t descriptors_of_shm(std::size_t others);
+
+// Connects the group's ranks that have the given numbers, all on this host, in this order. Errors: as connect_local().
+std::shared_ptr<const LocalConnections> connect_local_ranks(const Connecting& connecting, std::vector<int> numbers);
 
 // Connects all ranks, which are on one host.
-c10::intrusive_ptr<ShmBackend> connect(const Arrival& arrival, const std::shared_ptr<GroupState>& state);
+c10::intrusive_ptr<ShmBackend> connect(const Connecting& connecting, const std::shared_ptr<GroupState>& state);
 
 }  // namespace tandem::shm

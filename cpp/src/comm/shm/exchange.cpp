@@ -28,8 +28,8 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<const Peers> peers)
-    : peers_(std::move(peers)), rank_(peers_->who.self), size_(peers_->who.size()) {
+Exchange::Exchange(std::shared_ptr<const LocalConnections> peers)
+    : peers_(std::move(peers)), rank_(peers_->ranks.self), size_(peers_->ranks.size()) {
   for (const auto& segment : peers_->segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
   seen_.resize(boards_.size());
   verified_.resize(boards_.size());

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm/shm/layout.h"
-#include "comm/shm/peers.h"
+#include "comm/shm/local_connections.h"
 #include "tandem/error.h"
 
 namespace tandem::shm {
@@ -33,12 +33,12 @@ class Exchange {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Exchange(std::shared_ptr<const Peers> peers);
+  explicit Exchange(std::shared_ptr<const LocalConnections> peers);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   // What a rank is in the group.
-  int number(int rank) const { return peers_->who.numbers[rank]; }
+  int number(int rank) const { return peers_->ranks.numbers[rank]; }
   static constexpr std::size_t slot_bytes() { return kSlotBytes; }
 
   // How long waiting keeps the core before it sleeps.
@@ -72,7 +72,7 @@ class Exchange {
   // "all_reduce #12 of 4000 bytes (float32, SUM)".
   static std::string describe(const Label& label);
   // "group 'default' (rank 0 of 2)".
-  std::string whereabouts() const { return peers_->who.whereabouts(); }
+  std::string whereabouts() const { return peers_->ranks.whereabouts(); }
 
  private:
   Board& board(int rank) const { return *boards_[rank]; }
@@ -87,7 +87,7 @@ class Exchange {
   [[noreturn]] void time_out(std::uint32_t count);
   [[noreturn]] void throw_aborted();
 
-  const std::shared_ptr<const Peers> peers_;
+  const std::shared_ptr<const LocalConnections> peers_;
   const int rank_;
   const int size_;
   std::vector<Board*> boards_;

@@ -18,7 +18,7 @@ std::uint64_t key_of(int peer, int tag) {
 
 }  // namespace
 
-Mailbox::Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers> peers)
+Mailbox::Mailbox(std::string whereabouts, int rank, std::shared_ptr<const LocalConnections> peers)
     : whereabouts_(std::move(whereabouts)),
       rank_(rank),
       size_(static_cast<int>(peers->segments.size())),

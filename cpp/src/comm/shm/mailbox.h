@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "comm/shm/layout.h"
-#include "comm/shm/peers.h"
+#include "comm/shm/local_connections.h"
 #include "tandem/error.h"
 
 namespace tandem::shm {
@@ -51,7 +51,7 @@ class Mailbox {
   static constexpr std::uint64_t kMostUnmatched = (std::uint64_t{64} << 20) / kUnmatchedBytes;
 
   // `whereabouts` is for errors: "group 'default' (rank 0 of 2)".
-  Mailbox(std::string whereabouts, int rank, std::shared_ptr<const Peers> peers);
+  Mailbox(std::string whereabouts, int rank, std::shared_ptr<const LocalConnections> peers);
 
   // Leaves the message to the caller when it throws (std::bad_alloc), as move() and look() may, too.
   void post(Message&& message);
@@ -153,7 +153,7 @@ class Mailbox {
   const std::string whereabouts_;
   const int rank_;
   const int size_;
-  const std::shared_ptr<const Peers> peers_;
+  const std::shared_ptr<const LocalConnections> peers_;
   std::vector<Peer> with_;  // each rank
   ByTag<Jobs> receives_;  // that nothing has come for
   ByTag<std::list<Aside>> aside_;

@@ -48,26 +48,26 @@ struct ShmBackend::Call {
 
 namespace {
 
-using PeersPtr = std::shared_ptr<const shm::Peers>;
+using ConnectionsPtr = std::shared_ptr<const shm::LocalConnections>;
 
-std::unique_ptr<Performer> make_performer(const PeersPtr& peers) {
+std::unique_ptr<Performer> make_performer(const ConnectionsPtr& peers) {
   auto exchange = std::make_unique<shm::Exchange>(peers);
   exchange->set_spin(shm::spin_time(exchange->size()));
   return std::make_unique<shm::OneHost>(std::move(exchange));
 }
 
 // Messages that fail end the group, and the queue with it.
-std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const PeersPtr& peers,
+std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const ConnectionsPtr& peers,
                                                const std::shared_ptr<shm::Queue>& queue) {
   auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
-  return std::make_shared<shm::Messenger>(std::make_unique<shm::Mailbox>(peers->who.whereabouts(), state.rank(), peers),
-                                          board.message_bell, shm::spin_time(state.size()),
-                                          [queue](const Error& failure) { queue->fail(failure); });
+  return std::make_shared<shm::Messenger>(
+      std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), state.rank(), peers), board.message_bell,
+      shm::spin_time(state.size()), [queue](const Error& failure) { queue->fail(failure); });
 }
 
 }  // namespace
 
-ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
                        std::chrono::milliseconds timeout)
     : ShmBackend(state, peers, make_performer(peers), timeout) {
   messenger_ = make_messenger(*state, peers, queue_);
@@ -85,11 +85,11 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
   });
 }
 
-ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
                        std::unique_ptr<shm::Performer> performer, std::chrono::milliseconds timeout)
     : c10d::Backend(state->rank(), state->size()),
       state_(state),
-      heap_(std::make_shared<shm::Heap>(peers->segments[peers->who.self], shm::heap_begin(peers->segments.size()))),
+      heap_(std::make_shared<shm::Heap>(peers->segments[peers->ranks.self], shm::heap_begin(peers->segments.size()))),
       queue_(std::make_shared<shm::Queue>(state, std::move(performer))),
       timeout_(timeout) {}
 

@@ -21,7 +21,7 @@ namespace tandem {
 // GroupBackend, which stands before it, to name the call. Thread-safe.
 class ShmBackend : public c10d::Backend {
  public:
-  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
              std::chrono::milliseconds timeout);
   ~ShmBackend() override;
 
@@ -76,7 +76,7 @@ class ShmBackend : public c10d::Backend {
 
  protected:
   // `peers` are those of this host, `performer` reaches all ranks. For who sends messages in another way.
-  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::Peers>& peers,
+  ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
              std::unique_ptr<shm::Performer> performer, std::chrono::milliseconds timeout);
 
   const std::shared_ptr<shm::Queue>& queue() const { return queue_; }

@@ -13,10 +13,10 @@ namespace tandem::shm {
 
 // Where a rank can be connected to: an abstract socket, which is in no file system and goes with its process. Its name
 // is random; who connects is checked by the system's word on its user.
-class Door {
+class LocalListener {
  public:
   // Listens, for up to `size` connections that are not yet accepted. Throws Error (kIo).
-  explicit Door(int size);
+  explicit LocalListener(int size);
   const std::string& name() const { return name_; }
   int descriptor() const { return socket_.get(); }
 
@@ -27,7 +27,7 @@ class Door {
 
 // Ranks that share memory, which may be some of a group's: the others are then on other hosts. Elsewhere ranks are
 // counted among these; errors say what they are in the group.
-struct Neighbours {
+struct LocalRanks {
   std::string group;
   int group_size = 0;
   std::vector<int> numbers;  // of each in the group
@@ -39,8 +39,8 @@ struct Neighbours {
 };
 
 // What this rank has of all others. At its own place: its own segment and no socket.
-struct Peers {
-  Neighbours who;
+struct LocalConnections {
+  LocalRanks ranks;
   std::vector<std::shared_ptr<Segment>> segments;
   std::vector<Descriptor> sockets;
 
@@ -48,10 +48,10 @@ struct Peers {
   bool is_gone(int rank) const;
 };
 
-// Connects this rank to all neighbours, whose doors have the given names, and exchanges segments, which all have the
-// same size. Errors: kTimeout and kPeerLost name the ranks; kAborted soon after `cancelled` becomes true.
-Peers connect_peers(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
-                    const std::shared_ptr<Segment>& own, std::chrono::steady_clock::time_point deadline,
-                    const std::atomic<bool>& cancelled);
+// Connects this rank to all neighbours, whose listeners have the given names, and exchanges segments, which all have
+// the same size. Errors: kTimeout and kPeerLost name the ranks; kAborted soon after `cancelled` becomes true.
+LocalConnections connect_local(const LocalRanks& ranks, const std::vector<std::string>& names,
+                               const LocalListener& listener, const std::shared_ptr<Segment>& own,
+                               std::chrono::steady_clock::time_point deadline, const std::atomic<bool>& cancelled);
 
 }  // namespace tandem::shm

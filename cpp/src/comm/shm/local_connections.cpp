@@ -1,4 +1,4 @@
-#include "comm/shm/peers.h"
+#include "comm/shm/local_connections.h"
 
 #include <poll.h>
 #include <sys/random.h>
@@ -104,19 +104,19 @@ bool receive_hello(int fd, Hello* hello, Descriptor* segment) {
   return size == static_cast<ssize_t>(sizeof *hello) && segment->get() >= 0;
 }
 
-class Introduction {
+class LocalConnector {
  public:
-  Introduction(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
-               const std::shared_ptr<Segment>& own, Clock::time_point deadline, const std::atomic<bool>& cancelled)
-      : who_(who),
-        rank_(who.self),
-        size_(who.size()),
+  LocalConnector(const LocalRanks& ranks, const std::vector<std::string>& names, const LocalListener& listener,
+                 const std::shared_ptr<Segment>& own, Clock::time_point deadline, const std::atomic<bool>& cancelled)
+      : ranks_(ranks),
+        rank_(ranks.self),
+        size_(ranks.size()),
         names_(names),
-        door_(door),
+        listener_(listener),
         own_(own),
         deadline_(deadline),
         cancelled_(cancelled) {
-    peers_.who = who;
+    peers_.ranks = ranks;
     peers_.segments.resize(names.size());
     peers_.sockets.resize(names.size());
     peers_.segments[rank_] = own;
@@ -125,9 +125,9 @@ class Introduction {
     self_.bytes = own->bytes();
   }
 
-  // Every rank calls at the doors of those before it, and answers those after it. All doors are open before anyone is
-  // told their names, and nobody closes its own before all have come, so that a closed door is a rank that is gone.
-  Peers run() {
+  // Every rank connects to those before it, and answers those after it. All listen before anyone is
+  // told their names, and nobody stops before all have come, so that who does not listen is gone.
+  LocalConnections run() {
     for (int other = 0; other < rank_; ++other) call(other);
     while (!missing(rank_ + 1, size_).empty()) answer();
     for (int other = 0; other < rank_; ++other) hear(other);
@@ -139,7 +139,7 @@ class Introduction {
     Descriptor socket = new_socket();
     const Address address(names_[other]);
     while (connect(socket.get(), address.get(), address.length) != 0) {
-      if (errno != EAGAIN && errno != EINTR) lost(other);  // EAGAIN: others stand at the door
+      if (errno != EAGAIN && errno != EINTR) lost(other);  // EAGAIN: its queue is full
       check({other});
       std::this_thread::sleep_for(milliseconds(1));
     }
@@ -180,7 +180,7 @@ class Introduction {
 
   void accept_segment(int other, const Hello& hello, Descriptor segment) {
     if (hello.version != kVersion || hello.size != size_ || hello.bytes != self_.bytes || hello.rank != other) {
-      throw Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + who_.group +
+      throw Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + ranks_.group +
                                                    "' lays out shared memory in another way than " + list({rank_}) +
                                                    "; start the same version of Tandem on every rank");
     }
@@ -201,7 +201,7 @@ class Introduction {
       const Descriptor socket = new_socket();
       const Address address(names_[other]);
       if (connect(socket.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED) continue;
-      if (is_readable(door_.descriptor(), milliseconds(0))) return;  // it may stand at the door
+      if (is_readable(listener_.descriptor(), milliseconds(0))) return;  // it may be in the queue
       lost(other);
     }
   }
@@ -213,43 +213,43 @@ class Introduction {
     }
     if (Clock::now() < deadline_) return;
     throw Error(ErrorCode::kTimeout, list(awaited) + " did not connect to " + list({rank_}) + " of group '" +
-                                         who_.group + "' in time, though it was there before");
+                                         ranks_.group + "' in time, though it was there before");
   }
 
   std::string list(const std::vector<int>& ranks) const {
     std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-    for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(who_.numbers[ranks[i]]);
+    for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks_.numbers[ranks[i]]);
     return text;
   }
 
   [[noreturn]] void lost(int other) const {
     throw Error(ErrorCode::kPeerLost,
-                list({other}) + " of group '" + who_.group + "' ended while the ranks connected to each other");
+                list({other}) + " of group '" + ranks_.group + "' ended while the ranks connected to each other");
   }
 
   Error foreign(int other) const {
-    return Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + who_.group +
+    return Error(ErrorCode::kInvalidArgument, list({other}) + " of group '" + ranks_.group +
                                                   "' runs as another user than " + list({rank_}) +
                                                   "; start all ranks as one user, or use backend gloo");
   }
 
-  const Neighbours& who_;
+  const LocalRanks& ranks_;
   const int rank_;
   const int size_;
   const std::vector<std::string>& names_;
-  const Door& door_;
+  const LocalListener& listener_;
   const std::shared_ptr<Segment>& own_;
   const Clock::time_point deadline_;
   const std::atomic<bool>& cancelled_;
-  net::Arrivals arrivals_{door_.descriptor()};
+  net::Arrivals arrivals_{listener_.descriptor()};
   Clock::time_point next_look_ = Clock::now() + kDeadLook;
   Hello self_;
-  Peers peers_;
+  LocalConnections peers_;
 };
 
 }  // namespace
 
-Door::Door(int size) {
+LocalListener::LocalListener(int size) {
   std::uint64_t random[2];
   if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
     throw failure("cannot get randomness");
@@ -264,19 +264,19 @@ Door::Door(int size) {
   }
 }
 
-std::string Neighbours::whereabouts() const {
+std::string LocalRanks::whereabouts() const {
   return "group '" + group + "' (rank " + std::to_string(numbers[self]) + " of " + std::to_string(group_size) + ")";
 }
 
-bool Peers::is_gone(int rank) const {
+bool LocalConnections::is_gone(int rank) const {
   pollfd state{sockets[rank].get(), 0, 0};
   return poll(&state, 1, 0) == 1 && (state.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-Peers connect_peers(const Neighbours& who, const std::vector<std::string>& names, const Door& door,
-                    const std::shared_ptr<Segment>& own, Clock::time_point deadline,
-                    const std::atomic<bool>& cancelled) {
-  return Introduction(who, names, door, own, deadline, cancelled).run();
+LocalConnections connect_local(const LocalRanks& ranks, const std::vector<std::string>& names,
+                               const LocalListener& listener, const std::shared_ptr<Segment>& own,
+                               Clock::time_point deadline, const std::atomic<bool>& cancelled) {
+  return LocalConnector(ranks, names, listener, own, deadline, cancelled).run();
 }
 
 }  // namespace tandem::shm

@@ -1,0 +1,28 @@
+// How ranks find a common store.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "comm/bootstrap/waitable_store.h"
+
+namespace tandem {
+
+// A common store and this process's place among those who use it.
+struct Rendezvous {
+  WaitableStore store;
+  int rank = -1;
+  int world_size = -1;
+  std::string place;          // for messages: "env:// at 127.0.0.1:29500"
+  std::string local_address;  // this machine's address towards the store; "" when the store is no TCP store
+  bool serves_store = false;
+  bool is_for_one_group = false;  // the keys of `store`: nobody makes another group there
+};
+
+// Opens the store that `init_method` ("env://", "tcp://host:port", "file:///path") names. Numbers of -1 come from the
+// environment. `cancelled`: gives up with Error (kAborted) soon after it becomes true.
+Rendezvous open_rendezvous(const std::string& init_method, int rank, int world_size, std::chrono::milliseconds timeout,
+                           const std::atomic<bool>& cancelled);
+
+}  // namespace tandem

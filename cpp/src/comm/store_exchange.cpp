@@ -1,0 +1,83 @@
+#include "comm/store_exchange.h"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenChecks{50};
+
+// Calls `check` from time to time, and interrupts when it throws.
+class Checking {
+ public:
+  Checking(std::function<void()> check, std::shared_ptr<StoreInterrupt> interrupt)
+      : check_(std::move(check)), interrupt_(std::move(interrupt)), thread_([this] { run(); }) {}
+  ~Checking() { stop(); }
+  Checking(const Checking&) = delete;
+  Checking& operator=(const Checking&) = delete;
+
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    stopped_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  // What it threw, once it has stopped.
+  std::exception_ptr failure() const { return failure_; }
+
+ private:
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!stopped_.wait_for(lock, kBetweenChecks, [this] { return stopping_; })) {
+      try {
+        check_();
+      } catch (...) {
+        failure_ = std::current_exception();
+        interrupt_->interrupt();
+        return;
+      }
+    }
+  }
+
+  const std::function<void()> check_;
+  const std::shared_ptr<StoreInterrupt> interrupt_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stopping_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std::string& bytes,
+                                                std::chrono::milliseconds timeout,
+                                                const std::shared_ptr<StoreInterrupt>& calls,
+                                                std::function<void()> check) {
+  const auto failed_check = std::make_shared<StoreInterrupt>();
+  const StoreLimit of_group(calls), of_check(failed_check);
+  Bootstrap::Call call;
+  call.purpose = "reading what the other ranks say";
+  call.timeout = timeout;
+  call.describe_timeout = [&](const std::string& who) {
+    return who + " after " + std::to_string(timeout.count()) + " ms: dead, stopped, slow, or in another collective";
+  };
+  Checking checking(check, failed_check);
+  try {
+    return bootstrap.all_gather(bytes, call);
+  } catch (const Error& error) {
+    checking.stop();
+    if (error.code() != ErrorCode::kAborted) throw;
+    if (checking.failure()) std::rethrow_exception(checking.failure());
+    check();  // it may know why
+    throw;
+  }
+}
+
+}  // namespace tandem
