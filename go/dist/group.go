@@ -189,8 +189,11 @@ func (g *ProcessGroup) use(op string, call func(c.ProcessGroup) *c.Failure) erro
 
 // blocking is use for a call that waits for other ranks: when ctx ends it aborts the group.
 func (g *ProcessGroup) blocking(ctx context.Context, op string, call func(c.ProcessGroup) *c.Failure) error {
-	stop := context.AfterFunc(ctx, func() { g.Abort() })
-	defer stop()
+	// What ends with the context of Init is watched already; the watch of another takes as long as a small collective.
+	if done := ctx.Done(); done != nil && done != g.ctx.Done() {
+		stop := context.AfterFunc(ctx, func() { g.Abort() })
+		defer stop()
+	}
 	if ctx.Err() != nil {
 		g.Abort()
 	}

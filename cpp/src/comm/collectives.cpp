@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/StringUtil.h>
 
+#include "comm/finished_work.h"
 #include "comm/process_group_parts.h"
 #include "comm/store_exchange.h"
 #include "comm/tensors.h"
@@ -12,9 +13,7 @@ namespace {
 using Tensors = std::vector<at::Tensor>;
 
 c10::intrusive_ptr<c10d::Work> nothing_to_do() {
-  auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
-  future->markCompleted(c10::IValue(Tensors()));
-  return c10d::Work::create_from_future(future);
+  return c10::make_intrusive<FinishedWork>(-1, c10d::OpType::UNKNOWN, Tensors());
 }
 
 void check_contiguous(const at::Tensor& tensor, const std::string& what, const char* collective) {

@@ -3,10 +3,13 @@
 #include <c10/util/StringUtil.h>
 
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "comm/finished_work.h"
 #include "comm/issue_turns.h"
 #include "comm/message_handle.h"
+#include "tandem/process_group.h"
 
 namespace tandem {
 namespace {
@@ -60,6 +63,9 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
   if (called.timeout != c10d::kUnsetTimeout) collective.timeout = called.timeout;
   try {
     if (check_) check_->check(collective, std::string(called.name) + call());
+    const bool runs_here = traits_.runs_when_waited && !finish && WaitsAtOnce::now();
+    std::optional<GroupState::Running> running;
+    if (runs_here) running.emplace(*state_);
     GuardedWork::Inner inner = issue_in_turn([&]() -> GuardedWork::Inner {
       if constexpr (std::is_convertible_v<decltype(issue()), WorkPtr>) {
         return {issue()};
@@ -68,10 +74,20 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
       }
     });
     if (!traits_.completes) return GuardedWork::start_on_stream(state_, collective, inner.front());
+    if (runs_here) return run_here(std::move(collective), inner);
     return GuardedWork::start(state_, collective, std::move(inner), std::move(finish), traits_.runs_when_waited);
   } catch (...) {
-    state_->rethrow_not_started(collective);
+    state_->rethrow_failure(collective);
   }
+}
+
+// No guard, and no future: their making takes longer than a small collective of one host.
+GroupBackend::WorkPtr GroupBackend::run_here(Collective collective, const GuardedWork::Inner& inner) {
+  for (const auto& one : inner) one->wait();
+  const c10d::OpType type = inner.front()->retrieveOpType();
+  state_->note_success(type);
+  state_->record_end(collective, "");
+  return c10::make_intrusive<FinishedWork>(getRank(), type, std::move(collective.tensors), collective.sequence);
 }
 
 template <typename Issue>
@@ -86,7 +102,7 @@ GroupBackend::WorkPtr GroupBackend::run_messages(const char* name, Tensors tenso
     return c10::make_intrusive<MessageHandle>(
         GuardedWork::start_waited(state_, collective, std::move(inner), helpers_));
   } catch (...) {
-    state_->rethrow_not_started(collective);
+    state_->rethrow_failure(collective);
   }
 }
 

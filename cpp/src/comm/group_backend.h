@@ -104,6 +104,8 @@ class GroupBackend final : public c10d::Backend {
   template <typename Call, typename Issue>
   WorkPtr run(const Called& called, Tensors results, int peer, Call&& call, Issue&& issue,
               std::function<void()> finish = nullptr);
+  // Waits for works that run on the waiting thread, whose caller would do so at once.
+  WorkPtr run_here(Collective collective, const GuardedWork::Inner& inner);
   template <typename Issue>
   WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
   template <typename Issue>

@@ -8,6 +8,8 @@
 
 #include "comm/flight_recorder.h"
 #include "comm/gloo_backend.h"
+#include "trace/json.h"
+#include "trace/recorder.h"
 
 namespace tandem {
 namespace {
@@ -17,14 +19,19 @@ constexpr std::chrono::milliseconds kUntilSeen{500};
 
 }  // namespace
 
-void GroupState::check_usable(const std::string& collective) {
+void GroupState::check_usable(const char* collective) {
+  if (!is_broken_) return;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!broken_) return;
-  throw Error(broken_->code(), collective + " on " + whereabouts() +
+  refuse(collective);
+}
+
+// With the mutex held.
+void GroupState::refuse(const char* collective) const {
+  throw Error(broken_->code(), std::string(collective) + " on " + whereabouts() +
                                    ", was not begun: the group can no longer be used: " + broken_->what());
 }
 
-std::function<void()> GroupState::watch_peers(const std::string& collective) {
+std::function<void()> GroupState::watch_peers(const char* collective) {
   return [this, collective, known = std::optional<Error>()]() mutable {
     check_usable(collective);
     if (known) throw *known;
@@ -33,7 +40,6 @@ std::function<void()> GroupState::watch_peers(const std::string& collective) {
 }
 
 Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, int peer, bool point_to_point) {
-  check_usable(name);
   Collective collective;
   collective.name = name;
   collective.point_to_point = point_to_point;
@@ -43,18 +49,43 @@ Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, 
   collective.timeout = timeout_;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (broken_) refuse(name);
     collective.sequence = point_to_point ? messages_++ : collectives_++;
   }
   collective.record = FlightRecorder::instance().begin(name_, rank_, size_, collective);
   return collective;
 }
 
-void GroupState::rethrow_not_started(const Collective& collective) {
+void GroupState::rethrow_failure(const Collective& collective) {
   try {
     std::rethrow_exception(explain(std::current_exception(), collective, is_over(collective)));
   } catch (const std::exception& error) {
-    FlightRecorder::instance().end(collective.record, error.what());
+    record_end(collective, error.what());
     throw;
+  }
+}
+
+void GroupState::record_end(const Collective& collective, const std::string& failure) const {
+  FlightRecorder::instance().end(collective.record, failure);
+  if (!TraceRecorder::instance().on()) return;
+  std::int64_t bytes = 0;
+  for (const at::Tensor& tensor : collective.tensors) {
+    if (tensor.layout() == at::kStrided) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  }
+  std::string arguments =
+      "\"group\": " + json_quoted(name_) + ", \"sequence\": " + std::to_string(collective.sequence) +
+      ", \"tensors\": " + json_quoted(tandem::describe(collective.tensors)) + ", \"bytes\": " + std::to_string(bytes);
+  if (collective.peer >= 0) arguments += ", \"peer\": " + std::to_string(collective.peer);
+  if (!failure.empty()) arguments += ", \"error\": " + json_quoted(failure);
+  TraceRecorder::instance().exchange(collective.point_to_point ? "message" : "collective", collective.name,
+                                     collective.begun, std::chrono::steady_clock::now(), std::move(arguments));
+}
+
+void GroupState::note_success(c10d::OpType type) {
+  using enum c10d::OpType;
+  if (type == ALLREDUCE || type == ALLREDUCE_COALESCED || type == ALLGATHER || type == _ALLGATHER_BASE ||
+      type == ALLTOALL || type == ALLTOALL_BASE || type == BARRIER) {
+    set_complete();
   }
 }
 
@@ -103,7 +134,14 @@ void GroupState::settle(GuardedWork& work) {
 void GroupState::let_go() {
   std::lock_guard<std::mutex> lock(mutex_);
   --being_told_;
-  if (in_flight_.empty() && being_told_ == 0) idle_.notify_all();
+  if (nothing_in_flight() && being_told_ == 0) idle_.notify_all();
+}
+
+GroupState::Running::~Running() {
+  if (--state_.running_ > 0 || !state_.is_broken_) return;
+  // Whoever ends the group may wait for it.
+  std::lock_guard<std::mutex> lock(state_.mutex_);
+  state_.idle_.notify_all();
 }
 
 bool GroupState::fail(const Error& failure, const Collective* cause) {
@@ -112,6 +150,7 @@ bool GroupState::fail(const Error& failure, const Collective* cause) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (broken_) return false;
     broken_.emplace(failure);
+    is_broken_ = true;
     for (const auto& [work, hold] : in_flight_) {
       if (work->is_untold() && &work->collective_ != cause) untold.emplace_back(work, hold);
     }
@@ -131,6 +170,7 @@ void GroupState::abort(const std::string& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
+    is_broken_ = true;
     waiting.assign(in_flight_.begin(), in_flight_.end());
   }
   store_calls_->interrupt();
@@ -147,12 +187,13 @@ bool GroupState::close(const std::string& reason) {
     std::lock_guard<std::mutex> lock(mutex_);
     was_usable = !broken_;
     if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
+    is_broken_ = true;
   }
   store_calls_->interrupt();
   if (was_usable) let_end();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (in_flight_.empty()) return true;
+    if (nothing_in_flight()) return true;
   }
   abort(reason);
   return false;
@@ -183,7 +224,7 @@ void GroupState::let_end() {
 
 bool GroupState::wait_until_idle(std::chrono::milliseconds timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
-  return idle_.wait_for(lock, timeout, [this] { return in_flight_.empty() && being_told_ == 0; });
+  return idle_.wait_for(lock, timeout, [this] { return nothing_in_flight() && being_told_ == 0; });
 }
 
 std::vector<net::Endpoint> GroupState::peers() const {
@@ -233,6 +274,11 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
   try {
     std::rethrow_exception(failure);
   } catch (const Error& known) {
+    if (known.code() == ErrorCode::kAborted) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      error = error_of(ErrorCode::kAborted, std::string(", was aborted: ") + (broken_ ? *broken_ : known).what());
+      return std::make_exception_ptr(*error);
+    }
     if (known.code() != ErrorCode::kPeerLost && known.code() != ErrorCode::kTimeout) return failure;
     error = error_of(known.code(), std::string(", failed: ") + known.what());
   } catch (const c10::OutOfMemoryError& no_memory) {

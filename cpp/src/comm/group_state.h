@@ -53,21 +53,39 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   void tell_end(std::function<void(const Error&)> whom) { ended_.push_back(std::move(whom)); }
 
   // Throws when the group was aborted or has failed: "collective" is refused.
-  void check_usable(const std::string& collective);
+  void check_usable(const char* collective);
 
   // For calling again and again while something waits for all ranks at the store: throws what check_usable() does, and
   // Error (kPeerLost) when a rank is gone. What that one left at the store before still counts, so it throws only when
   // it knew that the last time.
-  std::function<void()> watch_peers(const std::string& collective);
+  std::function<void()> watch_peers(const char* collective);
 
   // Numbers and records a collective. Throws when the group was aborted or has failed.
   Collective begin(const char* name, std::vector<at::Tensor> tensors, int peer = -1, bool point_to_point = false);
-  // Inside a catch block, for one that was begun and did not get as far as a work: throws the exception in flight as an
-  // Error that names things.
-  [[noreturn]] void rethrow_not_started(const Collective& collective);
+  // Inside a catch block, for one that was begun and did not get as far as a work, or had none: throws the exception in
+  // flight as an Error that names things.
+  [[noreturn]] void rethrow_failure(const Collective& collective);
+
+  // Around a collective that its caller's thread runs to its end. abort() does not end it by itself: the backend's
+  // does.
+  class Running {
+   public:
+    explicit Running(GroupState& state) : state_(state) { ++state_.running_; }
+    ~Running();
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    GroupState& state_;
+  };
 
   // How many collectives were begun.
   std::uint64_t collectives() const;
+
+  // In the flight recorder and the process's trace. `failure`: "" after success.
+  void record_end(const Collective& collective, const std::string& failure) const;
+  // A collective of this type has got through: of some a rank is done only once every other has begun.
+  void note_success(c10d::OpType type);
 
   // "group 'default' (rank 0 of 2)".
   std::string whereabouts() const;
@@ -110,6 +128,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // What ends other collectives once the group has failed.
   Error failed_after(const Error& failure, const Collective& collective) const;
   void let_end();
+  bool nothing_in_flight() const { return in_flight_.empty() && running_ == 0; }
+  [[noreturn]] void refuse(const char* collective) const;
   std::vector<net::Endpoint> peers() const;
   void end_connections();
 
@@ -127,8 +147,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::unordered_map<GuardedWork*, c10::intrusive_ptr<c10d::Work>> in_flight_;
+  std::atomic<int> running_{0};  // collectives that their callers run
   int being_told_ = 0;           // collectives that are done, whose waiters are being told
   std::optional<Error> broken_;  // why the group can no longer be used
+  std::atomic<bool> is_broken_{false};
   std::uint64_t collectives_ = 0;
   std::uint64_t messages_ = 0;  // sends and receives
 };

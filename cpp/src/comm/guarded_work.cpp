@@ -7,10 +7,7 @@
 #include <thread>
 
 #include "comm/device_future.h"
-#include "comm/flight_recorder.h"
 #include "comm/group_state.h"
-#include "trace/json.h"
-#include "trace/recorder.h"
 
 namespace tandem {
 
@@ -26,13 +23,6 @@ void synchronize_gpus(const std::vector<at::Tensor>& tensors) {
     if (tensor.is_cuda()) devices.insert(tensor.device().index());
   }
   for (const c10::DeviceIndex device : devices) c10::impl::VirtualGuardImpl(c10::kCUDA).synchronizeDevice(device);
-}
-
-// Whether a rank is done only once every other has begun.
-bool ends_after_all_began(c10d::OpType type) {
-  using enum c10d::OpType;
-  return type == ALLREDUCE || type == ALLREDUCE_COALESCED || type == ALLGATHER || type == _ALLGATHER_BASE ||
-         type == ALLTOALL || type == ALLTOALL_BASE || type == BARRIER;
 }
 
 }  // namespace
@@ -272,7 +262,7 @@ void GuardedWork::inner_done(std::exception_ptr failure, bool is_late) {
 }
 
 void GuardedWork::all_done() {
-  if (!failure_ && ends_after_all_began(inner_.front()->retrieveOpType())) state_->set_complete();
+  if (!failure_) state_->note_success(inner_.front()->retrieveOpType());
   if (!failure_ && finish_) {
     try {
       synchronize();
@@ -289,20 +279,6 @@ void GuardedWork::all_done() {
   state_->let_go();
 }
 
-void GuardedWork::trace(const std::string& failure) const {
-  std::int64_t bytes = 0;
-  for (const at::Tensor& tensor : collective_.tensors) {
-    if (tensor.layout() == at::kStrided) bytes += static_cast<std::int64_t>(tensor.nbytes());
-  }
-  std::string arguments =
-      "\"group\": " + json_quoted(state_->name()) + ", \"sequence\": " + std::to_string(collective_.sequence) +
-      ", \"tensors\": " + json_quoted(describe(collective_.tensors)) + ", \"bytes\": " + std::to_string(bytes);
-  if (collective_.peer >= 0) arguments += ", \"peer\": " + std::to_string(collective_.peer);
-  if (!failure.empty()) arguments += ", \"error\": " + json_quoted(failure);
-  TraceRecorder::instance().exchange(collective_.point_to_point ? "message" : "collective", collective_.name,
-                                     collective_.begun, std::chrono::steady_clock::now(), std::move(arguments));
-}
-
 void GuardedWork::end(std::exception_ptr failure) {
   if (ended_.exchange(true)) return;
   std::string text;
@@ -313,8 +289,7 @@ void GuardedWork::end(std::exception_ptr failure) {
       text = error.what();
     }
   }
-  FlightRecorder::instance().end(collective_.record, text);
-  if (TraceRecorder::instance().on()) trace(text);
+  state_->record_end(collective_, text);
   if (follows_stream_) {
     // Nobody has this future, but the backend's.
   } else if (failure) {

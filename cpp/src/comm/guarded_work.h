@@ -65,8 +65,6 @@ class GuardedWork : public c10d::Work {
   void all_done();
   // Tells those who wait, once.
   void end(std::exception_ptr failure);
-  // As an event of the process's trace.
-  void trace(const std::string& failure) const;
   // The group was aborted, or has failed.
   void interrupt(const Error& reason);
   // Whether Gloo would wait in it to the end of the timeout though connections have ended: it sends, or receives from

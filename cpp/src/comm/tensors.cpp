@@ -52,6 +52,11 @@ void check_operation(const at::Tensor& tensor, const c10d::ReduceOp& op, const c
   }
 }
 
+// Autograd is not told of what a collective writes. Detaching takes as long as a small all-reduce.
+at::Tensor without_graph(const at::Tensor& tensor) {
+  return tensor.requires_grad() ? tensor.detach() : tensor;
+}
+
 // Gloo has bytes for bool, of which there would be sums of 2.
 c10d::ReduceOp logical(const c10d::ReduceOp& op) {
   switch (op) {
@@ -88,11 +93,11 @@ Reduction to_reduce(const at::Tensor& tensor, ReduceOp op, const char* collectiv
     return to_reduce(at::view_as_real(tensor.detach()), op, collective, few_types);
   }
   check_operation(tensor, native, collective);
-  if (!few_types) return {tensor.detach(), native};
+  if (!few_types) return {without_graph(tensor), native};
   if (!gloo_reduces(tensor.scalar_type())) {
     refuse(collective, describe(tensor) + " cannot be reduced by gloo; convert it to int32, int64 or a float type");
   }
-  return {tensor.detach(), tensor.scalar_type() == at::kBool ? logical(native) : native};
+  return {without_graph(tensor), tensor.scalar_type() == at::kBool ? logical(native) : native};
 }
 
 c10d::ReduceOp to_reduce_locally(const at::Tensor& tensor, ReduceOp op, const char* collective) {
@@ -107,7 +112,7 @@ c10d::ReduceOp to_reduce_locally(const at::Tensor& tensor, ReduceOp op, const ch
 }
 
 at::Tensor to_move(const at::Tensor& tensor, bool few_types) {
-  if (!few_types || gloo_reduces(tensor.scalar_type())) return tensor.detach();
+  if (!few_types || gloo_reduces(tensor.scalar_type())) return without_graph(tensor);
   return tensor.detach().as_strided({tensor.numel()}, {1}).view(at::kByte);
 }
 

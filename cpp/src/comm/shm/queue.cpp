@@ -65,17 +65,23 @@ void Queue::serve() {
 
 void Queue::help(Work& work) {
   Lock lock(mutex_);
-  while (!running_ && !queue_.empty() && !work.isCompleted()) run_next(lock);
+  while (!running_ && !queue_.empty() && !work.has_ended()) run_next(lock);
   if (!running_ && !queue_.empty()) wake_thread();
 }
 
 void Queue::run_next(Lock& lock) {
   c10::intrusive_ptr<Work> work = std::move(queue_.front());
   queue_.pop_front();
-  running_ = true;
-  lock.unlock();
-  std::exception_ptr failure = run(*work);
-  lock.lock();
+  std::exception_ptr failure;
+  if (broken_) {
+    failure = std::make_exception_ptr(
+        Error(broken_->code(), Exchange::describe(work->label_) + " failed after: " + broken_->what()));
+  } else {
+    running_ = true;
+    lock.unlock();
+    failure = run(*work);
+    lock.lock();
+  }
   // Before anyone is told: who closes the group right after its last collective must not find one running.
   running_ = false;
   if (!queue_.empty() && thread_.joinable()) work_or_stop_.notify_one();
@@ -89,13 +95,6 @@ void Queue::run_next(Lock& lock) {
 
 std::exception_ptr Queue::run(Work& work) {
   std::optional<Error> failure;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (broken_) {
-      return std::make_exception_ptr(
-          Error(broken_->code(), Exchange::describe(work.label_) + " failed after: " + broken_->what()));
-    }
-  }
   try {
     const DefaultArithmetic arithmetic;
     work.body_(*performer_, work.label_, Exchange::Clock::now() + work.timeout_);

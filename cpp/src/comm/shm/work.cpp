@@ -16,22 +16,42 @@ Work::Work(std::shared_ptr<Queue> queue, int rank, c10d::OpType type, const char
       body_(std::move(body)),
       timeout_(timeout),
       result_(std::move(result)),
-      held_(std::move(held)),
-      future_(c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()))) {}
+      held_(std::move(held)) {}
 
 bool Work::wait(std::chrono::milliseconds timeout) {
   if (timeout == kNoTimeout) queue_->help(*this);
   return c10d::Work::wait(timeout);
 }
 
+c10::intrusive_ptr<Future> Work::getFuture() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (future_) return future_;
+  const auto future = future_ = c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()));
+  const bool ended = has_ended();
+  lock.unlock();
+  if (ended) complete(*future);  // else end() does
+  return future;
+}
+
+void Work::complete(Future& future) const {
+  if (failure_) {
+    future.setError(failure_);
+  } else {
+    future.markCompleted(c10::IValue(result_));
+  }
+}
+
 void Work::end(std::exception_ptr failure) {
   body_ = nullptr;
   held_.clear();
-  if (failure) {
-    future_->setError(failure);
-  } else {
-    future_->markCompleted(c10::IValue(result_));
+  c10::intrusive_ptr<Future> future;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    failure_ = failure;
+    has_ended_.store(true, std::memory_order_release);
+    future = future_;
   }
+  if (future) complete(*future);
   finish(failure);
 }
 

@@ -3,6 +3,7 @@
 
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -26,11 +27,14 @@ class Work final : public c10d::Work {
   bool wait(std::chrono::milliseconds timeout) override;
   std::vector<at::Tensor> result() override { return result_; }
   uint64_t getSequencenumber() const override { return label_.sequence; }
-  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+  // Without a lock, as isCompleted() takes.
+  bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
 
  private:
   friend class Queue;
 
+  void complete(c10::ivalue::Future& future) const;
   // Tells those who wait, once.
   void end(std::exception_ptr failure);
 
@@ -40,7 +44,9 @@ class Work final : public c10d::Work {
   const std::chrono::milliseconds timeout_;
   const std::vector<at::Tensor> result_;
   std::vector<at::Tensor> held_;
-  const c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::exception_ptr failure_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;  // once it is asked for: blocking calls do not
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace tandem::shm
