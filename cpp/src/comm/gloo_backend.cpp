@@ -1,7 +1,5 @@
 #include "comm/gloo_backend.h"
 
-#include <gloo/common/error.h>
-#include <gloo/common/logging.h>
 #include <net/if.h>
 
 #include <algorithm>
@@ -101,11 +99,6 @@ GlooDevices GlooDevices::for_this_host() {
   GlooDevices result;
   result.add([] { return c10d::ProcessGroupGloo::createDefaultDevice(); });
   return result;
-}
-
-bool is_of_gloo(const std::exception& failure) {
-  return dynamic_cast<const ::gloo::Exception*>(&failure) != nullptr ||
-         dynamic_cast<const ::gloo::EnforceNotMet*>(&failure) != nullptr;
 }
 
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,

@@ -32,9 +32,6 @@ class GlooDevices {
   std::vector<net::Endpoint> endpoints_;
 };
 
-// Whether Gloo threw it: a connection is closed, or a wait took too long. It has one type for both.
-bool is_of_gloo(const std::exception& failure);
-
 // Connects to all peers. Blocks.
 c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
                                                     const GlooDevices& devices, std::chrono::milliseconds timeout);

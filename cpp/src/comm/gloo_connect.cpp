@@ -2,6 +2,7 @@
 
 #include "comm/bootstrap/gathered_store.h"
 #include "comm/environment.h"
+#include "comm/gloo_failure.h"
 
 namespace tandem {
 namespace {
@@ -68,10 +69,9 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const 
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
     throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(state->rank()) +
                                           " could not connect to all ranks of group '" + bootstrap.options().name +
-                                          "': " + (of_libtorch ? of_libtorch->what_without_backtrace() : error.what()));
+                                          "': " + plain_text(error));
   }
 }
 

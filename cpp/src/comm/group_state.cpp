@@ -7,7 +7,7 @@
 #include <new>
 
 #include "comm/flight_recorder.h"
-#include "comm/gloo_backend.h"
+#include "comm/gloo_failure.h"
 #include "trace/json.h"
 #include "trace/recorder.h"
 
@@ -294,9 +294,7 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
   } catch (const std::bad_alloc&) {
     error = error_of(ErrorCode::kOutOfMemory, ", failed: this rank has no memory left for it");
   } catch (const std::exception& other) {
-    std::string text = other.what();
-    // Gloo's text begins with "[/source/file.cc:line] ".
-    if (text.rfind("[/", 0) == 0 && text.find("] ") != std::string::npos) text = text.substr(text.find("] ") + 2);
+    const std::string text = plain_text(other);
     const std::string peer = name_peer(text, collective);
     error = !is_of_gloo(other) ? error_of(ErrorCode::kInternal, ", failed: " + text)
             : is_late          ? error_of(ErrorCode::kTimeout,

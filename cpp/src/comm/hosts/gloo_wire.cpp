@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "comm/gloo_failure.h"
 #include "comm/issue_turns.h"
 
 namespace tandem::hosts {
@@ -14,14 +15,6 @@ using std::chrono::milliseconds;
 
 // A rank that ends the group says why, and then closes its connections: how long to wait for what it says.
 constexpr milliseconds kForReason{100};
-
-std::string text_of(const std::exception& error) {
-  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
-  std::string text = of_libtorch ? of_libtorch->what_without_backtrace() : error.what();
-  // Gloo's text begins with "[/source/file.cc:line] ".
-  const auto begin = text.rfind("[/", 0) == 0 ? text.find("] ") : std::string::npos;
-  return begin == std::string::npos ? text : text.substr(begin + 2);
-}
 
 }  // namespace
 
@@ -59,7 +52,7 @@ std::unique_ptr<Wire::Transfer> GlooWire::start(bool is_send, int rank, std::byt
         rank);
   } catch (const std::exception& error) {
     std::unique_lock<std::mutex> lock(mutex_);
-    throw_lost(lock, rank, text_of(error));
+    throw_lost(lock, rank, plain_text(error));
   }
 }
 
@@ -74,7 +67,7 @@ void GlooWire::wait(c10d::Work& work, int rank, Clock::time_point deadline) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     work.wait(std::max(left, milliseconds(1)));
   } catch (const std::exception& error) {
-    failure = text_of(error);
+    failure = plain_text(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
   waited_for_ = nullptr;

@@ -71,10 +71,10 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
                        std::chrono::milliseconds timeout)
     : ShmBackend(state, peers, make_performer(peers), timeout) {
   messenger_ = make_messenger(*state, peers, queue_);
-  state->set_lost_peer([weak = std::weak_ptr<const shm::Peers>(peers)]() -> std::optional<Error> {
+  state->set_lost_peer([weak = std::weak_ptr<const shm::LocalConnections>(peers)]() -> std::optional<Error> {
     const auto peers = weak.lock();
-    for (int rank = 0; peers && rank < peers->who.size(); ++rank) {
-      if (rank == peers->who.self) continue;
+    for (int rank = 0; peers && rank < peers->ranks.size(); ++rank) {
+      if (rank == peers->ranks.self) continue;
       const auto& board = *reinterpret_cast<const shm::Board*>(peers->segments[rank]->data());
       if (shm::has_ended(board) || peers->is_gone(rank)) return shm::lost(board, rank);
     }

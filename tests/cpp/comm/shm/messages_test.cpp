@@ -303,12 +303,12 @@ class Mailboxes {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
     const auto segments = {shm::Segment::create(shm::segment_bytes(2)), shm::Segment::create(shm::segment_bytes(2))};
     for (int rank = 0; rank < 2; ++rank) {
-      auto peers = std::make_shared<shm::Peers>();
-      peers->who = {"default", 2, {0, 1}, rank};
+      auto peers = std::make_shared<shm::LocalConnections>();
+      peers->ranks = {"default", 2, {0, 1}, rank};
       peers->segments = segments;
       peers->sockets.resize(2);
       peers->sockets[1 - rank] = net::Descriptor(ends[rank]);
-      boxes_.push_back(std::make_unique<shm::Mailbox>(peers->who.whereabouts(), rank, peers));
+      boxes_.push_back(std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), rank, peers));
     }
   }
 
