@@ -4,15 +4,15 @@
 #include <chrono>
 
 #include "comm/collective_check.h"
-#include "comm/gloo_connect.h"
-#include "comm/gloo_messages.h"
+#include "comm/gloo/connect.h"
+#include "comm/gloo/gloo_backend.h"
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
-#include "comm/interruptible_store.h"
-#include "comm/nccl_groups.h"
-#include "comm/nccl_library.h"
+#include "comm/nccl/groups.h"
+#include "comm/nccl/library.h"
 #include "comm/none_backend.h"
 #include "comm/shm/connect.h"
+#include "comm/store/interruptible_store.h"
 #include "tandem/runtime.h"
 
 namespace tandem {
@@ -26,9 +26,9 @@ constexpr const char* kAllConnectedKey = "all_connected";
 // A rank that others have connected to has only those left that are connecting as well.
 constexpr std::chrono::seconds kUntilConnected{2};
 
-// Null when the ranks are on several hosts, and the backend may be another and had better be.
-c10::intrusive_ptr<ShmBackend> connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state,
-                                           bool only_shm, const std::atomic<bool>& cancelled) {
+// Nothing when the ranks are on several hosts, and the backend may be another and had better be.
+ControlledBackend connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state, bool only_shm,
+                              const std::atomic<bool>& cancelled) {
   const shm::LocalListener listener(bootstrap.size());
   RankInfo self = bootstrap.self();
   self.local_listener = listener.name();
@@ -39,15 +39,15 @@ c10::intrusive_ptr<ShmBackend> connect_shm(GroupBootstrap& bootstrap, const std:
   for (const RankInfo& info : ranks) identities.push_back(info.host_identity);
   const hosts::HostMap map(identities, bootstrap.rank());
   const shm::Connecting connecting{bootstrap, ranks, listener, cancelled};
-  if (map.hosts() == 1) return shm::connect(connecting, state);
+  if (map.hosts() == 1) return controlled(shm::connect(connecting, state));
   if (!only_shm && !map.has_neighbours()) return {};
-  return hosts::connect(connecting, map, state);
+  return controlled(hosts::connect(connecting, map, state));
 }
 
-c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state) {
+ControlledBackend connect_gloo(GroupBootstrap& bootstrap, const std::shared_ptr<GroupState>& state) {
   std::vector<RankInfo> ranks;
   const GlooDevices devices = exchange_gloo_listeners(bootstrap, &ranks);
-  return connect_gloo(bootstrap, devices, ranks, state);
+  return controlled(connect_gloo(bootstrap, devices, ranks, state));
 }
 
 std::vector<DeviceKind> devices_of(BackendKind kind) {
@@ -59,22 +59,21 @@ std::vector<DeviceKind> devices_of(BackendKind kind) {
 }  // namespace
 
 std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessGroupOptions& options,
-                                       const Rendezvous& rendezvous) {
+                                       const Rendezvous& rendezvous, const std::shared_ptr<FailureLatch>& latch) {
   auto channel = std::make_shared<Channel>();
   channel->kind = entry.kind;
-  channel->state = std::make_shared<GroupState>(options.name, rendezvous.rank, rendezvous.world_size, options.timeout);
+  channel->state = GroupState::make(options.name, rendezvous.rank, rendezvous.world_size, options.timeout, latch);
   channel->store = rendezvous.store;
   channel->type = BackendType::CUSTOM;
-  BackendTraits traits;
-  c10::intrusive_ptr<c10d::Backend> backend;
+  ControlledBackend backend;
   if (entry.kind == BackendKind::kNone) {
-    backend = c10::make_intrusive<NoneBackend>(rendezvous.rank, rendezvous.world_size);
+    backend = controlled(c10::make_intrusive<NoneBackend>(rendezvous.rank, rendezvous.world_size));
   } else {
     const Cancellation cancellation;
     GroupBootstrap bootstrap(options, rendezvous);
     channel->store = bootstrap.store();
     try {
-      backend = channel->connect(bootstrap, cancellation.cancelled, &traits);
+      backend = channel->connect(bootstrap, cancellation.cancelled);
     } catch (const Error& error) {
       bootstrap.refuse(error);
       throw;
@@ -86,43 +85,27 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
   if (CollectiveCheck::is_wanted() && channel->kind != BackendKind::kNone) {
     check = std::make_shared<CollectiveCheck>(channel->state, channel->store.under("check"), options.timeout);
   }
-  channel->backend = c10::make_intrusive<GroupBackend>(channel->state, backend, traits, std::move(check));
+  channel->backend = GroupBackend::make(channel->state, std::move(backend), std::move(check));
   if (channel->state->has_connections()) channel->tell_connected();
   return channel;
 }
 
-c10::intrusive_ptr<c10d::Backend> Channel::connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled,
-                                                   BackendTraits* traits) {
-  c10::intrusive_ptr<c10d::Backend> backend;
+ControlledBackend Channel::connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled) {
   if (kind == BackendKind::kShm || kind == BackendKind::kAuto) {
-    backend = connect_shm(bootstrap, state, kind == BackendKind::kShm, cancelled);
-    kind = backend ? BackendKind::kShm : BackendKind::kGloo;
+    ControlledBackend backend = connect_shm(bootstrap, state, kind == BackendKind::kShm, cancelled);
+    kind = backend.backend ? BackendKind::kShm : BackendKind::kGloo;
+    if (backend.backend) return backend;
   }
-  switch (kind) {
-    case BackendKind::kShm:
-      traits->takes_lists = traits->runs_when_waited = true;
-      traits->waits_for_messages = dynamic_cast<const hosts::HostsBackend*>(backend.get()) != nullptr;
-      break;
-    case BackendKind::kGloo:
-      backend = connect_gloo(bootstrap, state);
-      static_cast<GlooBackend&>(*backend).join(state);
-      type = BackendType::GLOO;
-      traits->averages = traits->reduces_scattered = false;
-      traits->waits_for_messages = traits->in_turns = true;
-      break;
-    case BackendKind::kNccl:
-      bootstrap.exchange(bootstrap.self());
-      backend = make_nccl_backend(own_store("backend"), bootstrap.rank(), bootstrap.size(), bootstrap.options().timeout,
-                                  bootstrap.options().device);
-      type = BackendType::NCCL;
-      NcclGroups::instance().add(state, backend);
-      traits->completes = false;
-      break;
-    case BackendKind::kAuto:
-    case BackendKind::kNone:
-      throw Error(ErrorCode::kInternal, "this backend is not connected");
+  if (kind == BackendKind::kGloo) {
+    type = BackendType::GLOO;
+    return connect_gloo(bootstrap, state);
   }
-  return backend;
+  if (kind != BackendKind::kNccl) throw Error(ErrorCode::kInternal, "this backend is not connected");
+  type = BackendType::NCCL;
+  bootstrap.exchange(bootstrap.self());
+  const auto backend = make_nccl_backend(own_store("backend"), bootstrap.rank(), bootstrap.size(),
+                                         bootstrap.options().timeout, bootstrap.options().device);
+  return {backend, NcclGroups::instance().add(state, backend)};
 }
 
 Store Channel::own_store(const std::string& prefix) const {
@@ -136,12 +119,7 @@ bool Channel::serves(c10::DeviceType device) const {
 }
 
 void Channel::end(const std::string& reason) {
-  const bool in_peace = state->close(reason);
-  c10d::Backend& inner = *backend->inner();
-  if (kind == BackendKind::kNccl && in_peace) NcclGroups::instance().shut_down(backend->inner());
-  if (kind == BackendKind::kNccl && !in_peace) inner.abort();
-  if (kind == BackendKind::kShm) static_cast<ShmBackend&>(inner).end(reason, /*quietly=*/true);
-  if (!in_peace || !state->has_connections()) return;
+  if (!backend->close(reason) || !state->has_connections()) return;
   await_connected();
   state->close_connections();
 }
@@ -161,13 +139,6 @@ void Channel::await_connected() const {
   } catch (const std::exception&) {
     // Whoever serves the store has ended: nobody is on the way any more.
   }
-}
-
-void Channel::fail(const Error& failure) {
-  if (!state->fail(failure)) return;
-  c10d::Backend& inner = *backend->inner();
-  if (kind == BackendKind::kNccl) inner.abort();
-  if (kind == BackendKind::kShm) static_cast<ShmBackend&>(inner).fail(failure);
 }
 
 }  // namespace tandem

@@ -12,7 +12,7 @@
 #include "comm/bootstrap/group_bootstrap.h"
 #include "comm/group_backend.h"
 #include "comm/group_state.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/process_group.h"
 #include "tandem/runtime.h"
 
@@ -42,13 +42,13 @@ struct Channel {
   c10::intrusive_ptr<GroupBackend> backend;
   c10d::ProcessGroup::BackendType type = c10d::ProcessGroup::BackendType::UNDEFINED;
 
-  // Meets the other ranks, whose options name the same backends, and connects to them. Blocks.
+  // Meets the other ranks, whose options name the same backends, and connects to them. Blocks. All of a group's
+  // channels have one latch.
   static std::shared_ptr<Channel> open(const BackendEntry& entry, const ProcessGroupOptions& options,
-                                       const Rendezvous& rendezvous);
+                                       const Rendezvous& rendezvous, const std::shared_ptr<FailureLatch>& latch);
 
   // By open(): what `kind` names, which may become another.
-  c10::intrusive_ptr<c10d::Backend> connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled,
-                                            BackendTraits* traits);
+  ControlledBackend connect(GroupBootstrap& bootstrap, const std::atomic<bool>& cancelled);
 
   // Keys of its store under "prefix/", in calls that end with the group.
   Store own_store(const std::string& prefix) const;
@@ -65,8 +65,6 @@ struct Channel {
   // Aborts what is pending. When nothing is, peers only learn that this rank takes part in nothing more, and their next
   // collective fails.
   void end(const std::string& reason);
-  // The group failed elsewhere: ends what is pending, and tells the peers.
-  void fail(const Error& failure);
 };
 
 }  // namespace tandem

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "comm/environment.h"
-#include "comm/store_exchange.h"
+#include "comm/store/store_exchange.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 
 #include "comm/finished_work.h"
 #include "comm/process_group_parts.h"
-#include "comm/store_exchange.h"
+#include "comm/store/store_exchange.h"
 #include "comm/tensors.h"
 
 namespace tandem {

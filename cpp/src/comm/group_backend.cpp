@@ -41,12 +41,25 @@ at::Tensor flat(const at::Tensor& tensor) {
 
 }  // namespace
 
-GroupBackend::GroupBackend(std::shared_ptr<GroupState> state, c10::intrusive_ptr<c10d::Backend> inner,
-                           const BackendTraits& traits, std::shared_ptr<CollectiveCheck> check)
+c10::intrusive_ptr<GroupBackend> GroupBackend::make(const std::shared_ptr<GroupState>& state, ControlledBackend inner,
+                                                    std::shared_ptr<CollectiveCheck> check) {
+  const std::weak_ptr<BackendControl> control = inner.control;
+  auto backend = c10::make_intrusive<GroupBackend>(state, std::move(inner), std::move(check));
+  state->latch().listen([control](const Error& reason) {
+    const auto held = control.lock();
+    if (!held) return;
+    reason.code() == ErrorCode::kAborted ? held->abort(reason) : held->fail(reason);
+  });
+  return backend;
+}
+
+GroupBackend::GroupBackend(std::shared_ptr<GroupState> state, ControlledBackend inner,
+                           std::shared_ptr<CollectiveCheck> check)
     : c10d::Backend(state->rank(), state->size()),
       state_(std::move(state)),
-      inner_(std::move(inner)),
-      traits_(traits),
+      inner_(std::move(inner.backend)),
+      control_(std::move(inner.control)),
+      traits_(control_->traits()),
       check_(std::move(check)) {}
 
 template <typename Issue>
@@ -74,7 +87,7 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
       }
     });
     if (!traits_.completes) return GuardedWork::start_on_stream(state_, collective, inner.front());
-    if (runs_here) return run_here(std::move(collective), inner);
+    if (runs_here) return run_here(collective, inner);
     return GuardedWork::start(state_, collective, std::move(inner), std::move(finish), traits_.runs_when_waited);
   } catch (...) {
     state_->rethrow_failure(collective);
@@ -82,7 +95,7 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
 }
 
 // No guard, and no future: their making takes longer than a small collective of one host.
-GroupBackend::WorkPtr GroupBackend::run_here(Collective collective, const GuardedWork::Inner& inner) {
+GroupBackend::WorkPtr GroupBackend::run_here(Collective& collective, const GuardedWork::Inner& inner) {
   for (const auto& one : inner) one->wait();
   const c10d::OpType type = inner.front()->retrieveOpType();
   state_->note_success(type);
@@ -426,16 +439,16 @@ void GroupBackend::setTimeout(std::chrono::milliseconds timeout) {
 
 void GroupBackend::abort() {
   state_->abort("its process group was aborted");
-  inner_->abort();
+}
+
+bool GroupBackend::close(const std::string& reason) {
+  if (!state_->close(reason)) return false;
+  control_->finish(reason);
+  return true;
 }
 
 void GroupBackend::shutdown() {
-  if (state_->close("its process group was shut down")) {
-    inner_->shutdown();
-    state_->close_connections();
-  } else {
-    inner_->abort();
-  }
+  if (close("its process group was shut down")) state_->close_connections();
 }
 
 }  // namespace tandem

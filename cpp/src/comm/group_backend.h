@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/backend_control.h"
 #include "comm/collective_check.h"
 #include "comm/group_state.h"
 #include "comm/guarded_work.h"
@@ -17,27 +18,22 @@
 
 namespace tandem {
 
-// What a backend is like.
-struct BackendTraits {
-  bool completes = true;          // its works are done when the data is there (not NCCL's: those follow a stream)
-  bool averages = true;           // has AVG
-  bool reduces_scattered = true;  // has reduce_scatter
-  bool waits_for_messages = false;  // sends and receives make progress without a waiter, but tell nobody
-  bool in_turns = false;            // collectives are to be issued one at a time in the whole process
-  bool takes_lists = false;         // tensors of several sizes at once: uneven all_gather, all_to_all, coalesced
-  bool runs_when_waited = false;    // whoever waits for a work without a limit may run it
-};
-
 class GroupBackend final : public c10d::Backend {
  public:
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
 
   // `check` may be null.
-  GroupBackend(std::shared_ptr<GroupState> state, c10::intrusive_ptr<c10d::Backend> inner, const BackendTraits& traits,
-               std::shared_ptr<CollectiveCheck> check);
+  static c10::intrusive_ptr<GroupBackend> make(const std::shared_ptr<GroupState>& state, ControlledBackend inner,
+                                               std::shared_ptr<CollectiveCheck> check);
+  // For make().
+  GroupBackend(std::shared_ptr<GroupState> state, ControlledBackend inner, std::shared_ptr<CollectiveCheck> check);
 
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
+
+  // The program is done with the group. Whether that was in peace: nothing was in flight, and nothing had failed. Then
+  // the other ranks have been told; else what is pending is aborted.
+  bool close(const std::string& reason);
 
   // Several sends and receives as one work.
   struct Message {
@@ -105,7 +101,7 @@ class GroupBackend final : public c10d::Backend {
   WorkPtr run(const Called& called, Tensors results, int peer, Call&& call, Issue&& issue,
               std::function<void()> finish = nullptr);
   // Waits for works that run on the waiting thread, whose caller would do so at once.
-  WorkPtr run_here(Collective collective, const GuardedWork::Inner& inner);
+  WorkPtr run_here(Collective& collective, const GuardedWork::Inner& inner);
   template <typename Issue>
   WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
   template <typename Issue>
@@ -116,6 +112,7 @@ class GroupBackend final : public c10d::Backend {
 
   const std::shared_ptr<GroupState> state_;
   const c10::intrusive_ptr<c10d::Backend> inner_;
+  const std::shared_ptr<BackendControl> control_;
   const BackendTraits traits_;
   const GuardedWork::Helpers helpers_;  // go before what they wait for
   const std::shared_ptr<CollectiveCheck> check_;

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "comm/flight_recorder.h"
-#include "comm/gloo_failure.h"
+#include "comm/gloo/failure.h"
 #include "trace/json.h"
 #include "trace/recorder.h"
 
@@ -19,16 +19,20 @@ constexpr std::chrono::milliseconds kUntilSeen{500};
 
 }  // namespace
 
-void GroupState::check_usable(const char* collective) {
-  if (!is_broken_) return;
-  std::lock_guard<std::mutex> lock(mutex_);
-  refuse(collective);
+std::shared_ptr<GroupState> GroupState::make(std::string name, int rank, int size, std::chrono::milliseconds timeout,
+                                             std::shared_ptr<FailureLatch> latch) {
+  std::shared_ptr<GroupState> state(new GroupState(std::move(name), rank, size, timeout, std::move(latch)));
+  state->latch_->listen([weak = std::weak_ptr<GroupState>(state)](const Error& reason) {
+    if (const auto held = weak.lock()) held->end_all(reason);
+  });
+  return state;
 }
 
-// With the mutex held.
-void GroupState::refuse(const char* collective) const {
-  throw Error(broken_->code(), std::string(collective) + " on " + whereabouts() +
-                                   ", was not begun: the group can no longer be used: " + broken_->what());
+void GroupState::check_usable(const char* collective) const {
+  if (latch_->is_open()) return;
+  const Error reason = latch_->reason_to_end();
+  throw Error(reason.code(), std::string(collective) + " on " + whereabouts() +
+                                 ", was not begun: the group can no longer be used: " + reason.what());
 }
 
 std::function<void()> GroupState::watch_peers(const char* collective) {
@@ -40,6 +44,7 @@ std::function<void()> GroupState::watch_peers(const char* collective) {
 }
 
 Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, int peer, bool point_to_point) {
+  check_usable(name);
   Collective collective;
   collective.name = name;
   collective.point_to_point = point_to_point;
@@ -49,7 +54,6 @@ Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, 
   collective.timeout = timeout_;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (broken_) refuse(name);
     collective.sequence = point_to_point ? messages_++ : collectives_++;
   }
   collective.record = FlightRecorder::instance().begin(name_, rank_, size_, collective);
@@ -106,18 +110,19 @@ std::string GroupState::describe(const Collective& collective) const {
 }
 
 void GroupState::add(GuardedWork& work) {
-  std::optional<Error> ended;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     in_flight_.emplace(&work, c10::intrusive_ptr<GuardedWork>::reclaim_copy(&work));
-    if (broken_ && (broken_->code() == ErrorCode::kAborted || work.is_untold())) ended = broken_;
   }
-  // abort() or fail() came between begin() and here.
-  if (ended) work.interrupt(ended->code() == ErrorCode::kAborted ? *ended : failed_after(*ended, work.collective_));
+  if (latch_->is_open()) return;
+  // That came between begin() and here.
+  const Error reason = latch_->reason_to_end();
+  if (reason.code() == ErrorCode::kAborted || work.is_untold()) work.interrupt(ended_by(reason, work.collective_));
 }
 
-Error GroupState::failed_after(const Error& failure, const Collective& collective) const {
-  return Error(failure.code(), describe(collective) + ", failed after: " + failure.what());
+Error GroupState::ended_by(const Error& reason, const Collective& collective) const {
+  const char* how = reason.code() == ErrorCode::kAborted ? ", was aborted: " : ", failed after: ";
+  return Error(reason.code(), describe(collective) + how + reason.what());
 }
 
 void GroupState::settle(GuardedWork& work) {
@@ -138,62 +143,40 @@ void GroupState::let_go() {
 }
 
 GroupState::Running::~Running() {
-  if (--state_.running_ > 0 || !state_.is_broken_) return;
+  if (--state_.running_ > 0 || state_.latch_->is_open()) return;
   // Whoever ends the group may wait for it.
   std::lock_guard<std::mutex> lock(state_.mutex_);
   state_.idle_.notify_all();
 }
 
-bool GroupState::fail(const Error& failure, const Collective* cause) {
-  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> untold;
+void GroupState::end_all(const Error& reason) {
+  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> ended;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (broken_) return false;
-    broken_.emplace(failure);
-    is_broken_ = true;
     for (const auto& [work, hold] : in_flight_) {
-      if (work->is_untold() && &work->collective_ != cause) untold.emplace_back(work, hold);
+      if (reason.code() == ErrorCode::kAborted || work->is_untold()) ended.emplace_back(work, hold);
     }
   }
   store_calls_->interrupt();
+  for (const auto& [work, hold] : ended) work->interrupt(ended_by(reason, work->collective_));
+  end_connections();
+}
+
+void GroupState::fail(const Error& failure) {
+  if (!latch_->fail(failure)) return;
   if (failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kPeerLost) {
     FlightRecorder::instance().write(rank_);
   }
-  for (const auto& [work, hold] : untold) work->interrupt(failed_after(failure, work->collective_));
-  end_connections();
-  for (const auto& tell : ended_) tell(failure);
-  return true;
-}
-
-void GroupState::abort(const std::string& reason) {
-  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> waiting;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
-    is_broken_ = true;
-    waiting.assign(in_flight_.begin(), in_flight_.end());
-  }
-  store_calls_->interrupt();
-  for (const auto& [work, hold] : waiting) {
-    work->interrupt(Error(ErrorCode::kAborted, describe(work->collective_) + ", was aborted: " + reason));
-  }
-  end_connections();
-  for (const auto& tell : ended_) tell(Error(ErrorCode::kAborted, reason));
 }
 
 bool GroupState::close(const std::string& reason) {
-  bool was_usable = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    was_usable = !broken_;
-    if (!broken_ || broken_->code() != ErrorCode::kAborted) broken_.emplace(ErrorCode::kAborted, reason);
-    is_broken_ = true;
-  }
+  latch_->close(reason);
   store_calls_->interrupt();
-  if (was_usable) let_end();
+  const auto is_closing = [this] { return latch_->state() == FailureLatch::State::kClosing; };
+  if (is_closing()) drain();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (nothing_in_flight()) return true;
+    if (nothing_in_flight()) return is_closing();
   }
   abort(reason);
   return false;
@@ -201,7 +184,7 @@ bool GroupState::close(const std::string& reason) {
 
 // A message that its peer has may still be in flight here, because nobody has looked. What goes on on a GPU may be
 // taken for done by the program, which has waited as far as streams go; that ends by itself, or with its timeout.
-void GroupState::let_end() {
+void GroupState::drain() {
   const auto in_flight = [this] {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>>(in_flight_.begin(), in_flight_.end());
@@ -270,14 +253,14 @@ std::string GroupState::name_peer(const std::string& message, const Collective& 
 std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collective& collective, bool is_late) {
   const std::string where = describe(collective);
   const auto error_of = [&](ErrorCode code, const std::string& text) { return Error(code, where + text); };
-  std::optional<Error> error;
+  std::optional<Error> error, reported;
   try {
     std::rethrow_exception(failure);
   } catch (const Error& known) {
+    reported = known;
     if (known.code() == ErrorCode::kAborted) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      error = error_of(ErrorCode::kAborted, std::string(", was aborted: ") + (broken_ ? *broken_ : known).what());
-      return std::make_exception_ptr(*error);
+      return std::make_exception_ptr(
+          error_of(ErrorCode::kAborted, std::string(", was aborted: ") + latch_->reason().value_or(known).what()));
     }
     if (known.code() != ErrorCode::kPeerLost && known.code() != ErrorCode::kTimeout) return failure;
     error = error_of(known.code(), std::string(", failed: ") + known.what());
@@ -311,19 +294,15 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
   } catch (...) {
     error = error_of(ErrorCode::kInternal, ", failed of something that is no std::exception");
   }
-  Error described = *error;
-  bool first = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    first = !broken_;
-    // What fails after that fails because of it.
-    if (!first) described = failed_after(*broken_, collective);
+  // The backend may have reported it. What fails after that fails because of it.
+  if (!latch_->fail(*error) && !(reported && latch_->explain(*reported, *error))) {
+    return std::make_exception_ptr(ended_by(latch_->reason_to_end(), collective));
   }
-  if (first) {
-    FlightRecorder::instance().end(collective.record, described.what());
-    fail(described, &collective);
+  FlightRecorder::instance().end(collective.record, error->what());
+  if (error->code() == ErrorCode::kTimeout || error->code() == ErrorCode::kPeerLost) {
+    FlightRecorder::instance().write(rank_);
   }
-  return std::make_exception_ptr(described);
+  return std::make_exception_ptr(*error);
 }
 
 }  // namespace tandem

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "comm/collective.h"
+#include "comm/failure_latch.h"
 #include "comm/guarded_work.h"
 #include "comm/sockets.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -24,8 +25,9 @@ namespace tandem {
 // Thread-safe.
 class GroupState : public std::enable_shared_from_this<GroupState> {
  public:
-  GroupState(std::string name, int rank, int size, std::chrono::milliseconds timeout)
-      : name_(std::move(name)), rank_(rank), size_(size), timeout_(timeout) {}
+  // `latch` is that of the whole group, which may have a state for each of its backends.
+  static std::shared_ptr<GroupState> make(std::string name, int rank, int size, std::chrono::milliseconds timeout,
+                                          std::shared_ptr<FailureLatch> latch = std::make_shared<FailureLatch>());
 
   const std::string& name() const { return name_; }
   int rank() const { return rank_; }
@@ -49,11 +51,12 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Tells the others, over connections that are about to be closed, that it is this rank that closes the group.
   void set_say_closed(std::function<void()> say) { say_closed_ = std::move(say); }
 
-  // Whom else to tell why the group can no longer be used. Before the first collective.
-  void tell_end(std::function<void(const Error&)> whom) { ended_.push_back(std::move(whom)); }
+  // Whether the group can still be used, and why not.
+  FailureLatch& latch() const { return *latch_; }
+  const std::shared_ptr<FailureLatch>& shared_latch() const { return latch_; }
 
-  // Throws when the group was aborted or has failed: "collective" is refused.
-  void check_usable(const char* collective);
+  // Throws when the group can no longer be used: "collective" is refused.
+  void check_usable(const char* collective) const;
 
   // For calling again and again while something waits for all ranks at the store: throws what check_usable() does, and
   // Error (kPeerLost) when a rank is gone. What that one left at the store before still counts, so it throws only when
@@ -66,8 +69,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // flight as an Error that names things.
   [[noreturn]] void rethrow_failure(const Collective& collective);
 
-  // Around a collective that its caller's thread runs to its end. abort() does not end it by itself: the backend's
-  // does.
+  // Around a collective that its caller's thread runs to its end. It is the backend that ends it early.
   class Running {
    public:
     explicit Running(GroupState& state) : state_(state) { ++state_.running_; }
@@ -92,14 +94,14 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // "all_reduce #3 of float[4] on group 'default' (rank 0 of 2), begun 1.5 s ago".
   std::string describe(const Collective& collective) const;
 
-  // The group can no longer be used, for `failure`; ends its connections, so that every peer learns of it, and what
-  // Gloo would not tell of that. False: it could not before.
-  bool fail(const Error& failure) { return fail(failure, nullptr); }
+  // The group has failed of what is no collective's failure: another rank's news, a lost connection. Ends its
+  // connections, so that every peer learns of it, and what Gloo would not tell of that.
+  void fail(const Error& failure);
   // Completes every collective in flight with Error (kAborted) and ends the group's connections.
-  void abort(const std::string& reason);
+  void abort(const std::string& reason) { latch_->abort(reason); }
   // The program is done with the group. Messages that have got through, and were never waited for, come to their end;
-  // where other things are in flight this is abort(). Whether nothing was: then the backend tells the peers that this
-  // rank takes part in nothing more, before close_connections().
+  // where other things are in flight this is abort(). Whether nothing was, and the group has not failed: then the
+  // backend tells the peers that this rank takes part in nothing more, before close_connections().
   bool close(const std::string& reason);
   // Of a group that was closed with nothing in flight: peers still get what was sent, and then learn of the end,
   // whoever still holds the backend.
@@ -113,6 +115,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
 
  private:
   friend class GuardedWork;
+  GroupState(std::string name, int rank, int size, std::chrono::milliseconds timeout,
+             std::shared_ptr<FailureLatch> latch)
+      : name_(std::move(name)), rank_(rank), size_(size), timeout_(timeout), latch_(std::move(latch)) {}
+
   void add(GuardedWork& work);
   // The backend is done with `work`. Before anyone is told: who closes the group right after its last collective must
   // not find that one in flight and cut off ranks that still read.
@@ -123,13 +129,12 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // for the collective was over.
   std::exception_ptr explain(std::exception_ptr failure, const Collective& collective, bool is_late);
   std::string name_peer(const std::string& message, const Collective& collective) const;
-  // `cause`: whose failure it is, if it is a collective's.
-  bool fail(const Error& failure, const Collective* cause);
-  // What ends other collectives once the group has failed.
-  Error failed_after(const Error& failure, const Collective& collective) const;
-  void let_end();
+  // What ends a collective in flight once the group has failed or was aborted.
+  Error ended_by(const Error& reason, const Collective& collective) const;
+  // The group has failed or was aborted.
+  void end_all(const Error& reason);
+  void drain();
   bool nothing_in_flight() const { return in_flight_.empty() && running_ == 0; }
-  [[noreturn]] void refuse(const char* collective) const;
   std::vector<net::Endpoint> peers() const;
   void end_connections();
 
@@ -137,9 +142,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const int rank_;
   const int size_;
   std::atomic<std::chrono::milliseconds> timeout_;
+  const std::shared_ptr<FailureLatch> latch_;
   std::vector<std::vector<net::Endpoint>> listeners_;
   std::atomic<bool> is_complete_{false};
-  std::vector<std::function<void(const Error&)>> ended_;
   std::function<std::optional<Error>()> lost_peer_;
   std::function<void()> say_closed_;
   const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();
@@ -149,8 +154,6 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::unordered_map<GuardedWork*, c10::intrusive_ptr<c10d::Work>> in_flight_;
   std::atomic<int> running_{0};  // collectives that their callers run
   int being_told_ = 0;           // collectives that are done, whose waiters are being told
-  std::optional<Error> broken_;  // why the group can no longer be used
-  std::atomic<bool> is_broken_{false};
   std::uint64_t collectives_ = 0;
   std::uint64_t messages_ = 0;  // sends and receives
 };

@@ -212,7 +212,7 @@ void GuardedWork::interrupt(const Error& reason) {
 }
 
 bool GuardedWork::is_untold() const {
-  return is_waited_ && std::any_of(inner_.begin(), inner_.end(), [](const auto& one) {
+  return is_waited_ && !failing_ && std::any_of(inner_.begin(), inner_.end(), [](const auto& one) {
            const c10d::OpType type = one->retrieveOpType();
            return type == c10d::OpType::SEND || type == c10d::OpType::RECVANYSOURCE;
          });
@@ -254,6 +254,7 @@ void GuardedWork::wait_for_inner() {
 
 void GuardedWork::inner_done(std::exception_ptr failure, bool is_late) {
   if (failure) {
+    failing_ = true;
     failure = state_->explain(failure, collective_, is_late);
     std::lock_guard<std::mutex> lock(failure_mutex_);
     if (!failure_) failure_ = failure;

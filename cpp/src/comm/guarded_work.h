@@ -99,6 +99,7 @@ class GuardedWork : public c10d::Work {
   const std::weak_ptr<Waiters> waiters_, reaper_;
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::atomic<bool> claimed_{false};
+  std::atomic<bool> failing_{false};  // of itself
   std::atomic<bool> reaped_{false};  // dropped, and waited for by the group
   std::atomic<std::size_t> pending_;
   std::mutex failure_mutex_;

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "comm/environment.h"
-#include "comm/nccl_library.h"
+#include "comm/nccl/library.h"
 #include "comm/process_group_parts.h"
 
 namespace tandem {
@@ -20,22 +20,6 @@ void require_devices(const BackendEntry& entry, const ProcessGroupOptions& optio
   if (entry.kind == BackendKind::kNccl) return require_nccl(options.device);
   for (const DeviceKind device : entry.devices) {
     if (device == DeviceKind::kCuda) require_cuda("backend '" + options.backend + "'");
-  }
-}
-
-// The first failure of a channel ends them all.
-void link(const std::vector<std::shared_ptr<Channel>>& channels) {
-  for (const auto& channel : channels) {
-    std::vector<std::weak_ptr<Channel>> others;
-    for (const auto& other : channels) {
-      if (other != channel) others.push_back(other);
-    }
-    if (others.empty()) return;
-    channel->state->tell_end([others](const Error& reason) {
-      for (const auto& other : others) {
-        if (const auto held = other.lock()) held->fail(reason);
-      }
-    });
   }
 }
 
@@ -83,15 +67,15 @@ std::shared_ptr<ProcessGroup> GroupMaker::make(const ProcessGroupOptions& option
   parts->global_ranks = std::move(global_ranks);
   auto entries = parse_backends(options.backend, options.device.is_cuda());
   Rendezvous place = rendezvous;
+  const auto latch = std::make_shared<FailureLatch>();
   for (BackendEntry& entry : entries) {
-    parts->channels.push_back(Channel::open(entry, parts->options, place));
+    parts->channels.push_back(Channel::open(entry, parts->options, place, latch));
     const Channel& channel = *parts->channels.back();
     entry.kind = channel.kind;
     place.store = channel.store.under("next");
     place.is_for_one_group = true;
   }
   parts->backend_name = name_of(entries);
-  link(parts->channels);
   const Channel& main = parts->main();
   parts->barrier = std::make_unique<Bootstrap>(main.store.under("barrier"), rendezvous.rank, rendezvous.world_size);
   parts->native =
@@ -146,7 +130,7 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::native() const {
 }
 
 void ProcessGroup::abort() {
-  for (const auto& channel : parts_->channels) channel->backend->abort();
+  parts_->main().backend->abort();
 }
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/dynamic_loader.h"
 #include "tandem/error.h"
 #include "tandem/lease_queue.h"

@@ -4,7 +4,7 @@
 #include <torch/csrc/cuda/nccl.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
-#include "comm/nccl_factory.h"
+#include "comm/nccl/factory.h"
 #include "tandem/error.h"
 
 namespace tandem {

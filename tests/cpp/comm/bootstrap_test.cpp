@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "comm/bootstrap/pack.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "cpp/comm/counting_store.h"
 #include "cpp/comm/threads.h"
 

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "cpp/comm/job.h"
 #include "tandem/runtime.h"
 #include "tandem/store.h"

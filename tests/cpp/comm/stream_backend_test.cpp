@@ -8,16 +8,16 @@
 #include "../../../cpp/src/comm/collective.cpp"
 #include "../../../cpp/src/comm/collective_check.cpp"
 #include "../../../cpp/src/comm/device_future.cpp"
-#include "../../../cpp/src/comm/flight_recorder.cpp"
 #include "../../../cpp/src/comm/finished_work.cpp"
-#include "../../../cpp/src/comm/gloo_failure.cpp"
+#include "../../../cpp/src/comm/flight_recorder.cpp"
+#include "../../../cpp/src/comm/gloo/failure.cpp"
 #include "../../../cpp/src/comm/group_backend.cpp"
 #include "../../../cpp/src/comm/group_state.cpp"
 #include "../../../cpp/src/comm/guarded_work.cpp"
 #include "../../../cpp/src/comm/local_reduction.cpp"
 #include "../../../cpp/src/comm/message_handle.cpp"
-#include "../../../cpp/src/comm/store_exchange.cpp"
-#include "../../../cpp/src/comm/store_limit.cpp"
+#include "../../../cpp/src/comm/store/store_exchange.cpp"
+#include "../../../cpp/src/comm/store/store_limit.cpp"
 #include "../../../cpp/src/comm/waiters.cpp"
 #include "cpp/comm/threads.h"
 
@@ -82,20 +82,30 @@ class StreamBackend final : public c10d::Backend {
 
 class OnStream : public ::testing::Test {
  protected:
-  static BackendTraits traits() {
-    BackendTraits traits;
-    traits.completes = false;
-    return traits;
-  }
+  class Control final : public BackendControl {
+   public:
+    explicit Control(c10::intrusive_ptr<StreamBackend> backend) : backend_(std::move(backend)) {}
+    BackendTraits traits() const override {
+      BackendTraits traits;
+      traits.completes = false;
+      return traits;
+    }
+    void finish(const std::string&) override { backend_->shutdown(); }
+    void fail(const Error&) override { backend_->abort(); }
+    void abort(const Error&) override { backend_->abort(); }
+
+   private:
+    const c10::intrusive_ptr<StreamBackend> backend_;
+  };
   WorkPtr all_reduce() {
     std::vector<at::Tensor> tensors = {torch::ones({4})};
     return group_->allreduce(tensors, {});
   }
 
-  const std::shared_ptr<GroupState> state_ = std::make_shared<GroupState>("streams", 0, 2, milliseconds(20000));
+  const std::shared_ptr<GroupState> state_ = GroupState::make("streams", 0, 2, milliseconds(20000));
   const c10::intrusive_ptr<StreamBackend> backend_ = c10::make_intrusive<StreamBackend>();
   const c10::intrusive_ptr<GroupBackend> group_ =
-      c10::make_intrusive<GroupBackend>(state_, backend_, traits(), nullptr);
+      GroupBackend::make(state_, {backend_, std::make_shared<Control>(backend_)}, nullptr);
 };
 
 TEST_F(OnStream, AWaitWithoutALimitDoesNotBlockAndSynchronizeDoes) {

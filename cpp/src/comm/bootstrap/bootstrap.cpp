@@ -6,7 +6,7 @@
 
 #include "comm/bootstrap/pack.h"
 #include "comm/collective.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 
 namespace tandem {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/bootstrap/waitable_store.h"
+#include "comm/store/waitable_store.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm/bootstrap/pack.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {

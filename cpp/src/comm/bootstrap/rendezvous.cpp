@@ -7,9 +7,9 @@
 #include <mutex>
 #include <set>
 
-#include "comm/deadline_store.h"
 #include "comm/environment.h"
 #include "comm/sockets.h"
+#include "comm/store/deadline_store.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "comm/bootstrap/waitable_store.h"
+#include "comm/store/waitable_store.h"
 
 namespace tandem {
 

@@ -1,6 +1,6 @@
 #include "comm/hosts/connect.h"
 
-#include "comm/gloo_connect.h"
+#include "comm/gloo/connect.h"
 #include "comm/hosts/hosts_backend.h"
 
 namespace tandem::hosts {

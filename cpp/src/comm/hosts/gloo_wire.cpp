@@ -3,9 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
-#include "comm/gloo_failure.h"
+#include "comm/gloo/failure.h"
 #include "comm/issue_turns.h"
 
 namespace tandem::hosts {
@@ -42,7 +43,7 @@ std::unique_ptr<Wire::Transfer> GlooWire::receive(int rank, std::byte* data, std
 }
 
 std::unique_ptr<Wire::Transfer> GlooWire::start(bool is_send, int rank, std::byte* data, std::size_t bytes) {
-  heed_abort();
+  check_latch();
   std::vector<at::Tensor> tensors = {at::from_blob(data, {static_cast<std::int64_t>(bytes)}, at::kByte)};
   try {
     std::lock_guard<std::mutex> lock(turn_to_issue());
@@ -51,15 +52,14 @@ std::unique_ptr<Wire::Transfer> GlooWire::start(bool is_send, int rank, std::byt
         is_send ? gloo_->send_unchecked(tensors, rank, kTag) : gloo_->recv_unchecked(tensors, rank, kTag), is_send,
         rank);
   } catch (const std::exception& error) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    throw_lost(lock, rank, plain_text(error));
+    throw_lost(rank, plain_text(error));
   }
 }
 
 void GlooWire::wait(c10d::Work& work, int rank, Clock::time_point deadline) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (reason_) throw *reason_;
+    check_latch();
     waited_for_ = &work;
   }
   std::optional<std::string> failure;
@@ -69,35 +69,36 @@ void GlooWire::wait(c10d::Work& work, int rank, Clock::time_point deadline) {
   } catch (const std::exception& error) {
     failure = plain_text(error);
   }
-  std::unique_lock<std::mutex> lock(mutex_);
-  waited_for_ = nullptr;
-  if (reason_) throw *reason_;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    waited_for_ = nullptr;
+  }
+  check_latch();
   if (!failure) return;
   const std::string who = "rank " + std::to_string(rank);
   if (Clock::now() >= deadline) {
     throw Error(ErrorCode::kTimeout, "timed out, for " + who + ", on another host, did not take part, being stopped, " +
                                          "slow or busy with something else");
   }
-  throw_lost(lock, rank, *failure);
+  throw_lost(rank, *failure);
 }
 
-void GlooWire::throw_lost(std::unique_lock<std::mutex>& lock, int rank, const std::string& text) {
-  if (aborted_.wait_for(lock, kForReason, [this] { return reason_.has_value(); })) throw *reason_;
+void GlooWire::throw_lost(int rank, const std::string& text) const {
+  if (latch_->wait_until_ended(kForReason)) check_latch();
   throw Error(ErrorCode::kPeerLost, "rank " + std::to_string(rank) +
                                         " closed its connection, because it died or left the group (" + text + ")");
 }
 
-void GlooWire::abort(const Error& reason) {
+void GlooWire::wake() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (reason_) return;
-  reason_ = reason;
-  aborted_.notify_all();
   if (waited_for_) waited_for_->abort();
 }
 
-void GlooWire::heed_abort() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (reason_) throw *reason_;
+void GlooWire::check_latch() const {
+  if (!latch_->has_ended()) return;
+  const Error reason = latch_->reason_to_end();
+  const char* how = reason.code() == ErrorCode::kAborted ? "a collective was aborted: " : "a collective failed after: ";
+  throw Error(reason.code(), how + std::string(reason.what()));
 }
 
 }  // namespace tandem::hosts

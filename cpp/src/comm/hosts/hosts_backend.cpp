@@ -11,26 +11,18 @@ using WorkPtr = HostsBackend::WorkPtr;
 
 c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupState>& state,
                                                     const std::shared_ptr<const shm::LocalConnections>& peers,
-                                                    const HostMap& map, const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                                    const HostMap& map, const c10::intrusive_ptr<GlooBackend>& gloo,
                                                     std::vector<shm::Descriptor> sockets,
                                                     std::chrono::milliseconds timeout) {
-  auto wire = c10::static_intrusive_pointer_cast<GlooBackend>(gloo);
-  wire->join(state);
-  auto inside = std::make_unique<shm::Exchange>(peers);
+  auto inside = std::make_unique<shm::Exchange>(peers, state->shared_latch());
   inside->set_spin(shm::spin_time(inside->size()));
   auto lines = std::make_shared<Lines>(std::move(sockets));
-  auto performer =
-      std::make_unique<HostsPerformer>(std::move(inside), std::make_shared<GlooWire>(std::move(wire)), map, lines);
+  auto performer = std::make_unique<HostsPerformer>(
+      std::move(inside), std::make_shared<GlooWire>(gloo, state->shared_latch()), map, lines);
   const HostsPerformer& running = *performer;  // for as long as the backend's queue
   auto backend = c10::make_intrusive<HostsBackend>(state, peers, std::move(performer), gloo, lines, timeout);
-  const std::weak_ptr<shm::Queue> queue = backend->queue();
-  // As when a message fails.
-  state->tell_end([queue](const Error& reason) {
-    if (const auto held = queue.lock()) held->fail(reason);
-  });
   lines->watch(
-      [queue, weak = std::weak_ptr<GroupState>(state)](const Error& failure) {
-        if (const auto held = queue.lock()) held->fail(failure);
+      [weak = std::weak_ptr<GroupState>(state)](const Error& failure) {
         if (const auto held = weak.lock()) held->fail(failure);
       },
       [&running] { return running.busy(); });
@@ -39,14 +31,20 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
 
 HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state,
                            const std::shared_ptr<const shm::LocalConnections>& peers,
-                           std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
+                           std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<GlooBackend> gloo,
                            std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout)
     : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), lines_(std::move(lines)) {}
 
 HostsBackend::~HostsBackend() {
   // Tells the others first, so that who is not done yet is not told otherwise by the end of the connections.
-  end("the group was destroyed", /*quietly=*/true);
+  finish("the group was destroyed");
   lines_->stop();
+}
+
+BackendTraits HostsBackend::traits() const {
+  BackendTraits traits = ShmBackend::traits();
+  traits.waits_for_messages = true;
+  return traits;
 }
 
 void HostsBackend::setTimeout(std::chrono::milliseconds timeout) {

@@ -22,14 +22,15 @@ class HostsBackend final : public ShmBackend {
   // `peers`: of this host; `gloo`: a group of all ranks, for this backend alone; `sockets`: what Lines::connect() gave.
   static c10::intrusive_ptr<HostsBackend> make(const std::shared_ptr<GroupState>& state,
                                                const std::shared_ptr<const shm::LocalConnections>& peers,
-                                               const HostMap& map, const c10::intrusive_ptr<c10d::Backend>& gloo,
+                                               const HostMap& map, const c10::intrusive_ptr<GlooBackend>& gloo,
                                                std::vector<shm::Descriptor> sockets, std::chrono::milliseconds timeout);
 
   HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::LocalConnections>& peers,
-               std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<c10d::Backend> gloo,
+               std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<GlooBackend> gloo,
                std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout);
   ~HostsBackend() override;
 
+  BackendTraits traits() const override;
   void setTimeout(std::chrono::milliseconds timeout) override;
 
   WorkPtr send(Tensors& tensors, int to, int tag) override;
@@ -40,7 +41,7 @@ class HostsBackend final : public ShmBackend {
   template <typename Start>
   WorkPtr start(const char* call, const Tensors& tensors, std::optional<int> peer, int tag, Start&& start);
 
-  const c10::intrusive_ptr<c10d::Backend> gloo_;
+  const c10::intrusive_ptr<GlooBackend> gloo_;
   const std::shared_ptr<Lines> lines_;
 };
 

@@ -207,11 +207,9 @@ void HostsPerformer::close() {
   inside_->close();
 }
 
-void HostsPerformer::abort(const Error& reason) {
-  inside_->abort(reason);
-  wire_->abort(reason.code() == ErrorCode::kAborted
-                   ? Error(reason.code(), std::string("a collective was aborted: ") + reason.what())
-                   : reason);
+void HostsPerformer::wake() {
+  inside_->wake();
+  wire_->wake();
 }
 
 }  // namespace tandem::hosts

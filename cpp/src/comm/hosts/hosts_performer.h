@@ -40,7 +40,7 @@ class HostsPerformer final : public shm::Performer {
 
   void fail(const Error& reason) override;
   void close() override;
-  void abort(const Error& reason) override;
+  void wake() override;
 
   // For Lines::watch().
   std::uint64_t busy() const { return running_; }

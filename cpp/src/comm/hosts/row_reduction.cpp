@@ -110,7 +110,7 @@ void RowReduction::combine_inside(std::size_t segment) {
   }
   if (shared_) {
     for (std::size_t done = 0; done < bytes; done += kBlockBytes) {
-      exchange.heed_abort();
+      exchange.check_latch();
       shared_->combine(inside_, label_.element, flight.part.begin + done, std::min(kBlockBytes, bytes - done));
     }
     return;

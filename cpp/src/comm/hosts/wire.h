@@ -11,7 +11,7 @@
 namespace tandem::hosts {
 
 // Between two ranks what is sent arrives in order, each in a receive of its own and of the same size. Nothing is
-// copied: memory stays as it is until the transfer is done, or gone. One thread at a time, but for abort().
+// copied: memory stays as it is until the transfer is done, or gone. One thread at a time, but for wake().
 class Wire {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,7 +21,7 @@ class Wire {
    public:
     virtual ~Transfer() = default;
     virtual bool is_send() const = 0;
-    // Errors: kTimeout and kPeerLost name the rank; that of abort().
+    // Errors: kTimeout and kPeerLost name the rank; that of the group's latch once it has ended.
     virtual void wait(Clock::time_point deadline) = 0;
   };
   using Transfers = std::vector<std::unique_ptr<Transfer>>;
@@ -30,8 +30,8 @@ class Wire {
 
   virtual std::unique_ptr<Transfer> send(int rank, const std::byte* data, std::size_t bytes) = 0;
   virtual std::unique_ptr<Transfer> receive(int rank, std::byte* data, std::size_t bytes) = 0;
-  // Ends waits, now or later, with an Error of this code. From any thread.
-  virtual void abort(const Error& reason) = 0;
+  // Has a wait look at the latch. From any thread.
+  virtual void wake() = 0;
 };
 
 // Waits for all and drops them. What comes in is waited for first: a peer that is gone shows there at once.

@@ -28,8 +28,8 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<const LocalConnections> peers)
-    : peers_(std::move(peers)), rank_(peers_->ranks.self), size_(peers_->ranks.size()) {
+Exchange::Exchange(std::shared_ptr<const LocalConnections> peers, std::shared_ptr<const FailureLatch> latch)
+    : peers_(std::move(peers)), latch_(std::move(latch)), rank_(peers_->ranks.self), size_(peers_->ranks.size()) {
   for (const auto& segment : peers_->segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
   seen_.resize(boards_.size());
   verified_.resize(boards_.size());
@@ -48,7 +48,7 @@ void Exchange::begin(const Label& label, Clock::time_point deadline) {
 }
 
 std::byte* Exchange::open_slot() {
-  heed_abort();
+  check_latch();
   // The slot was published kSlots steps ago and may be read until its readers publish two steps later.
   const std::uint32_t free_when = step_ - kSlots + 3;
   for (int rank = 0; rank < size_; ++rank) {
@@ -96,7 +96,7 @@ void Exchange::await(int rank, std::uint32_t count) {
         if (has_published(rank, count)) return;
         relax();
       }
-    } while (!aborted_.load(std::memory_order_relaxed) && Clock::now() < until);
+    } while (!latch_->has_ended() && Clock::now() < until);
   }
   sleep_until_published(rank, count);
 }
@@ -109,9 +109,9 @@ void Exchange::sleep_until_published(int rank, std::uint32_t count) {
     const std::uint32_t key = bell.prepare();
     if (has_published(rank, count)) return bell.leave();
     const auto now = Clock::now();
-    if (aborted_ || now >= next_look || now >= deadline_) {
+    if (latch_->has_ended() || now >= next_look || now >= deadline_) {
       bell.leave();
-      if (aborted_) throw_aborted();
+      check_latch();
       look_around(count);
       if (now >= deadline_ && !has_published(rank, count)) time_out(count);
       next_look = now + kExchangeLook;
@@ -182,14 +182,14 @@ void Exchange::time_out(std::uint32_t count) {
                                        "), being stopped, slow or busy with something else");
 }
 
-void Exchange::throw_aborted() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  const char* how = abort_reason_->code() == ErrorCode::kAborted ? " was aborted: " : " failed after: ";
-  throw Error(abort_reason_->code(), describe(label_) + how + abort_reason_->what());
+void Exchange::throw_ended() {
+  const Error reason = latch_->reason_to_end();
+  const char* how = reason.code() == ErrorCode::kAborted ? " was aborted: " : " failed after: ";
+  throw Error(reason.code(), describe(label_) + how + reason.what());
 }
 
 void Exchange::fail(const std::string& reason) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> lock(telling_);
   Board& own = board(rank_);
   const auto failed = static_cast<std::uint32_t>(Condition::kFailed);
   if (own.condition.load() == failed) return;
@@ -211,13 +211,7 @@ void Exchange::ring_all() {
   }
 }
 
-void Exchange::abort(const Error& reason) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (aborted_) return;
-    abort_reason_ = reason;
-  }
-  aborted_ = true;
+void Exchange::wake() {
   board(rank_).bell.ring();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/failure_latch.h"
 #include "comm/shm/layout.h"
 #include "comm/shm/local_connections.h"
 #include "tandem/error.h"
@@ -26,14 +27,14 @@ namespace tandem::shm {
 // A slot may be read in the step it was published in and in the next one, that is until the reader publishes the step
 // after; its owner takes it anew no sooner. So nobody says when it has read.
 //
-// One thread at a time, but for abort(). Waiting throws Error: kTimeout names the ranks that are missing and what they
-// do instead, kPeerLost those that are gone, kInvalidArgument those that call another collective, kAborted. After
-// that no more steps can be taken; fail() tells the others.
+// One thread at a time, but for the last three. Waiting throws Error: kTimeout names the ranks that are missing and
+// what they do instead, kPeerLost those that are gone, kInvalidArgument those that call another collective, and that of
+// the latch once the group has ended. After that no more steps can be taken; fail() tells the others.
 class Exchange {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Exchange(std::shared_ptr<const LocalConnections> peers);
+  Exchange(std::shared_ptr<const LocalConnections> peers, std::shared_ptr<const FailureLatch> latch);
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -56,9 +57,9 @@ class Exchange {
   // The whole segment of a rank.
   std::byte* memory(int rank) const { return peers_->segments[rank]->data(); }
   std::size_t memory_bytes() const { return peers_->segments[rank_]->bytes(); }
-  // Throws when abort() was called.
-  void heed_abort() {
-    if (aborted_.load(std::memory_order_relaxed)) throw_aborted();
+  // Throws when the group has ended.
+  void check_latch() {
+    if (latch_->has_ended()) throw_ended();
   }
 
   // Tells the others that this rank takes no more steps. From any thread.
@@ -66,8 +67,8 @@ class Exchange {
   // Tells them that it takes none because the program closed the group. Of the steps before, nobody misses any. From
   // any thread.
   void close();
-  // Ends a wait, now or later, with an Error of this code. From any thread.
-  void abort(const Error& reason);
+  // Has a wait look at the latch. From any thread.
+  void wake();
 
   // "all_reduce #12 of 4000 bytes (float32, SUM)".
   static std::string describe(const Label& label);
@@ -85,9 +86,10 @@ class Exchange {
   void look_around(std::uint32_t count);
   [[noreturn]] void throw_lost(int rank);
   [[noreturn]] void time_out(std::uint32_t count);
-  [[noreturn]] void throw_aborted();
+  [[noreturn]] void throw_ended();
 
   const std::shared_ptr<const LocalConnections> peers_;
+  const std::shared_ptr<const FailureLatch> latch_;
   const int rank_;
   const int size_;
   std::vector<Board*> boards_;
@@ -100,9 +102,7 @@ class Exchange {
   Clock::time_point begun_;
   Clock::time_point deadline_;
 
-  std::atomic<bool> aborted_{false};
-  std::mutex mutex_;
-  std::optional<Error> abort_reason_;
+  std::mutex telling_;
 };
 
 }  // namespace tandem::shm

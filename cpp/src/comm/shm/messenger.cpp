@@ -16,23 +16,24 @@ using std::chrono::milliseconds;
 // Between looks for ranks that died.
 constexpr milliseconds kMessageLook{100};
 
+Error ended_by(const FailureLatch& latch) {
+  const Error reason = latch.reason_to_end();
+  return Error(reason.code(), std::string("it ended with its group: ") + reason.what());
+}
+
 }  // namespace
 
 Messenger::Messenger(std::unique_ptr<Mailbox> mailbox, Doorbell& bell, std::chrono::nanoseconds spin,
-                     std::function<void(const Error&)> failed)
-    : bell_(bell), spin_(spin), failed_(std::move(failed)), mailbox_(std::move(mailbox)), next_look_(Clock::now()) {}
+                     std::shared_ptr<FailureLatch> latch)
+    : bell_(bell), spin_(spin), latch_(std::move(latch)), mailbox_(std::move(mailbox)), next_look_(Clock::now()) {}
 
 Messenger::~Messenger() {
   stop();
 }
 
 void Messenger::post(Message message, bool soon) {
+  if (latch_->has_ended()) return message.done(std::make_exception_ptr(ended_by(*latch_)), message.peer);
   Lock lock(mutex_);
-  if (broken_) {
-    const auto failure = std::make_exception_ptr(*broken_);
-    lock.unlock();
-    return message.done(failure, message.peer);
-  }
   ++pending_;
   posted_.push_back(std::move(message));
   if (driving_) return nudge();
@@ -63,9 +64,8 @@ void Messenger::drive(Lock& lock, bool spins, Enough&& enough) {
   while (!enough()) {
     news_ = false;
     std::vector<Message> posted = std::exchange(posted_, {});
-    std::optional<Error> broken = broken_;
     lock.unlock();
-    const bool moved = step(&posted, &broken);
+    const bool moved = step(&posted);
     std::vector<Mailbox::Ended> ended = mailbox_->take_ended();
     lock.lock();
     // What found no memory comes first the next time.
@@ -73,7 +73,6 @@ void Messenger::drive(Lock& lock, bool spins, Enough&& enough) {
       posted.insert(posted.end(), std::make_move_iterator(posted_.begin()), std::make_move_iterator(posted_.end()));
       posted_.swap(posted);
     }
-    if (!broken_) broken_ = broken;
     pending_ -= ended.size();
     if (!ended.empty()) {
       if (!tell(lock, std::move(ended))) return;
@@ -92,23 +91,20 @@ void Messenger::drive_once(Lock& lock) {
   drive(lock, /*spins=*/false, [&] { return std::exchange(done, true); });
 }
 
-bool Messenger::step(std::vector<Message>* posted, std::optional<Error>* broken) {
+bool Messenger::step(std::vector<Message>* posted) {
   bool moved = false;
   std::optional<Error> failure;
   try {
     hand_over(posted);
-    if (!*broken) moved = move_and_look();
+    if (!latch_->has_ended()) moved = move_and_look();
     failure = mailbox_->take_failure();
   } catch (const std::bad_alloc&) {
     failure = mailbox_->out_of_memory();
   }
-  if (!*broken && failure) {
-    *broken = failure;
-    failed_(*failure);
-  }
-  if (*broken) {
+  if (failure) latch_->fail(*failure);
+  if (latch_->has_ended()) {
     try {
-      mailbox_->fail_all(**broken);
+      mailbox_->fail_all(ended_by(*latch_));
     } catch (const std::bad_alloc&) {
       // Those that are left are next.
     }
@@ -176,13 +172,15 @@ bool Messenger::tell(Lock& lock, std::vector<Mailbox::Ended> ended) {
   return !std::exchange(driving_, true);
 }
 
-bool Messenger::fail(const Error& reason) {
+bool Messenger::is_idle() {
   Lock lock(mutex_);
-  const bool any = pending_ > 0;
-  if (!broken_) broken_ = reason;
+  return pending_ == 0;
+}
+
+void Messenger::end() {
+  Lock lock(mutex_);
   if (driving_) nudge();
   while (pending_ > 0 && !driving_) drive_once(lock);
-  return any;
 }
 
 // With the lock.

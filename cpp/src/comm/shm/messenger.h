@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/failure_latch.h"
 #include "comm/shm/doorbell.h"
 #include "comm/shm/mailbox.h"
 
@@ -22,9 +23,9 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
  public:
   using Clock = Message::Clock;
 
-  // `bell` is what peers ring. `failed` is told when a message fails, and all others with it, before their ends are.
+  // `bell` is what peers ring. A message that fails fails the group, before its end is told, and all others with it.
   Messenger(std::unique_ptr<Mailbox> mailbox, Doorbell& bell, std::chrono::nanoseconds spin,
-            std::function<void(const Error&)> failed);
+            std::shared_ptr<FailureLatch> latch);
   ~Messenger();
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
@@ -34,9 +35,11 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   // Moves messages, or has another thread do it, until `is_done`, which becomes true when a message's end is told.
   void help(const std::function<bool()>& is_done);
 
-  // Ends all messages, and those that come, with an Error of this code. Gives whether there were any.
-  bool fail(const Error& reason);
-  // Joins the thread. After fail().
+  // Whether there are no messages under way.
+  bool is_idle();
+  // Once the group has ended: ends all messages.
+  void end();
+  // Joins the thread. With no messages under way, or after end().
   void stop();
 
  private:
@@ -47,7 +50,7 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   void drive_once(Lock& lock);
   // What the thread that drives does without the lock. Whether there was anything to do. Leaves in `posted` what found
   // no memory.
-  bool step(std::vector<Message>* posted, std::optional<Error>* broken);
+  bool step(std::vector<Message>* posted);
   void hand_over(std::vector<Message>* posted);
   bool move_and_look();
   bool has_moved();
@@ -59,7 +62,7 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
 
   Doorbell& bell_;
   const std::chrono::nanoseconds spin_;
-  const std::function<void(const Error&)> failed_;
+  const std::shared_ptr<FailureLatch> latch_;
 
   // Of the thread that drives.
   const std::unique_ptr<Mailbox> mailbox_;
@@ -72,7 +75,6 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   std::size_t pending_ = 0;      // messages that have not ended
   bool driving_ = false;         // a thread has the mailbox
   int helpers_ = 0;              // that wait for another thread
-  std::optional<Error> broken_;  // why no message can be sent any more
   bool stopping_ = false;
   std::atomic<bool> news_{false};  // for the thread that drives, which may sleep
   std::thread thread_;

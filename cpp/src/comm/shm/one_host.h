@@ -44,7 +44,7 @@ class OneHost final : public Performer {
 
   void fail(const Error& reason) override { exchange_->fail(reason.what()); }
   void close() override { exchange_->close(); }
-  void abort(const Error& reason) override { exchange_->abort(reason); }
+  void wake() override { exchange_->wake(); }
 
  private:
   const std::unique_ptr<Exchange> exchange_;

@@ -36,8 +36,8 @@ class Performer {
   virtual void fail(const Error& reason) = 0;
   // Tells them that it does not because the program closed the group, with nothing pending.
   virtual void close() = 0;
-  // Ends a wait, now or later, with an Error of this code.
-  virtual void abort(const Error& reason) = 0;
+  // Has a wait look at the group's latch.
+  virtual void wake() = 0;
 };
 
 }  // namespace tandem::shm

@@ -73,9 +73,10 @@ void Queue::run_next(Lock& lock) {
   c10::intrusive_ptr<Work> work = std::move(queue_.front());
   queue_.pop_front();
   std::exception_ptr failure;
-  if (broken_) {
+  if (!state_->latch().is_open()) {
+    const Error reason = state_->latch().reason_to_end();
     failure = std::make_exception_ptr(
-        Error(broken_->code(), Exchange::describe(work->label_) + " failed after: " + broken_->what()));
+        Error(reason.code(), Exchange::describe(work->label_) + " failed after: " + reason.what()));
   } else {
     running_ = true;
     lock.unlock();
@@ -85,11 +86,9 @@ void Queue::run_next(Lock& lock) {
   // Before anyone is told: who closes the group right after its last collective must not find one running.
   running_ = false;
   if (!queue_.empty() && thread_.joinable()) work_or_stop_.notify_one();
-  const std::optional<Error> broken = failure ? broken_ : std::nullopt;
   lock.unlock();
   work->end(std::move(failure));
   work.reset();
-  if (broken && failed_) failed_(*broken);
   lock.lock();
 }
 
@@ -106,43 +105,31 @@ std::exception_ptr Queue::run(Work& work) {
   } catch (const std::exception& error) {
     failure = Error(ErrorCode::kInternal, Exchange::describe(work.label_) + " failed: " + error.what());
   }
-  break_group(*failure);
+  // Where the work is waited for, its failure is explained.
+  state_->latch().fail(*failure);
   return std::make_exception_ptr(*failure);
 }
 
-void Queue::break_group(const Error& failure) {
-  performer_->fail(failure);
-  // What is another rank's fault is explained, and ends the group, where the work is waited for.
-  const bool is_own = failure.code() == ErrorCode::kInvalidArgument || failure.code() == ErrorCode::kInternal ||
-                      failure.code() == ErrorCode::kOutOfMemory;
-  if (is_own) state_->fail(failure);
+bool Queue::is_idle() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!broken_) broken_ = failure;
+  return !running_ && queue_.empty();
 }
 
 void Queue::fail(const Error& failure) {
-  break_group(failure);
-  performer_->abort(failure);
+  performer_->fail(failure);
+  performer_->wake();
 }
 
-void Queue::abort(const std::string& reason, bool quietly) {
+void Queue::abort(const Error& reason) {
   std::deque<c10::intrusive_ptr<Work>> queued;
-  bool pending = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    pending = running_ || !queue_.empty();
     queued.swap(queue_);
-    broken_ = Error(ErrorCode::kAborted, reason);
   }
-  performer_->abort(Error(ErrorCode::kAborted, reason));
-  if (pending || !quietly) {
-    performer_->fail(Error(ErrorCode::kAborted, reason));
-  } else {
-    performer_->close();
-  }
+  fail(reason);
   for (const auto& work : queued) {
     work->end(std::make_exception_ptr(
-        Error(ErrorCode::kAborted, Exchange::describe(work->label_) + " was aborted: " + reason)));
+        Error(reason.code(), Exchange::describe(work->label_) + " was aborted: " + reason.what())));
   }
 }
 

@@ -30,15 +30,16 @@ class Queue : public std::enable_shared_from_this<Queue> {
   // Runs what is queued, up to `work`, unless another thread does already.
   void help(Work& work);
 
-  // Whom to tell after a work has failed. Before the first submit().
-  void set_failed(std::function<void(const Error&)> failed) { failed_ = std::move(failed); }
-  // The group has failed elsewhere on this rank: tells the other ranks and ends all works.
-  void fail(const Error& failure);
+  // Whether nothing runs or is queued.
+  bool is_idle();
 
-  // Ends all works with Error (kAborted) and tells the other ranks. `quietly`: leaves them in peace when there are
-  // none.
-  void abort(const std::string& reason, bool quietly);
-  // Joins the thread. After abort().
+  // The group has failed: tells the other ranks, and ends what runs; what is queued ends in its turn.
+  void fail(const Error& failure);
+  // The same with kAborted, and ends what is queued at once.
+  void abort(const Error& reason);
+  // Tells the other ranks that the group is closed, with nothing pending.
+  void close() { performer_->close(); }
+  // Joins the thread. After one of those.
   void stop();
 
  private:
@@ -46,19 +47,15 @@ class Queue : public std::enable_shared_from_this<Queue> {
 
   void run_next(Lock& lock);
   std::exception_ptr run(Work& work);
-  void break_group(const Error& failure);
   void wake_thread();
   void serve();
 
   const std::shared_ptr<GroupState> state_;
   const std::unique_ptr<Performer> performer_;
-  std::function<void(const Error&)> failed_;
-
   std::mutex mutex_;
   std::condition_variable work_or_stop_;
   std::deque<c10::intrusive_ptr<Work>> queue_;
-  bool running_ = false;         // a thread runs one; the performer is that thread's
-  std::optional<Error> broken_;  // why nothing can run any more
+  bool running_ = false;  // a thread runs one; the performer is that thread's
   bool stopping_ = false;
   std::thread thread_;
 };

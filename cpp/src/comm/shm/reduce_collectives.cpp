@@ -142,7 +142,7 @@ void combine_in_place(Exchange& exchange, const Label& label, Kernel kernel, Sha
   const std::size_t begin = std::min<std::size_t>(label.bytes, exchange.rank() * part);
   const std::size_t end = std::min<std::size_t>(label.bytes, begin + part);
   for (std::size_t at = begin; at < end; at += kBlockBytes) {
-    exchange.heed_abort();
+    exchange.check_latch();
     const std::size_t size = std::min(kBlockBytes, end - at);
     row.combine(kernel, label.element, at, size);
     row.spread(at, size);

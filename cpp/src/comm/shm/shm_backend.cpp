@@ -50,27 +50,25 @@ namespace {
 
 using ConnectionsPtr = std::shared_ptr<const shm::LocalConnections>;
 
-std::unique_ptr<Performer> make_performer(const ConnectionsPtr& peers) {
-  auto exchange = std::make_unique<shm::Exchange>(peers);
+std::unique_ptr<Performer> make_performer(const GroupState& state, const ConnectionsPtr& peers) {
+  auto exchange = std::make_unique<shm::Exchange>(peers, state.shared_latch());
   exchange->set_spin(shm::spin_time(exchange->size()));
   return std::make_unique<shm::OneHost>(std::move(exchange));
 }
 
-// Messages that fail end the group, and the queue with it.
-std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const ConnectionsPtr& peers,
-                                               const std::shared_ptr<shm::Queue>& queue) {
+std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const ConnectionsPtr& peers) {
   auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
   return std::make_shared<shm::Messenger>(
       std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), state.rank(), peers), board.message_bell,
-      shm::spin_time(state.size()), [queue](const Error& failure) { queue->fail(failure); });
+      shm::spin_time(state.size()), state.shared_latch());
 }
 
 }  // namespace
 
 ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
                        std::chrono::milliseconds timeout)
-    : ShmBackend(state, peers, make_performer(peers), timeout) {
-  messenger_ = make_messenger(*state, peers, queue_);
+    : ShmBackend(state, peers, make_performer(*state, peers), timeout) {
+  messenger_ = make_messenger(*state, peers);
   state->set_lost_peer([weak = std::weak_ptr<const shm::LocalConnections>(peers)]() -> std::optional<Error> {
     const auto peers = weak.lock();
     for (int rank = 0; peers && rank < peers->ranks.size(); ++rank) {
@@ -79,9 +77,6 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
       if (shm::has_ended(board) || peers->is_gone(rank)) return shm::lost(board, rank);
     }
     return std::nullopt;
-  });
-  queue_->set_failed([messenger = std::weak_ptr<shm::Messenger>(messenger_)](const Error& failure) {
-    if (const auto held = messenger.lock()) held->fail(failure);
   });
 }
 
@@ -94,19 +89,31 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
       timeout_(timeout) {}
 
 ShmBackend::~ShmBackend() {
-  end("the group was destroyed", /*quietly=*/true);
+  finish("the group was destroyed");
   if (messenger_) messenger_->stop();
   queue_->stop();
 }
 
-void ShmBackend::end(const std::string& reason, bool quietly) {
-  const bool messages = messenger_ && messenger_->fail(Error(ErrorCode::kAborted, reason));
-  queue_->abort(reason, quietly && !messages);
+BackendTraits ShmBackend::traits() const {
+  BackendTraits traits;
+  traits.takes_lists = traits.runs_when_waited = true;
+  return traits;
+}
+
+void ShmBackend::finish(const std::string& reason) {
+  if (queue_->is_idle() && (!messenger_ || messenger_->is_idle())) return queue_->close();
+  state_->abort(reason);
+  abort(state_->latch().reason_to_end());
 }
 
 void ShmBackend::fail(const Error& failure) {
   queue_->fail(failure);
-  if (messenger_) messenger_->fail(failure);
+  if (messenger_) messenger_->end();
+}
+
+void ShmBackend::abort(const Error& reason) {
+  queue_->abort(reason);
+  if (messenger_) messenger_->end();
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {

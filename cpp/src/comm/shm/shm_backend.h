@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/backend_control.h"
 #include "comm/group_state.h"
 #include "comm/shm/heap.h"
 #include "comm/shm/messenger.h"
@@ -19,7 +20,7 @@ namespace tandem {
 // Takes every dtype; reduces whole numbers, bool, float16, bfloat16, float32, float64, and sums complex numbers.
 // Tensors must be contiguous, or dense where a collective works on one tensor alone. Its errors leave it to
 // GroupBackend, which stands before it, to name the call. Thread-safe.
-class ShmBackend : public c10d::Backend {
+class ShmBackend : public c10d::Backend, public BackendControl {
  public:
   ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
              std::chrono::milliseconds timeout);
@@ -65,12 +66,11 @@ class ShmBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> recv(std::vector<at::Tensor>& tensors, int from, int tag) override;
   c10::intrusive_ptr<c10d::Work> recvAnysource(std::vector<at::Tensor>& tensors, int tag) override;
 
-  void abort() override { end("the group was aborted", /*quietly=*/false); }
-  void shutdown() override { end("the group was shut down", /*quietly=*/true); }
-  // Ends what is pending with Error (kAborted). `quietly`: leaves the other ranks in peace when nothing is.
-  void end(const std::string& reason, bool quietly);
-  // The group failed elsewhere on this rank: ends what is pending with an Error of this code, and tells the others.
-  void fail(const Error& failure);
+  BackendTraits traits() const override;
+  void finish(const std::string& reason) override;
+  void fail(const Error& failure) override;
+  void abort(const Error& reason) override;
+  using c10d::Backend::abort;
 
   const std::shared_ptr<shm::Heap>& heap() const { return heap_; }
 
@@ -79,7 +79,6 @@ class ShmBackend : public c10d::Backend {
   ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<const shm::LocalConnections>& peers,
              std::unique_ptr<shm::Performer> performer, std::chrono::milliseconds timeout);
 
-  const std::shared_ptr<shm::Queue>& queue() const { return queue_; }
   // Throws Error (kInvalidArgument). No peer: any rank.
   void check_message(const char* call, const std::vector<at::Tensor>& tensors, std::optional<int> peer, int tag) const;
 

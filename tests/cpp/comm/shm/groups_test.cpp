@@ -183,6 +183,51 @@ TEST(ShmErrors, AbortEndsWhatRunsAndWhatIsQueuedAndTellsThePeers) {
       "shm");
 }
 
+// What is in flight then is known to nobody but the thread that runs it.
+TEST(ShmErrors, ABlockingCallIsEndedFromAnotherThread) {
+  for (const bool by_abort : {true, false}) {
+    run_groups(
+        2,
+        [by_abort](ProcessGroup& group) {
+          group.barrier();
+          if (group.rank() == 1) {
+            // As long as rank 0 waits in a call that this one does not make.
+            const Error error = error_of([&] { group.irecv(torch::empty({1}), 0).wait(); });
+            EXPECT_EQ(error.code(), ErrorCode::kPeerLost) << error.what();
+            return;
+          }
+          std::thread other([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            by_abort ? group.abort() : group.close();
+          });
+          at::Tensor tensor = torch::ones({3});
+          const Error error = error_of([&] { group.all_reduce(tensor); });
+          other.join();
+          EXPECT_EQ(error.code(), ErrorCode::kAborted);
+          EXPECT_THAT(error.what(), AllOf(HasSubstr("all_reduce #1 of float[3] on group 'default' (rank 0 of 2)"),
+                                          HasSubstr(by_abort ? "was aborted: its process group was aborted"
+                                                             : "was aborted: the group was closed")));
+          EXPECT_EQ(error_of([&] { group.all_reduce(tensor); }).code(), ErrorCode::kAborted);
+        },
+        "shm");
+  }
+}
+
+// A rank whose blocking call fails tells the others why, and the next call names the first failure.
+TEST(ShmErrors, ABlockingCallThatFailsEndsTheGroupOfAll) {
+  run_groups(
+      3,
+      [](ProcessGroup& group) {
+        at::Tensor tensor = torch::ones({group.rank() == 2 ? 4 : 3});
+        const Error error = error_of([&] { group.all_reduce(tensor); });
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+        const Error next = error_of([&] { group.barrier(); });
+        EXPECT_EQ(next.code(), ErrorCode::kInvalidArgument);
+        EXPECT_THAT(next.what(), AllOf(HasSubstr("was not begun"), HasSubstr("call different collectives")));
+      },
+      "shm");
+}
+
 TEST(ShmErrors, ARankThatLeavesInPeaceHarmsNobody) {
   run_groups(
       3,

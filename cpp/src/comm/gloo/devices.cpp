@@ -1,4 +1,4 @@
-#include "comm/gloo_backend.h"
+#include "comm/gloo/devices.h"
 
 #include <net/if.h>
 
@@ -7,19 +7,10 @@
 #include <sstream>
 #include <utility>
 
-#include "comm/gloo_messages.h"
 #include "tandem/error.h"
 
 namespace tandem {
 namespace {
-
-c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_of(
-    const std::vector<std::shared_ptr<::gloo::transport::Device>>& devices, std::chrono::milliseconds timeout) {
-  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-  options->devices = devices;
-  options->threads = static_cast<int>(2 * devices.size());  // as PyTorch has it
-  return options;
-}
 
 std::string interface_names() {
   std::string names;
@@ -47,13 +38,13 @@ void GlooDevices::add(Make&& make) {
     auto device = make();
     std::vector<net::Endpoint> found;
     for (const auto& socket : net::listening_sockets()) {
-      const bool is_new = std::none_of(before.begin(), before.end(),
-                                       [&](const auto& one) { return one.inode == socket.inode; });
+      const bool is_new =
+          std::none_of(before.begin(), before.end(), [&](const auto& one) { return one.inode == socket.inode; });
       if (is_new) found.push_back(socket.endpoint);
     }
     if (found.empty()) throw Error(ErrorCode::kInternal, "/proc/self/fd does not show where Gloo listens");
     if (found.size() > 1) continue;
-    devices_.push_back(std::move(device));
+    transports_.push_back(std::move(device));
     endpoints_.push_back(found.front());
     return;
   }
@@ -79,7 +70,8 @@ GlooDevices GlooDevices::for_interfaces(const std::string& names) {
       throw Error(ErrorCode::kIo, "cannot use the network interface '" + name + "': " + error.what());
     }
   }
-  if (result.devices_.empty()) throw Error(ErrorCode::kInvalidArgument, "'" + names + "' names no network interface");
+  if (result.transports_.empty())
+    throw Error(ErrorCode::kInvalidArgument, "'" + names + "' names no network interface");
   return result;
 }
 
@@ -99,11 +91,6 @@ GlooDevices GlooDevices::for_this_host() {
   GlooDevices result;
   result.add([] { return c10d::ProcessGroupGloo::createDefaultDevice(); });
   return result;
-}
-
-c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
-                                                    const GlooDevices& devices, std::chrono::milliseconds timeout) {
-  return c10::make_intrusive<GlooBackend>(store, state.rank(), state.size(), options_of(devices.devices_, timeout));
 }
 
 }  // namespace tandem

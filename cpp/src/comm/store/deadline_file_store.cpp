@@ -1,4 +1,4 @@
-#include "comm/deadline_file_store.h"
+#include "comm/store/deadline_file_store.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "comm/sockets.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,10 +1,10 @@
-#include "comm/gloo_peers.h"
+#include "comm/gloo/peers.h"
 
 #include <chrono>
 #include <exception>
 #include <utility>
 
-#include "comm/gloo_slots.h"
+#include "comm/gloo/slots.h"
 #include "comm/shm/lost.h"
 #include "comm/sockets.h"
 #include "own_thread.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 
 namespace tandem {
 

@@ -1,4 +1,4 @@
-#include "comm/nccl_library.h"
+#include "comm/nccl/library.h"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "comm/nccl_factory.h"
+#include "comm/nccl/factory.h"
 #include "loaded_file.h"
 #include "tandem/error.h"
 #include "tandem/runtime.h"

@@ -1,4 +1,4 @@
-#include "comm/deadline_store.h"
+#include "comm/store/deadline_store.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
-#include "comm/gloo_connect.h"
+#include "comm/gloo/connect.h"
 
 #include "comm/bootstrap/gathered_store.h"
 #include "comm/environment.h"
-#include "comm/gloo_failure.h"
+#include "comm/gloo/failure.h"
 
 namespace tandem {
 namespace {
@@ -24,6 +24,14 @@ void check_reachable(const RankInfo& info, std::size_t rank) {
                                   info.host_name +
                                   ", resolves to loopback, where the others cannot reach it; name a "
                                   "network interface (GLOO_SOCKET_IFNAME)");
+}
+
+c10::intrusive_ptr<c10d::ProcessGroupGloo::Options> options_of(const GlooDevices& devices,
+                                                               std::chrono::milliseconds timeout) {
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  options->devices = devices.transports();
+  options->threads = static_cast<int>(2 * devices.transports().size());  // as PyTorch has it
+  return options;
 }
 
 }  // namespace
@@ -53,9 +61,9 @@ GlooDevices exchange_gloo_listeners(GroupBootstrap& bootstrap, std::vector<RankI
   return devices;
 }
 
-c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const GlooDevices& devices,
-                                               const std::vector<RankInfo>& ranks,
-                                               const std::shared_ptr<GroupState>& state) {
+c10::intrusive_ptr<GlooBackend> connect_gloo(GroupBootstrap& bootstrap, const GlooDevices& devices,
+                                             const std::vector<RankInfo>& ranks,
+                                             const std::shared_ptr<GroupState>& state) {
   std::vector<std::vector<net::Endpoint>> listeners;
   for (const RankInfo& info : ranks) listeners.push_back(info.listeners);
   state->set_listeners(std::move(listeners));
@@ -63,8 +71,10 @@ c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const 
   const auto store = c10::make_intrusive<GatheredStore>(
       [&bootstrap](const std::string& bytes) { return bootstrap.all_gather(bytes); });
   try {
-    auto backend = make_gloo_backend(*state, store, devices, bootstrap.options().timeout);
+    auto backend = c10::make_intrusive<GlooBackend>(store, state->rank(), state->size(),
+                                                    options_of(devices, bootstrap.options().timeout));
     store->close();
+    backend->join(state);
     return backend;
   } catch (const Error&) {
     throw;

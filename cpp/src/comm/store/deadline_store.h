@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "comm/call_watch.h"
 #include "comm/sockets.h"
-#include "comm/store_limit.h"
+#include "comm/store/call_watch.h"
+#include "comm/store/store_limit.h"
 #include "tandem/runtime.h"
 #include "tandem/store.h"
 

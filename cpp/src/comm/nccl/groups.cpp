@@ -1,4 +1,4 @@
-#include "comm/nccl_groups.h"
+#include "comm/nccl/groups.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,16 +21,32 @@ NcclGroups& NcclGroups::instance() {
 
 NcclGroups::NcclGroups() : hook_("NCCL groups that end", [this] { await_all(); }) {}
 
-void NcclGroups::add(const std::shared_ptr<GroupState>& state, const c10::intrusive_ptr<c10d::Backend>& backend) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    std::erase_if(entries_, [](const Entry& entry) { return entry.state.expired(); });
-    entries_.push_back({state, c10::weak_intrusive_ptr<c10d::Backend>(backend)});
+class NcclGroups::Control final : public BackendControl {
+ public:
+  Control(NcclGroups& groups, c10::intrusive_ptr<c10d::Backend> backend)
+      : groups_(groups), backend_(std::move(backend)) {}
+
+  BackendTraits traits() const override {
+    BackendTraits traits;
+    traits.completes = false;
+    return traits;
   }
-  // An abort of one group is its program's own will, and leaves the others be.
-  state->tell_end([this](const Error& reason) {
-    if (reason.code() != ErrorCode::kAborted) fail_all(reason);
-  });
+  void finish(const std::string&) override { groups_.shut_down(backend_); }
+  void fail(const Error& failure) override { groups_.fail_all(failure); }
+  // Its program's own will: the other groups are left alone.
+  void abort(const Error&) override { backend_->abort(); }
+
+ private:
+  NcclGroups& groups_;
+  const c10::intrusive_ptr<c10d::Backend> backend_;
+};
+
+std::shared_ptr<BackendControl> NcclGroups::add(const std::shared_ptr<GroupState>& state,
+                                                const c10::intrusive_ptr<c10d::Backend>& backend) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(entries_, [](const Entry& entry) { return entry.state.expired(); });
+  entries_.push_back({state, c10::weak_intrusive_ptr<c10d::Backend>(backend)});
+  return std::make_shared<Control>(*this, backend);
 }
 
 void NcclGroups::fail_all(const Error& reason) {

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/gloo_peers.h"
+#include "comm/backend_control.h"
+#include "comm/gloo/peers.h"
 #include "comm/group_state.h"
 
 namespace tandem {
@@ -21,7 +22,7 @@ namespace tandem {
 // (kInvalidArgument) that names both and ends the group.
 //
 // A receive from any rank, too, ends when a rank is lost, or all have closed the group.
-class GlooBackend final : public c10d::ProcessGroupGloo {
+class GlooBackend final : public c10d::ProcessGroupGloo, public BackendControl {
  public:
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
@@ -36,6 +37,13 @@ class GlooBackend final : public c10d::ProcessGroupGloo {
   // Has the group, whose connections these are, know of lost ranks and failed messages, and tell of its close. Once,
   // before the first message.
   void join(const std::shared_ptr<GroupState>& state);
+
+  BackendTraits traits() const override;
+  // The group's connections carry the news, and GroupState ends them: that ends what waits, too.
+  void finish(const std::string&) override {}
+  void fail(const Error&) override {}
+  void abort(const Error&) override {}
+  using c10d::ProcessGroupGloo::abort;
 
   WorkPtr send(Tensors& tensors, int to, int tag) override;
   WorkPtr recv(Tensors& tensors, int from, int tag) override;

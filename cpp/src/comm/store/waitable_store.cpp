@@ -1,4 +1,4 @@
-#include "comm/bootstrap/waitable_store.h"
+#include "comm/store/waitable_store.h"
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -7,9 +7,9 @@
 #include <mutex>
 #include <vector>
 
-#include "comm/deadline_store.h"
-#include "comm/interruptible_store.h"
-#include "comm/store_limit.h"
+#include "comm/store/deadline_store.h"
+#include "comm/store/interruptible_store.h"
+#include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,11 +1,11 @@
-#include "comm/gloo_messages.h"
+#include "comm/gloo/gloo_backend.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
 
-#include "comm/gloo_slots.h"
+#include "comm/gloo/slots.h"
 #include "comm/sockets.h"
 #include "comm/tensors.h"
 
@@ -232,6 +232,13 @@ void GlooBackend::join(const std::shared_ptr<GroupState>& state) {
   state->set_say_closed([peers] {
     if (const auto held = peers.lock()) held->say_closed();
   });
+}
+
+BackendTraits GlooBackend::traits() const {
+  BackendTraits traits;
+  traits.averages = traits.reduces_scattered = false;
+  traits.waits_for_messages = traits.in_turns = true;
+  return traits;
 }
 
 const at::Tensor& GlooBackend::checked(const Tensors& tensors, const char* call, int tag) const {

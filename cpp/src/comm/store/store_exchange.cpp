@@ -1,4 +1,4 @@
-#include "comm/store_exchange.h"
+#include "comm/store/store_exchange.h"
 
 #include <condition_variable>
 #include <exception>

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "comm/backend_control.h"
 #include "comm/group_state.h"
 #include "tandem/runtime.h"
 
@@ -21,12 +22,15 @@ class NcclGroups {
  public:
   static NcclGroups& instance();
 
-  void add(const std::shared_ptr<GroupState>& state, const c10::intrusive_ptr<c10d::Backend>& backend);
+  // A new group, of which this is the control.
+  std::shared_ptr<BackendControl> add(const std::shared_ptr<GroupState>& state,
+                                      const c10::intrusive_ptr<c10d::Backend>& backend);
   // Of a group in which nothing is in flight. NCCL may wait for the ranks of this host meanwhile, which close when they
   // like: after a moment that goes on beside the program, until it ends.
   void shut_down(const c10::intrusive_ptr<c10d::Backend>& backend);
 
  private:
+  class Control;
   struct Entry {
     std::weak_ptr<GroupState> state;
     c10::weak_intrusive_ptr<c10d::Backend> backend;

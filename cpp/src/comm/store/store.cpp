@@ -4,9 +4,9 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "comm/deadline_file_store.h"
-#include "comm/deadline_store.h"
-#include "comm/interruptible_store.h"
+#include "comm/store/deadline_file_store.h"
+#include "comm/store/deadline_store.h"
+#include "comm/store/interruptible_store.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,4 +1,4 @@
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 
 #include <algorithm>
 #include <utility>

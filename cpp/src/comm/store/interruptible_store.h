@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 #include "tandem/store.h"
 
 namespace tandem {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "comm/bootstrap/group_bootstrap.h"
-#include "comm/gloo_backend.h"
+#include "comm/gloo/devices.h"
+#include "comm/gloo/gloo_backend.h"
 
 namespace tandem {
 
@@ -18,8 +19,8 @@ std::size_t descriptors_of_gloo(const GlooDevices& devices, int size);
 GlooDevices exchange_gloo_listeners(GroupBootstrap& bootstrap, std::vector<RankInfo>* ranks);
 
 // Connects all ranks, which exchange_gloo_listeners() gave. Errors: kPeerLost; those of the bootstrap.
-c10::intrusive_ptr<c10d::Backend> connect_gloo(GroupBootstrap& bootstrap, const GlooDevices& devices,
-                                               const std::vector<RankInfo>& ranks,
-                                               const std::shared_ptr<GroupState>& state);
+c10::intrusive_ptr<GlooBackend> connect_gloo(GroupBootstrap& bootstrap, const GlooDevices& devices,
+                                             const std::vector<RankInfo>& ranks,
+                                             const std::shared_ptr<GroupState>& state);
 
 }  // namespace tandem

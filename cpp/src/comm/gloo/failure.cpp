@@ -1,4 +1,4 @@
-#include "comm/gloo_failure.h"
+#include "comm/gloo/failure.h"
 
 #include <c10/util/Exception.h>
 #include <gloo/common/error.h>

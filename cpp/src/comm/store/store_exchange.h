@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/bootstrap/bootstrap.h"
-#include "comm/store_limit.h"
+#include "comm/store/store_limit.h"
 
 namespace tandem {
 

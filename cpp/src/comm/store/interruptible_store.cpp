@@ -1,4 +1,4 @@
-#include "comm/interruptible_store.h"
+#include "comm/store/interruptible_store.h"
 
 namespace tandem {
 

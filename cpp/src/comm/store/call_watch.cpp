@@ -1,4 +1,4 @@
-#include "comm/call_watch.h"
+#include "comm/store/call_watch.h"
 
 #include <unistd.h>
 
@@ -58,11 +58,7 @@ void CallWatch::run() {
 }
 
 CallWatch::Turn::Turn(CallWatch& watch, std::string what, Clock::time_point deadline, milliseconds grace)
-    : watch_(watch),
-      what_(std::move(what)),
-      grace_(grace),
-      interrupts_(StoreLimit::interrupts()),
-      deadline_(deadline) {
+    : watch_(watch), what_(std::move(what)), grace_(grace), interrupts_(StoreLimit::interrupts()), deadline_(deadline) {
   for (const auto& one : interrupts_) one->begin(*this);
   try {
     await_turn();

@@ -1,12 +1,13 @@
-// LibTorch's Gloo backend, and on which of this machine's addresses it listens.
+// Where this process listens for Gloo's connections.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "comm/group_state.h"
-#include "tandem/store.h"
+#include "comm/sockets.h"
 
 namespace tandem {
 
@@ -21,19 +22,14 @@ class GlooDevices {
   static GlooDevices for_this_host();
 
   const std::vector<net::Endpoint>& endpoints() const { return endpoints_; }
+  const std::vector<std::shared_ptr<::gloo::transport::Device>>& transports() const { return transports_; }
 
  private:
-  friend c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState&, const Store&, const GlooDevices&,
-                                                             std::chrono::milliseconds);
   template <typename Make>
   void add(Make&& make);
 
-  std::vector<std::shared_ptr<::gloo::transport::Device>> devices_;
+  std::vector<std::shared_ptr<::gloo::transport::Device>> transports_;
   std::vector<net::Endpoint> endpoints_;
 };
-
-// Connects to all peers. Blocks.
-c10::intrusive_ptr<c10d::Backend> make_gloo_backend(const GroupState& state, const Store& store,
-                                                    const GlooDevices& devices, std::chrono::milliseconds timeout);
 
 }  // namespace tandem
