@@ -438,7 +438,7 @@ void GroupBackend::setTimeout(std::chrono::milliseconds timeout) {
 }
 
 void GroupBackend::abort() {
-  state_->abort("its process group was aborted");
+  state_->abort("the group was aborted");
 }
 
 bool GroupBackend::close(const std::string& reason) {
@@ -448,7 +448,7 @@ bool GroupBackend::close(const std::string& reason) {
 }
 
 void GroupBackend::shutdown() {
-  if (close("its process group was shut down")) state_->close_connections();
+  if (close("the group was shut down")) state_->close_connections();
 }
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include <thread>
 
 #include "comm/arrivals.h"
-#include "comm/hosts/lines.h"
+#include "comm/hosts/failure_channel.h"
 #include "comm/shm/local_connections.h"
 
 namespace tandem::testing {
@@ -28,25 +29,27 @@ using std::chrono::seconds;
 
 const auto nothing = [] {};
 
-// Connected to 127.0.0.1:port; -1 when that is refused.
+// Connected to 127.0.0.1:port; -1 when that is refused, or the queue there stays full.
 Descriptor knock(std::uint16_t port) {
   Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const timeval most{5, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const bool connected = connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   return connected ? std::move(fd) : Descriptor();
 }
 
-// Two ranks that connect through lines. Each gets the other's addresses.
+// Two ranks that connect a failure channel. Each gets the other's addresses.
 struct Pair {
-  hosts::LineSocket sockets[2] = {hosts::LineSocket("127.0.0.1"), hosts::LineSocket("127.0.0.1")};
-  const std::vector<hosts::LineAddress> addresses = {sockets[0].address(), sockets[1].address()};
+  hosts::FailureListener sockets[2] = {hosts::FailureListener("127.0.0.1"), hosts::FailureListener("127.0.0.1")};
+  const std::vector<hosts::FailureAddress> addresses = {sockets[0].address(), sockets[1].address()};
 
   std::uint16_t port() const { return addresses[0].endpoint.port; }
   std::vector<Descriptor> connect(int rank, milliseconds timeout) {
-    return hosts::Lines::connect(rank, addresses, sockets[rank], "pair", Clock::now() + timeout, nothing);
+    return hosts::FailureChannel::connect(rank, addresses, sockets[rank], "pair", Clock::now() + timeout, nothing);
   }
 };
 
@@ -61,7 +64,7 @@ Error error_of(const std::function<void()>& body) {
   return Error(ErrorCode::kInternal, "no error");
 }
 
-TEST(Lines, SilentStrangersHoldNobodyUp) {
+TEST(FailureChannel, SilentStrangersHoldNobodyUp) {
   Pair pair;
   std::vector<Descriptor> strangers;
   for (int i = 0; i < 60; ++i) strangers.push_back(knock(pair.port()));
@@ -72,7 +75,7 @@ TEST(Lines, SilentStrangersHoldNobodyUp) {
   EXPECT_LT(Clock::now() - begun, seconds(20));  // a moment; a second for each stranger was a minute
 }
 
-TEST(Lines, TheDeadlineHoldsHoweverManyKnock) {
+TEST(FailureChannel, TheDeadlineHoldsHoweverManyKnock) {
   Pair pair;
   std::atomic<bool> over = false;
   std::vector<std::thread> strangers;
@@ -106,7 +109,7 @@ class NoDescriptorLeft {
   rlimit before_{};
 };
 
-TEST(Lines, DescriptorsThatRunOutAreAnError) {
+TEST(FailureChannel, DescriptorsThatRunOutAreAnError) {
   Pair pair;
   const Descriptor waiting = knock(pair.port());
   const NoDescriptorLeft none;
@@ -116,12 +119,12 @@ TEST(Lines, DescriptorsThatRunOutAreAnError) {
 }
 
 // Those that strangers took are taken back.
-TEST(Lines, StrangersThatTookAllDescriptorsAreSentAway) {
+TEST(FailureChannel, StrangersThatTookAllDescriptorsAreSentAway) {
   Pair pair;
   std::vector<Descriptor> strangers;
   for (int i = 0; i < 5; ++i) strangers.push_back(knock(pair.port()));
   auto second = std::async(std::launch::async, [&] { return pair.connect(1, seconds(100)); });
-  EXPECT_GE(second.get()[0].get(), 0);  // it has called, and waits in the queue behind them
+  EXPECT_GE(second.get()[0].get(), 0);  // it has connected, and waits in the queue behind them
   std::vector<Descriptor> spare;
   for (int i = 0; i < 3; ++i) spare.emplace_back(dup(STDERR_FILENO));
   const NoDescriptorLeft none;

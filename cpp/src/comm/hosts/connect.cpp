@@ -6,19 +6,19 @@
 namespace tandem::hosts {
 namespace {
 
-std::vector<shm::Descriptor> connect_lines(const shm::Connecting& connecting, const GlooDevices& devices) {
+std::vector<shm::Descriptor> connect_failure_channel(const shm::Connecting& connecting, const GlooDevices& devices) {
   const auto check = [&connecting] {
     if (connecting.cancelled) throw Error(ErrorCode::kAborted, "meeting the other ranks was aborted");
   };
   GroupBootstrap& bootstrap = connecting.bootstrap;
   if (devices.endpoints().empty()) throw Error(ErrorCode::kInternal, "Gloo does not say where it listens");
-  const LineSocket socket(devices.endpoints().front().address);
-  std::vector<LineAddress> addresses;
+  const FailureListener socket(devices.endpoints().front().address);
+  std::vector<FailureAddress> addresses;
   for (const std::string& bytes : bootstrap.all_gather(socket.address().encode())) {
-    addresses.push_back(LineAddress::decode(bytes));
+    addresses.push_back(FailureAddress::decode(bytes));
   }
-  const auto deadline = Lines::Clock::now() + bootstrap.options().timeout;
-  return Lines::connect(bootstrap.rank(), addresses, socket, bootstrap.options().name, deadline, check);
+  const auto deadline = FailureChannel::Clock::now() + bootstrap.options().timeout;
+  return FailureChannel::connect(bootstrap.rank(), addresses, socket, bootstrap.options().name, deadline, check);
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ c10::intrusive_ptr<ShmBackend> connect(const shm::Connecting& connecting, const 
   const auto others = static_cast<std::size_t>(map.size() - 1);
   bootstrap.require_descriptors(descriptors_of_gloo(devices, map.size()) + others +
                                 shm::descriptors_of_shm(map.neighbours().size() - 1));
-  auto sockets = connect_lines(connecting, devices);
+  auto sockets = connect_failure_channel(connecting, devices);
   const auto peers = shm::connect_local_ranks(connecting, map.neighbours());
   const auto gloo = connect_gloo(bootstrap, devices, ranks, state);
   return HostsBackend::make(state, peers, map, gloo, std::move(sockets), bootstrap.options().timeout);

@@ -6,7 +6,8 @@
 
 namespace tandem::hosts {
 
-// Connects all ranks: those of this host as shm::connect() does, all by Gloo and by lines. Errors: as the parts'.
+// Connects all ranks: those of this host as shm::connect() does, all by Gloo and by the failure channel. Errors: as the
+// parts'.
 c10::intrusive_ptr<ShmBackend> connect(const shm::Connecting& connecting, const HostMap& map,
                                        const std::shared_ptr<GroupState>& state);
 

@@ -16,12 +16,12 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
                                                     std::chrono::milliseconds timeout) {
   auto inside = std::make_unique<shm::Exchange>(peers, state->shared_latch());
   inside->set_spin(shm::spin_time(inside->size()));
-  auto lines = std::make_shared<Lines>(std::move(sockets));
+  auto failures = std::make_shared<FailureChannel>(std::move(sockets));
   auto performer = std::make_unique<HostsPerformer>(
-      std::move(inside), std::make_shared<GlooWire>(gloo, state->shared_latch()), map, lines);
+      std::move(inside), std::make_shared<GlooWire>(gloo, state->shared_latch()), map, failures);
   const HostsPerformer& running = *performer;  // for as long as the backend's queue
-  auto backend = c10::make_intrusive<HostsBackend>(state, peers, std::move(performer), gloo, lines, timeout);
-  lines->watch(
+  auto backend = c10::make_intrusive<HostsBackend>(state, peers, std::move(performer), gloo, failures, timeout);
+  failures->watch(
       [weak = std::weak_ptr<GroupState>(state)](const Error& failure) {
         if (const auto held = weak.lock()) held->fail(failure);
       },
@@ -32,13 +32,13 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
 HostsBackend::HostsBackend(const std::shared_ptr<GroupState>& state,
                            const std::shared_ptr<const shm::LocalConnections>& peers,
                            std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<GlooBackend> gloo,
-                           std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout)
-    : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), lines_(std::move(lines)) {}
+                           std::shared_ptr<FailureChannel> failures, std::chrono::milliseconds timeout)
+    : ShmBackend(state, peers, std::move(performer), timeout), gloo_(std::move(gloo)), failures_(std::move(failures)) {}
 
 HostsBackend::~HostsBackend() {
   // Tells the others first, so that who is not done yet is not told otherwise by the end of the connections.
   finish("the group was destroyed");
-  lines_->stop();
+  failures_->stop();
 }
 
 BackendTraits HostsBackend::traits() const {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "comm/hosts/failure_channel.h"
 #include "comm/hosts/host_map.h"
 #include "comm/hosts/hosts_performer.h"
-#include "comm/hosts/lines.h"
 #include "comm/shm/shm_backend.h"
 
 namespace tandem::hosts {
@@ -19,7 +19,8 @@ class HostsBackend final : public ShmBackend {
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
   using Tensors = std::vector<at::Tensor>;
 
-  // `peers`: of this host; `gloo`: a group of all ranks, for this backend alone; `sockets`: what Lines::connect() gave.
+  // `peers`: of this host; `gloo`: a group of all ranks, for this backend alone; `sockets`: what
+  // FailureChannel::connect() gave.
   static c10::intrusive_ptr<HostsBackend> make(const std::shared_ptr<GroupState>& state,
                                                const std::shared_ptr<const shm::LocalConnections>& peers,
                                                const HostMap& map, const c10::intrusive_ptr<GlooBackend>& gloo,
@@ -27,7 +28,7 @@ class HostsBackend final : public ShmBackend {
 
   HostsBackend(const std::shared_ptr<GroupState>& state, const std::shared_ptr<const shm::LocalConnections>& peers,
                std::unique_ptr<HostsPerformer> performer, c10::intrusive_ptr<GlooBackend> gloo,
-               std::shared_ptr<Lines> lines, std::chrono::milliseconds timeout);
+               std::shared_ptr<FailureChannel> failures, std::chrono::milliseconds timeout);
   ~HostsBackend() override;
 
   BackendTraits traits() const override;
@@ -42,7 +43,7 @@ class HostsBackend final : public ShmBackend {
   WorkPtr start(const char* call, const Tensors& tensors, std::optional<int> peer, int tag, Start&& start);
 
   const c10::intrusive_ptr<GlooBackend> gloo_;
-  const std::shared_ptr<Lines> lines_;
+  const std::shared_ptr<FailureChannel> failures_;
 };
 
 }  // namespace tandem::hosts

@@ -1,6 +1,6 @@
 #include "comm/hosts/hosts_performer.h"
 
-#include "comm/hosts/spreading.h"
+#include "comm/hosts/broadcast.h"
 #include "comm/shm/collectives.h"
 
 namespace tandem::hosts {
@@ -37,7 +37,7 @@ class HostsPerformer::Running {
   explicit Running(HostsPerformer& performer) : performer_(performer) {
     const std::uint64_t number = ++performer_.begun_;
     performer_.running_ = number;
-    const auto closed = performer_.lines_->closed_before(number);
+    const auto closed = performer_.failures_->closed_before(number);
     if (!closed) return;
     performer_.running_ = 0;
     throw *closed;
@@ -51,8 +51,8 @@ class HostsPerformer::Running {
 };
 
 HostsPerformer::HostsPerformer(std::unique_ptr<shm::Exchange> inside, std::shared_ptr<Wire> wire, HostMap map,
-                               std::shared_ptr<Lines> lines)
-    : inside_(std::move(inside)), wire_(std::move(wire)), map_(std::move(map)), lines_(std::move(lines)) {}
+                               std::shared_ptr<FailureChannel> failures)
+    : inside_(std::move(inside)), wire_(std::move(wire)), map_(std::move(map)), failures_(std::move(failures)) {}
 
 std::vector<Pieces> HostsPerformer::of_neighbours(const std::vector<Pieces>& rows) const {
   std::vector<Pieces> found;
@@ -79,7 +79,7 @@ void HostsPerformer::reduce(const Label& label, Deadline deadline, Kernel kernel
 
 void HostsPerformer::broadcast(const Label& label, Deadline deadline, const Pieces& data) {
   const Running running(*this);
-  Spreading(setting(), label, {deadline}, data).run();
+  Broadcast(setting(), label, {deadline}, data).run();
 }
 
 // An all-reduce of nothing.
@@ -110,10 +110,10 @@ void HostsPerformer::reduce_scatter(const Label& label, Deadline deadline, Kerne
   inside_->begin(label, deadlines.inside);
   shm::reduce_scatter(*inside_, label, deadlines.inside, kernels.inside, shares, combined.get());
 
-  Parcels parcels = this->parcels(label);
+  Messages messages = this->messages(label);
   for_each_stranger([&](int rank) {
     if (map_.counterpart(map_.host(), rank) == map_.rank()) {
-      parcels.send(rank, Pieces(combined.get() + place[rank], inputs[rank].bytes()));
+      messages.send(rank, Pieces(combined.get() + place[rank], inputs[rank].bytes()));
     }
   });
   std::vector<const void*> of_hosts(hosts, combined.get() + place[map_.rank()]);
@@ -122,11 +122,11 @@ void HostsPerformer::reduce_scatter(const Label& label, Deadline deadline, Kerne
   for (std::size_t host = 0; host < hosts; ++host) {
     weights.push_back(static_cast<double>(map_.ranks(static_cast<int>(host)).size()));
     if (static_cast<int>(host) == map_.host()) continue;
-    parcels.receive(map_.counterpart(static_cast<int>(host), map_.rank()), Pieces(theirs, bytes));
+    messages.receive(map_.counterpart(static_cast<int>(host), map_.rank()), Pieces(theirs, bytes));
     of_hosts[host] = theirs;
     theirs += bytes;
   }
-  parcels.finish(deadlines.between());
+  messages.finish(deadlines.between());
   kernels.between(output, of_hosts.data(), map_.hosts(), bytes / shm::size_of(label.element), weights.data());
 }
 
@@ -135,18 +135,18 @@ void HostsPerformer::all_gather(const Label& label, Deadline deadline, const std
                                 const Pieces& input) {
   const Running running(*this);
   const Deadlines deadlines{deadline};
-  Parcels parcels = this->parcels(label);
+  Messages messages = this->messages(label);
   for (int host = 0; host < map_.hosts(); ++host) {
-    if (host != map_.host()) parcels.send(map_.counterpart(host, map_.rank()), input);
+    if (host != map_.host()) messages.send(map_.counterpart(host, map_.rank()), input);
   }
   std::vector<Pieces> arrived(map_.neighbours().size());
   for_each_stranger([&](int rank) {
     const int receiver = map_.counterpart(map_.host(), rank);
     arrived[map_.index_of(receiver)].add(outputs[rank]);
-    if (receiver == map_.rank()) parcels.receive(rank, outputs[rank]);
+    if (receiver == map_.rank()) messages.receive(rank, outputs[rank]);
   });
   shm::all_gather(*inside_, label, deadlines.inside, of_neighbours(outputs), input);
-  parcels.finish(deadlines.between());
+  messages.finish(deadlines.between());
   if (arrived.size() == 1) return;
   Label second = label;
   second.extent = arrived[map_.index()].bytes();
@@ -156,54 +156,54 @@ void HostsPerformer::all_gather(const Label& label, Deadline deadline, const std
 void HostsPerformer::gather(const Label& label, Deadline deadline, const std::vector<Pieces>& outputs,
                             const Pieces& input) {
   const Running running(*this);
-  Parcels parcels = this->parcels(label);
+  Messages messages = this->messages(label);
   if (map_.host_of(label.root) == map_.host()) {
     const bool is_root = label.root == map_.rank();
-    if (is_root) for_each_stranger([&](int rank) { parcels.receive(rank, outputs[rank]); });
+    if (is_root) for_each_stranger([&](int rank) { messages.receive(rank, outputs[rank]); });
     shm::gather(*inside_, label, deadline, map_.index_of(label.root),
                 is_root ? of_neighbours(outputs) : std::vector<Pieces>(), input);
   } else {
-    parcels.send(label.root, input);
+    messages.send(label.root, input);
   }
-  parcels.finish(Deadlines{deadline}.between());
+  messages.finish(Deadlines{deadline}.between());
 }
 
 void HostsPerformer::scatter(const Label& label, Deadline deadline, const std::vector<Pieces>& inputs,
                              const Pieces& output) {
   const Running running(*this);
-  Parcels parcels = this->parcels(label);
+  Messages messages = this->messages(label);
   if (map_.host_of(label.root) == map_.host()) {
     const bool is_root = label.root == map_.rank();
-    if (is_root) for_each_stranger([&](int rank) { parcels.send(rank, inputs[rank]); });
+    if (is_root) for_each_stranger([&](int rank) { messages.send(rank, inputs[rank]); });
     shm::scatter(*inside_, label, deadline, map_.index_of(label.root),
                  is_root ? of_neighbours(inputs) : std::vector<Pieces>(), output);
   } else {
-    parcels.receive(label.root, output);
+    messages.receive(label.root, output);
   }
-  parcels.finish(Deadlines{deadline}.between());
+  messages.finish(Deadlines{deadline}.between());
 }
 
 void HostsPerformer::all_to_all(const Label& label, Deadline deadline, const std::vector<Pieces>& outputs,
                                 const std::vector<Pieces>& inputs) {
   const Running running(*this);
-  Parcels parcels = this->parcels(label);
+  Messages messages = this->messages(label);
   for_each_stranger([&](int rank) {
-    parcels.receive(rank, outputs[rank]);
-    parcels.send(rank, inputs[rank]);
+    messages.receive(rank, outputs[rank]);
+    messages.send(rank, inputs[rank]);
   });
   shm::all_to_all(*inside_, label, deadline, of_neighbours(outputs), of_neighbours(inputs));
-  parcels.finish(Deadlines{deadline}.between());
+  messages.finish(Deadlines{deadline}.between());
 }
 
 void HostsPerformer::fail(const Error& reason) {
   // Of a collective that has ended here, others may still be taking what this rank gave them.
   const std::uint64_t running = running_;
-  lines_->alarm(reason.what(), running != 0 ? running : begun_ + 1);
+  failures_->send_failure(reason.what(), running != 0 ? running : begun_ + 1);
   inside_->fail(reason.what());
 }
 
 void HostsPerformer::close() {
-  lines_->close(begun_);
+  failures_->send_closed(begun_);
   inside_->close();
 }
 

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <memory>
 
+#include "comm/hosts/failure_channel.h"
 #include "comm/hosts/host_map.h"
-#include "comm/hosts/lines.h"
-#include "comm/hosts/parcels.h"
+#include "comm/hosts/messages.h"
 #include "comm/hosts/row_reduction.h"
 #include "comm/hosts/wire.h"
 #include "comm/shm/performer.h"
@@ -20,7 +20,7 @@ namespace tandem::hosts {
 class HostsPerformer final : public shm::Performer {
  public:
   HostsPerformer(std::unique_ptr<shm::Exchange> inside, std::shared_ptr<Wire> wire, HostMap map,
-                 std::shared_ptr<Lines> lines);
+                 std::shared_ptr<FailureChannel> failures);
 
   void all_reduce(const shm::Label& label, Deadline deadline, shm::Kernel kernel, const shm::Pieces& data) override;
   // An all-reduce: what other ranks than the root then have is of no use.
@@ -42,14 +42,14 @@ class HostsPerformer final : public shm::Performer {
   void close() override;
   void wake() override;
 
-  // For Lines::watch().
+  // For FailureChannel::watch().
   std::uint64_t busy() const { return running_; }
 
  private:
   class Running;
 
   Setting setting() { return {*inside_, *wire_, map_, staging_}; }
-  Parcels parcels(const shm::Label& label) { return Parcels(*wire_, label, inside_->whereabouts()); }
+  Messages messages(const shm::Label& label) { return Messages(*wire_, label, inside_->whereabouts()); }
   std::vector<shm::Pieces> of_neighbours(const std::vector<shm::Pieces>& rows) const;
   // Calls visit(rank) for those of other hosts.
   template <typename Visit>
@@ -58,7 +58,7 @@ class HostsPerformer final : public shm::Performer {
   const std::unique_ptr<shm::Exchange> inside_;
   const std::shared_ptr<Wire> wire_;
   const HostMap map_;
-  const std::shared_ptr<Lines> lines_;
+  const std::shared_ptr<FailureChannel> failures_;
   Staging staging_;
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> running_{0};  // which collective runs; 0: none

@@ -1,18 +1,22 @@
 #include "comm/hosts/row_reduction.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "comm/shm/collectives.h"
 
 namespace tandem::hosts {
 namespace {
 
-// Up to here one rank of each host exchanges for all.
-constexpr std::size_t kOneColumnBytes = std::size_t{16} << 10;
+// A short row: one rank of each host exchanges for all.
+constexpr std::size_t kShortRowBytes = std::size_t{16} << 10;
 constexpr std::size_t kReductionSegmentBytes = std::size_t{4} << 20;
 // Parts up to here are combined by every host.
 constexpr std::size_t kSlicedBytes = std::size_t{64} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{32} << 10;
+// In the staging memory: the rows of all hosts; what segments need follows.
+constexpr std::size_t kGathered = 0;
 
 std::size_t share(std::size_t bytes, int among) {
   const std::size_t part = (bytes + static_cast<std::size_t>(among) - 1) / static_cast<std::size_t>(among);
@@ -39,9 +43,9 @@ RowReduction::RowReduction(const Setting& setting, const shm::Label& label, cons
       inside_(inside),
       between_(between),
       row_(row),
-      columns_(row.bytes() <= kOneColumnBytes ? 1 : setting.map.columns()),
+      columns_(row.bytes() <= kShortRowBytes ? 1 : setting.map.columns()),
       crosses_(setting.map.index() < columns_),
-      is_short_(row.bytes() <= Parcels::kInlineBytes),
+      is_short_(row.bytes() <= kShortRowBytes),
       segments_(std::max<std::size_t>((row.bytes() + kReductionSegmentBytes - 1) / kReductionSegmentBytes, 1)) {
   for (int host = 0; host < setting.map.hosts(); ++host) {
     weights_.push_back(static_cast<double>(setting.map.ranks(host).size()));
@@ -81,7 +85,8 @@ void RowReduction::run() {
   for (std::size_t step = 0; step < segments_ + 2; ++step) {
     if (step < segments_) {
       combine_inside(step);
-      if (crosses_ && step == 0) open();
+      if (crosses_ && is_short_) gather_between(flight(step));
+      if (crosses_ && !is_short_ && step == 0) check_calls();
       if (crosses_ && !is_short_) send_parts(flight(step));
     }
     if (step >= 1 && step <= segments_ && crosses_) combine_between(flight(step - 1));
@@ -99,11 +104,11 @@ void RowReduction::combine_inside(std::size_t segment) {
   const std::size_t bytes = flight.part.bytes;
   flight.is_sliced = setting_.map.hosts() > 2 && bytes > kSlicedBytes;
   const std::size_t blocks = 1 + static_cast<std::size_t>(setting_.map.hosts());
-  const std::size_t key = segment % flights_.size() * blocks;
+  const std::size_t key = 1 + kGathered + segment % flights_.size() * blocks;
   std::byte* row = row_.one_place();
   flight.own = row ? row + flight.part.begin : setting_.staging.get(key, bytes);
   flight.theirs.assign(static_cast<std::size_t>(setting_.map.hosts()), nullptr);
-  if (crosses_) {
+  if (crosses_ && !is_short_) {
     const std::size_t comes = slice(flight, setting_.map.host()).bytes;
     for_each_other_host(
         [&](int host) { flight.theirs[host] = setting_.staging.get(key + 1 + static_cast<std::size_t>(host), comes); });
@@ -125,14 +130,38 @@ void RowReduction::combine_inside(std::size_t segment) {
   shm::reduce_scatter(exchange, label_, deadline, inside_, parts, flight.own);
 }
 
-void RowReduction::open() {
-  const Flight& first = flight(0);
-  Parcels openings(setting_.wire, label_, setting_.inside.whereabouts());
+// Ranks whose calls do not match find out before anything long is sent.
+void RowReduction::check_calls() {
+  Messages headers(setting_.wire, label_, setting_.inside.whereabouts());
   for_each_other_host([&](int host) {
-    openings.receive(peer(host), is_short_ ? shm::Pieces(first.theirs[host], first.part.bytes) : shm::Pieces());
-    openings.send(peer(host), is_short_ ? shm::Pieces(first.own, first.part.bytes) : shm::Pieces());
+    headers.receive(peer(host), shm::Pieces());
+    headers.send(peer(host), shm::Pieces());
   });
-  openings.finish(deadlines_.between());
+  headers.finish(deadlines_.between());
+}
+
+int RowReduction::rounds() const {
+  return is_short_ ? std::bit_width(static_cast<unsigned>(setting_.map.hosts() - 1)) : 1;
+}
+
+// Afterwards the rows of this host, the one before it and so on lie behind one another.
+void RowReduction::gather_between(Flight& flight) {
+  const int hosts = setting_.map.hosts();
+  const int own = setting_.map.host();
+  const std::size_t bytes = flight.part.bytes;
+  const auto all = static_cast<std::size_t>(hosts);
+  std::byte* rows = setting_.staging.get(kGathered, all * bytes);
+  const auto row = [&](int host) { return rows + static_cast<std::size_t>((own - host + hosts) % hosts) * bytes; };
+  if (bytes > 0) std::memcpy(rows, flight.own, bytes);
+  int round = 0;
+  for (int have = 1; have < hosts; have *= 2) {
+    const std::size_t sent = static_cast<std::size_t>(std::min(have, hosts - have)) * bytes;
+    Messages messages(setting_.wire, label_, setting_.inside.whereabouts());
+    messages.receive(peer((own - have + hosts) % hosts), shm::Pieces(row((own - have + hosts) % hosts), sent));
+    messages.send(peer((own + have) % hosts), shm::Pieces(rows, sent));
+    messages.finish(deadlines_.between(++round));
+  }
+  for_each_other_host([&](int host) { flight.theirs[host] = row(host); });
 }
 
 void RowReduction::send_parts(Flight& flight) {
@@ -179,7 +208,7 @@ void RowReduction::gather_inside(std::size_t segment) {
   }
   shm::Label label = label_;
   label.extent = flight.part.bytes;
-  shm::all_gather(exchange, label, deadlines_.after(), results, shm::Pieces(flight.own, flight.part.bytes));
+  shm::all_gather(exchange, label, deadlines_.after(rounds()), results, shm::Pieces(flight.own, flight.part.bytes));
 }
 
 }  // namespace tandem::hosts

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/hosts/host_map.h"
-#include "comm/hosts/parcels.h"
+#include "comm/hosts/messages.h"
 #include "comm/hosts/wire.h"
 #include "comm/shm/exchange.h"
 #include "comm/shm/kernels.h"
@@ -52,8 +52,13 @@ struct Deadlines {
 // The row is cut into segments, and each segment into a part for each column: rank `column` of each host. In turn, of
 // each segment: the host's ranks combine what they have of it, each rank its part; each column's ranks exchange their
 // parts, and combine them in order of host; the host's ranks gather the results. Three segments are under way at a
-// time, so that the network carries one while the host works on others. A short row is one part, a short part is
-// combined by every host, a long one is cut once more, into a slice for each host to combine and pass on.
+// time, so that the network carries one while the host works on others. A short part is combined by every host, a long
+// one is cut once more, into a slice for each host to combine and pass on.
+//
+// A short row is one part, which every host combines. All get it in as many rounds as the number of hosts has binary
+// digits, in each of which a host sends all it has so far to one other (Bruck et al., "Efficient algorithms for
+// all-to-all communications in multiport message-passing systems", 1997): its messages are as few as a tree's, and
+// nothing is rounded on the way.
 class RowReduction {
  public:
   // `inside` combines a host's rows, `between` the hosts' results.
@@ -84,7 +89,10 @@ class RowReduction {
   void for_each_other_host(Visit&& visit) const;
 
   void combine_inside(std::size_t segment);
-  void open();
+  void check_calls();
+  // In which hosts exchange a segment.
+  int rounds() const;
+  void gather_between(Flight& flight);
   void send_parts(Flight& flight);
   void combine_between(Flight& flight);
   void gather_inside(std::size_t segment);
@@ -97,7 +105,7 @@ class RowReduction {
   const shm::Pieces row_;
   const int columns_;
   const bool crosses_;   // this rank exchanges with other hosts
-  const bool is_short_;  // the row goes with the openings
+  const bool is_short_;
   std::size_t segments_ = 0;
   std::optional<shm::SharedRow> shared_;
   std::vector<double> weights_;  // of each host: its ranks

@@ -96,7 +96,7 @@ void expect_same(const at::Tensor& found, const at::Tensor& expected, const std:
                (found.to(at::kDouble) - expected.to(at::kDouble)).abs().max().item<double>()));
 }
 
-// What goes with an opening, one part of a row, a part for each column, several slots.
+// What fits into a message's header, one part of a row, a part for each column, several slots.
 const std::vector<std::int64_t> kSizes = {1, 60, 1500, 40000, 300001};
 constexpr std::int64_t kSegments = 3000001;  // floats
 
@@ -456,7 +456,7 @@ TEST_P(HostLayouts, EveryCollectiveGivesWhatItShould) {
   HostRanks(GetParam(), {"collectives"}, {{"TEST_BACKEND", "shm"}}).expect_all("done");
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, HostLayouts, ::testing::Values("0011", "0001", "0122", "0101", "01"),
+INSTANTIATE_TEST_SUITE_P(Layouts, HostLayouts, ::testing::Values("0011", "0001", "0122", "0101", "01", "01234"),
                          [](const auto& info) { return std::string("Ranks") + info.param; });
 
 TEST_F(Hosts, AgreeWithGloo) {

@@ -205,7 +205,7 @@ TEST(ShmErrors, ABlockingCallIsEndedFromAnotherThread) {
           other.join();
           EXPECT_EQ(error.code(), ErrorCode::kAborted);
           EXPECT_THAT(error.what(), AllOf(HasSubstr("all_reduce #1 of float[3] on group 'default' (rank 0 of 2)"),
-                                          HasSubstr(by_abort ? "was aborted: its process group was aborted"
+                                          HasSubstr(by_abort ? "was aborted: the group was aborted"
                                                              : "was aborted: the group was closed")));
           EXPECT_EQ(error_of([&] { group.all_reduce(tensor); }).code(), ErrorCode::kAborted);
         },

@@ -1,17 +1,17 @@
-#include "comm/hosts/parcels.h"
+#include "comm/hosts/messages.h"
 
 #include "comm/shm/exchange.h"
 
 namespace tandem::hosts {
 
-void Parcels::send(int rank, const shm::Pieces& data) {
-  Opening& opening = outgoing_.emplace_back();
-  opening.label = label_;
-  opening.bytes = data.bytes();
-  const bool rides = data.bytes() <= kInlineBytes;
-  if (rides) data.read(0, data.bytes(), opening.data);
-  transfers_.push_back(wire_.send(rank, reinterpret_cast<const std::byte*>(&opening), sizeof opening));
-  if (rides) return;
+void Messages::send(int rank, const shm::Pieces& data) {
+  Header& header = outgoing_.emplace_back();
+  header.label = label_;
+  header.bytes = data.bytes();
+  const bool is_inline = data.bytes() <= kInlineBytes;
+  if (is_inline) data.read(0, data.bytes(), header.data);
+  transfers_.push_back(wire_.send(rank, reinterpret_cast<const std::byte*>(&header), sizeof header));
+  if (is_inline) return;
   const std::byte* place = data.one_place();
   if (!place) {
     staging_.push_back(std::make_unique_for_overwrite<std::byte[]>(data.bytes()));
@@ -21,21 +21,21 @@ void Parcels::send(int rank, const shm::Pieces& data) {
   transfers_.push_back(wire_.send(rank, place, data.bytes()));
 }
 
-void Parcels::receive(int rank, const shm::Pieces& data) {
+void Messages::receive(int rank, const shm::Pieces& data) {
   Incoming& incoming = incoming_.emplace_back();
   incoming.rank = rank;
   incoming.data = data;
-  incoming.transfer = wire_.receive(rank, reinterpret_cast<std::byte*>(&incoming.opening), sizeof incoming.opening);
+  incoming.transfer = wire_.receive(rank, reinterpret_cast<std::byte*>(&incoming.header), sizeof incoming.header);
 }
 
-void Parcels::finish(Wire::Clock::time_point deadline) {
+void Messages::finish(Wire::Clock::time_point deadline) {
   for (Incoming& incoming : incoming_) {
     incoming.transfer->wait(deadline);
     incoming.transfer.reset();
     check(incoming);
     const shm::Pieces& data = incoming.data;
     if (data.bytes() <= kInlineBytes) {
-      data.write(0, data.bytes(), incoming.opening.data);
+      data.write(0, data.bytes(), incoming.header.data);
       continue;
     }
     std::byte* place = data.one_place();
@@ -54,18 +54,18 @@ void Parcels::finish(Wire::Clock::time_point deadline) {
   hosts::finish(transfers_, deadline);
 }
 
-void Parcels::check(const Incoming& incoming) const {
+void Messages::check(const Incoming& incoming) const {
   const std::string rank = "rank " + std::to_string(incoming.rank);
-  if (!shm::are_alike(incoming.opening.label, label_)) {
+  if (!shm::are_alike(incoming.header.label, label_)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "ranks of " + whereabouts_ + " call different collectives: this rank " +
                     shm::Exchange::describe(label_) + ", " + rank + " " +
-                    shm::Exchange::describe(incoming.opening.label) +
+                    shm::Exchange::describe(incoming.header.label) +
                     "; all ranks must call the same ones in the same order, with tensors of the same shape and dtype");
   }
-  if (incoming.opening.bytes == incoming.data.bytes()) return;
+  if (incoming.header.bytes == incoming.data.bytes()) return;
   throw Error(ErrorCode::kInvalidArgument, shm::Exchange::describe(label_) + " on " + whereabouts_ + ": " + rank +
-                                               " sends " + std::to_string(incoming.opening.bytes) +
+                                               " sends " + std::to_string(incoming.header.bytes) +
                                                " bytes to this rank, which expects " +
                                                std::to_string(incoming.data.bytes()) + " from it");
 }

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "comm/arrivals.h"
-#include "comm/hosts/lines.h"
+#include "comm/hosts/failure_channel.h"
 
 namespace tandem::hosts {
 namespace {
@@ -20,14 +20,14 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kConnectLook{50};
 
-// With which a rank introduces itself to those before it.
+// What a rank that connects sends first.
 struct Hello {
-  char password[LineSocket::kPasswordBytes];
+  char password[FailureListener::kPasswordBytes];
   std::int32_t rank;
 };
 
 std::string random_password() {
-  unsigned char random[LineSocket::kPasswordBytes / 2];
+  unsigned char random[FailureListener::kPasswordBytes / 2];
   if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
     throw Error(ErrorCode::kIo, std::string("cannot get randomness: ") + std::strerror(errno));
   }
@@ -44,10 +44,10 @@ bool becomes_ready(int fd, short events, milliseconds wait) {
   return poll(&ready, 1, static_cast<int>(wait.count())) == 1;
 }
 
-class Caller {
+class Connector {
  public:
-  Caller(int rank, const std::vector<LineAddress>& addresses, const LineSocket& socket, const std::string& group,
-         Lines::Clock::time_point deadline, const std::function<void()>& check)
+  Connector(int rank, const std::vector<FailureAddress>& addresses, const FailureListener& socket,
+            const std::string& group, FailureChannel::Clock::time_point deadline, const std::function<void()>& check)
       : rank_(rank),
         size_(static_cast<int>(addresses.size())),
         addresses_(addresses),
@@ -57,9 +57,9 @@ class Caller {
         check_(check),
         sockets_(addresses.size()) {}
 
-  // Every rank calls those before it and is called by those after it. All listen before anyone is told their addresses.
+  // Every rank connects to those before it and accepts those after it. All listen before addresses are exchanged.
   std::vector<shm::Descriptor> run() {
-    for (int other = 0; other < rank_; ++other) call(other);
+    for (int other = 0; other < rank_; ++other) connect_to(other);
     for (int missing = size_ - rank_ - 1; missing > 0;) {
       check_time(first_missing());
       for (shm::Descriptor& arrived : arrivals_.next(kConnectLook)) missing -= take_in(std::move(arrived));
@@ -68,8 +68,8 @@ class Caller {
   }
 
  private:
-  void call(int other) {
-    const LineAddress& address = addresses_[other];
+  void connect_to(int other) {
+    const FailureAddress& address = addresses_[other];
     addrinfo hints{};
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
     hints.ai_socktype = SOCK_STREAM;
@@ -115,7 +115,7 @@ class Caller {
 
   void check_time(int other) const {
     check_();
-    if (Lines::Clock::now() < deadline_) return;
+    if (FailureChannel::Clock::now() < deadline_) return;
     throw Error(ErrorCode::kTimeout, "rank " + std::to_string(other) + " and rank " + std::to_string(rank_) +
                                          " of group '" + group_ + "' did not connect in time, though both were there " +
                                          "before; see whether a firewall stands between " +
@@ -131,10 +131,10 @@ class Caller {
 
   const int rank_;
   const int size_;
-  const std::vector<LineAddress>& addresses_;
-  const LineSocket& socket_;
+  const std::vector<FailureAddress>& addresses_;
+  const FailureListener& socket_;
   const std::string& group_;
-  const Lines::Clock::time_point deadline_;
+  const FailureChannel::Clock::time_point deadline_;
   const std::function<void()>& check_;
   net::Arrivals arrivals_{socket_.descriptor()};
   std::vector<shm::Descriptor> sockets_;
@@ -142,27 +142,27 @@ class Caller {
 
 }  // namespace
 
-std::string LineAddress::encode() const {
+std::string FailureAddress::encode() const {
   return endpoint.address + " " + std::to_string(endpoint.port) + " " + password;
 }
 
-LineAddress LineAddress::decode(const std::string& text) {
-  LineAddress address;
+FailureAddress FailureAddress::decode(const std::string& text) {
+  FailureAddress address;
   std::istringstream(text) >> address.endpoint.address >> address.endpoint.port >> address.password;
   return address;
 }
 
-LineSocket::LineSocket(const std::string& address) {
+FailureListener::FailureListener(const std::string& address) {
   const net::Listener listener = net::listen_on(address, 0);
   socket_ = shm::Descriptor(listener.fd);
   fcntl(listener.fd, F_SETFL, O_NONBLOCK);
   address_ = {listener.endpoint, random_password()};
 }
 
-std::vector<shm::Descriptor> Lines::connect(int rank, const std::vector<LineAddress>& addresses,
-                                            const LineSocket& socket, const std::string& group,
-                                            Clock::time_point deadline, const std::function<void()>& check) {
-  return Caller(rank, addresses, socket, group, deadline, check).run();
+std::vector<shm::Descriptor> FailureChannel::connect(int rank, const std::vector<FailureAddress>& addresses,
+                                                     const FailureListener& socket, const std::string& group,
+                                                     Clock::time_point deadline, const std::function<void()>& check) {
+  return Connector(rank, addresses, socket, group, deadline, check).run();
 }
 
 }  // namespace tandem::hosts

@@ -12,15 +12,15 @@
 
 namespace tandem::hosts {
 
-// Before anything else a rank sends each it deals with an opening, which says what it calls and holds a few bytes
-// itself; only when that fits is the rest received. So ranks whose calls do not fit find out, as they do inside a host.
-class Parcels {
+// Each message begins with a header, which names the sender's call and holds a few bytes itself; only when the calls
+// match is the rest received. So ranks whose calls do not match find out, as they do inside a host.
+class Messages {
  public:
-  // What goes with the opening.
+  // What goes in the header.
   static constexpr std::size_t kInlineBytes = 968;
 
   // `whereabouts` is for errors: "group 'default' (rank 0 of 4)".
-  Parcels(Wire& wire, const shm::Label& label, std::string whereabouts)
+  Messages(Wire& wire, const shm::Label& label, std::string whereabouts)
       : wire_(wire), label_(label), whereabouts_(std::move(whereabouts)) {}
 
   // One of each for a rank, also of no bytes; the same on the other side.
@@ -31,17 +31,17 @@ class Parcels {
   void finish(Wire::Clock::time_point deadline);
 
  private:
-  struct Opening {
+  struct Header {
     shm::Label label;
     std::uint64_t bytes = 0;
     std::byte data[kInlineBytes]{};
   };
-  static_assert(sizeof(Opening) == 1024);
+  static_assert(sizeof(Header) == 1024);
 
   struct Incoming {
     int rank;
     shm::Pieces data;
-    Opening opening;
+    Header header;
     std::unique_ptr<std::byte[]> staging;
     std::unique_ptr<Wire::Transfer> transfer;
   };
@@ -53,7 +53,7 @@ class Parcels {
   const std::string whereabouts_;
   // Memory goes after the transfers that use it.
   std::list<std::unique_ptr<std::byte[]>> staging_;
-  std::list<Opening> outgoing_;
+  std::list<Header> outgoing_;
   std::list<Incoming> incoming_;
   Wire::Transfers transfers_;
 };

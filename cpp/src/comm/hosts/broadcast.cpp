@@ -1,4 +1,4 @@
-#include "comm/hosts/spreading.h"
+#include "comm/hosts/broadcast.h"
 
 #include <algorithm>
 
@@ -7,69 +7,69 @@
 namespace tandem::hosts {
 namespace {
 
-constexpr std::size_t kSpreadSegmentBytes = std::size_t{1} << 20;
+constexpr std::size_t kBroadcastSegmentBytes = std::size_t{1} << 20;
 
 }  // namespace
 
-Spreading::Spreading(const Setting& setting, const shm::Label& label, const Deadlines& deadlines,
+Broadcast::Broadcast(const Setting& setting, const shm::Label& label, const Deadlines& deadlines,
                      const shm::Pieces& row)
     : setting_(setting),
       label_(label),
       deadlines_(deadlines),
       row_(row),
-      is_gate_(gate(setting.map.host()) == setting.map.rank()),
-      is_short_(row.bytes() <= Parcels::kInlineBytes) {
+      is_leader_(leader(setting.map.host()) == setting.map.rank()),
+      is_short_(row.bytes() <= Messages::kInlineBytes) {
   const int hosts = setting_.map.hosts();
   const int place = (setting_.map.host() - setting_.map.host_of(label_.root) + hosts) % hosts;
   // Above a place is the one without its lowest bit.
   for (int bits = place; bits != 0; bits &= bits - 1) ++hops_;
-  if (place != 0) above_ = gate(host_at(place & (place - 1)));
-  for (int bit = 1; is_gate_ && place + bit < hosts && (place & bit) == 0; bit <<= 1) {
-    below_.push_back(gate(host_at(place + bit)));
+  if (place != 0) above_ = leader(host_at(place & (place - 1)));
+  for (int bit = 1; is_leader_ && place + bit < hosts && (place & bit) == 0; bit <<= 1) {
+    below_.push_back(leader(host_at(place + bit)));
   }
   std::reverse(below_.begin(), below_.end());  // the longest way first
 }
 
-int Spreading::gate(int host) const {
+int Broadcast::leader(int host) const {
   return host == setting_.map.host_of(label_.root) ? label_.root : setting_.map.ranks(host).front();
 }
 
-void Spreading::run() {
+void Broadcast::run() {
   const std::size_t segments =
-      is_short_ ? 1 : std::max<std::size_t>((row_.bytes() + kSpreadSegmentBytes - 1) / kSpreadSegmentBytes, 1);
+      is_short_ ? 1 : std::max<std::size_t>((row_.bytes() + kBroadcastSegmentBytes - 1) / kBroadcastSegmentBytes, 1);
   const auto segment = [&](std::size_t k) {
-    const std::size_t begin = k * kSpreadSegmentBytes;
-    return is_short_ ? row_ : row_.part(begin, std::min(kSpreadSegmentBytes, row_.bytes() - begin));
+    const std::size_t begin = k * kBroadcastSegmentBytes;
+    return is_short_ ? row_ : row_.part(begin, std::min(kBroadcastSegmentBytes, row_.bytes() - begin));
   };
-  Parcels openings = parcels();
+  Messages headers = messages();
   Wire::Transfers received;
   Wire::Transfers sent;
-  const bool receives = is_gate_ && above_ >= 0;
-  const shm::Pieces rides = is_short_ ? row_ : shm::Pieces();
+  const bool receives = is_leader_ && above_ >= 0;
+  const shm::Pieces inline_row = is_short_ ? row_ : shm::Pieces();
   if (receives) {
-    Parcels opening = parcels();
-    opening.receive(above_, rides);
-    opening.finish(deadlines_.between(hops_));
+    Messages header = messages();
+    header.receive(above_, inline_row);
+    header.finish(deadlines_.between(hops_));
     for (std::size_t k = 0; k < segments && !is_short_; ++k) {
       const shm::Pieces part = segment(k);
       received.push_back(setting_.wire.receive(above_, part.one_place(), part.bytes()));
     }
   }
-  for (const int rank : below_) openings.send(rank, rides);
+  for (const int rank : below_) headers.send(rank, inline_row);
   for (std::size_t k = 0; k < segments; ++k) {
     const shm::Pieces part = segment(k);
     if (k < received.size()) received[k]->wait(deadlines_.between(hops_));
     for (std::size_t i = 0; i < below_.size() && !is_short_; ++i) {
       sent.push_back(setting_.wire.send(below_[i], part.one_place(), part.bytes()));
     }
-    spread_inside(part);
+    broadcast_inside(part);
   }
-  openings.finish(deadlines_.between(hops_ + 1));
+  headers.finish(deadlines_.between(hops_ + 1));
   finish(sent, deadlines_.between(hops_ + 1));
 }
 
-void Spreading::spread_inside(const shm::Pieces& part) {
-  const int index = setting_.map.index_of(gate(setting_.map.host()));
+void Broadcast::broadcast_inside(const shm::Pieces& part) {
+  const int index = setting_.map.index_of(leader(setting_.map.host()));
   // Who waits for the root itself says first that it is missing.
   const auto deadline = deadlines_.between(hops_ == 0 ? 0 : hops_ + 1);
   shm::broadcast(setting_.inside, label_, deadline, index, part);
