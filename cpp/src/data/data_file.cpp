@@ -14,9 +14,10 @@ class LocalFile : public DataFile {
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<std::int64_t> modified() const override { return file_.modified(); }
   Record read(std::uint64_t offset, std::uint64_t length) override {
-    file_.check(offset, length);
+    file_.require(offset, length);
     return {file_.bytes().subspan(offset, length), nullptr};
   }
+  void require(std::uint64_t offset, std::uint64_t length) const override { file_.require(offset, length); }
   void check(std::uint64_t offset, std::uint64_t length) const override { file_.check(offset, length); }
   std::shared_ptr<DataFile> open_other(const std::string& path) const override {
     return std::make_shared<LocalFile>(path);

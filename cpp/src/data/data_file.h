@@ -29,7 +29,10 @@ class DataFile {
   virtual std::optional<std::int64_t> modified() const = 0;
   // Bytes [offset, offset + length), all of which the file has. Without an owner they live as long as the file.
   virtual Record read(std::uint64_t offset, std::uint64_t length) = 0;
-  // Throws where it is known that bytes that read() gave are not those of the file any more: for LostReads.
+  // Before bytes that read() gave earlier are used: throws where they are known to be those of the file no more, and
+  // cannot be had again.
+  virtual void require(std::uint64_t, std::uint64_t) const {}
+  // After it: throws where they are known to be those of the file no more. For LostReads.
   virtual void check(std::uint64_t, std::uint64_t) const {}
   // Another file, an index beside this one, on the same terms.
   virtual std::shared_ptr<DataFile> open_other(const std::string& path) const = 0;

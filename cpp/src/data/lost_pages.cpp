@@ -14,9 +14,16 @@ namespace tandem {
 namespace {
 
 std::atomic<WatchedMapping*> watched_mappings{nullptr};
-std::atomic<std::uint64_t> lost_pages{0};
+std::atomic<std::uint64_t> changes_begun{0}, changes_ended{0};
+thread_local int keeping = 0;
 std::mutex watching;            // of changes
 struct sigaction previous_bus;  // set before the handler is installed, and never again
+
+void lower(std::atomic<std::uint64_t>& readable, std::uint64_t to) {
+  std::uint64_t known = readable.load();
+  while (known > to && !readable.compare_exchange_weak(known, to)) {
+  }
+}
 
 // In a signal handler: atomics and system calls only.
 bool replace_lost_pages(std::uintptr_t address) {
@@ -26,13 +33,14 @@ bool replace_lost_pages(std::uintptr_t address) {
     if (address < begin || address >= end || one->end.load() != end) continue;
     const std::uintptr_t first = address / page * page;
     // Before there are zeros: whoever reads them without a fault of its own finds them counted.
-    std::uint64_t readable = one->readable.load();
-    while (readable > first - begin && !one->readable.compare_exchange_weak(readable, first - begin)) {
-    }
-    lost_pages.fetch_add(1);
+    changes_begun.fetch_add(1);
+    lower(one->readable, first - begin);
     // To the end at once: so few mappings come of it, however many pages are read.
-    return ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, PROT_READ,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+    const void* const zeros = ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, PROT_READ,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    lower(one->readable, first - begin);  // which recover_mapping() may have raised in between
+    changes_ended.fetch_add(1);
+    return zeros != MAP_FAILED;
   }
   return false;
 }
@@ -94,8 +102,51 @@ void unwatch_mapping(WatchedMapping* mapping) {
   mapping->end = 0;
 }
 
-std::uint64_t lost_page_count() {
-  return lost_pages.load();
+// Faults may come at any moment of it. Whatever a handler lowers after the exchange stays lowered; what it put zeros
+// for before that is mapped again below.
+bool recover_mapping(WatchedMapping* mapping, int file) {
+  const std::uintptr_t begin = mapping->begin.load();
+  const std::uint64_t size = mapping->end.load() - begin;
+  changes_begun.fetch_add(1);
+  const std::uint64_t from = mapping->readable.exchange(size);
+  bool recovered = from >= size;
+  if (!recovered) {
+    // Elsewhere at first: a mapping that fails at a fixed place leaves nothing there.
+    void* const bytes = ::mmap(nullptr, size - from, PROT_READ, MAP_SHARED, file, static_cast<off_t>(from));
+    recovered = bytes != MAP_FAILED && ::mremap(bytes, size - from, size - from, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                                reinterpret_cast<void*>(begin + from)) != MAP_FAILED;
+    if (!recovered) lower(mapping->readable, from);
+    if (!recovered && bytes != MAP_FAILED) ::munmap(bytes, size - from);
+  }
+  changes_ended.fetch_add(1);
+  return recovered;
+}
+
+std::uint64_t begun_page_changes() {
+  return changes_begun.load();
+}
+
+std::uint64_t ended_page_changes() {
+  return changes_ended.load();
+}
+
+KeepLostPages::KeepLostPages() {
+  ++keeping;
+}
+
+KeepLostPages::~KeepLostPages() {
+  --keeping;
+}
+
+bool keeps_lost_pages() {
+  return keeping > 0;
+}
+
+void throw_pages_come_and_go() {
+  throw Error(
+      ErrorCode::kIo,
+      "pages of files are lost and come back again and again while they are read; look at the disks, and at the "
+      "system's log");
 }
 
 void LostReads::require_none(const char* what) const {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <memory>
 
 namespace tandem {
 
@@ -21,19 +23,57 @@ WatchedMapping* watch_mapping(const void* address, std::size_t bytes);
 // Before it is unmapped.
 void unwatch_mapping(WatchedMapping* mapping);
 
-// How often pages were lost, of any mapping of this process.
-std::uint64_t lost_page_count();
+// Puts the file's bytes, which are as they were, in the place of zeros: all of the mapping from its first lost page on
+// is mapped again from `file`, an open descriptor. Whether that could be done. One call at a time for a mapping; others
+// may read it meanwhile, and LostReads tells them.
+bool recover_mapping(WatchedMapping* mapping, int file);
 
-// Whether pages were lost, of any mapping, since this was made: then what was read meanwhile may be zeros in their
-// place, and asking for it again (DataFile::check()) tells.
+// How often a change of lost pages, of any mapping of this process, had begun, and had ended.
+std::uint64_t begun_page_changes();
+std::uint64_t ended_page_changes();
+
+// Whether pages were lost or came back, of any mapping, since this was made: then what was read meanwhile may be zeros
+// in their place.
 class LostReads {
  public:
-  bool any() const { return lost_page_count() != before_; }
+  bool any() const { return begun_page_changes() != before_; }
   // Throws Error(kDataLoss) where any were, for `what`, which is to be made of what was read.
   void require_none(const char* what) const;
 
  private:
-  const std::uint64_t before_ = lost_page_count();
+  const std::uint64_t before_ = ended_page_changes();
 };
+
+// While it lives, this thread leaves lost pages lost: what it reads of them is an error.
+class KeepLostPages {
+ public:
+  KeepLostPages();
+  ~KeepLostPages();
+  KeepLostPages(const KeepLostPages&) = delete;
+  KeepLostPages& operator=(const KeepLostPages&) = delete;
+};
+bool keeps_lost_pages();
+
+// Throws Error(kIo).
+[[noreturn]] void throw_pages_come_and_go();
+
+// What `read()` gives, or throws, where no page was lost meanwhile. What it read otherwise may be zeros, so it reads
+// again: then DataFile::read() says what is lost. The first time lost pages are looked for again, so a disk's passing
+// error is over with it.
+template <typename Read>
+auto without_lost_pages(Read&& read) {
+  constexpr int kMostTimes = 100;  // another file's pages count as well
+  for (int times = 0; times < kMostTimes; ++times) {
+    const std::unique_ptr<const KeepLostPages> keep(times > 0 ? new KeepLostPages : nullptr);
+    const LostReads lost;
+    try {
+      auto result = read();
+      if (!lost.any()) return result;
+    } catch (const std::exception&) {
+      if (!lost.any()) throw;
+    }
+  }
+  throw_pages_come_and_go();
+}
 
 }  // namespace tandem

@@ -12,6 +12,13 @@
 #include "tandem/error.h"
 
 namespace tandem {
+namespace {
+
+std::int64_t modified_ns(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+}  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const auto fail = [&] {
@@ -42,8 +49,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   close(fd);
   errno = error;
   if (address == MAP_FAILED) fail();
-  modified_ = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  owner_ = status.st_uid;
+  modified_ = modified_ns(status);
   device_ = status.st_dev;
   inode_ = status.st_ino;
   if (address) {
@@ -58,14 +64,35 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
+// A file that was written meanwhile may have other bytes.
+bool MappedFile::is_as_it_was(const struct stat& now) const {
+  return now.st_dev == device_ && now.st_ino == inode_ && modified_ns(now) == modified_ &&
+         static_cast<std::uint64_t>(now.st_size) == bytes_.size();
+}
+
+void MappedFile::recover(std::uint64_t offset, std::uint64_t length) const {
+  struct stat now;
+  if (keeps_lost_pages() || stat(path_.c_str(), &now) != 0 || !is_as_it_was(now)) return;
+  const std::lock_guard lock(recovering_);
+  if (offset + length <= watched_->readable.load()) return;
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd >= 0 && fstat(fd, &now) == 0 && is_as_it_was(now)) recover_mapping(watched_, fd);
+  if (fd >= 0) close(fd);
+}
+
 void MappedFile::check_lost(std::uint64_t offset, std::uint64_t length) const {
   struct stat now;
   const bool there = stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
   const std::uint64_t end = offset + length, readable = watched_->readable.load(std::memory_order_relaxed);
   if (end <= readable && !(there && static_cast<std::uint64_t>(now.st_size) < end)) return;
   const std::string where = path_ + ": bytes " + std::to_string(offset) + " to " + std::to_string(end - 1);
+  if (there && is_as_it_was(now)) {
+    throw Error(ErrorCode::kIo, where + " cannot be read now: the disk failed at byte " + std::to_string(readable) +
+                                    ", or they were gone for a while; look at the disk and the system's log if this "
+                                    "goes on");
+  }
   if (there && static_cast<std::uint64_t>(now.st_size) >= end) {
-    throw Error(ErrorCode::kIo, where + " cannot be read from the disk, or were gone for a while; open the file again");
+    throw Error(ErrorCode::kDataLoss, where + " were gone for a while, and the file was written since; open it again");
   }
   std::string sizes;
   if (there) sizes = ", from " + std::to_string(bytes_.size()) + " bytes to " + std::to_string(now.st_size);

@@ -1,7 +1,10 @@
 // A file mapped for reading.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -19,17 +22,25 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
+  // Before reading these bytes: where some are known to be lost, but the file is as it was, they are looked for again,
+  // unless this thread has KeepLostPages. Otherwise throws as check() does.
+  void require(std::uint64_t offset, std::uint64_t length) const {
+    if (!has_lost()) return;
+    recover(offset, length);
+    check(offset, length);
+  }
   // Throws Error(kDataLoss) or Error(kIo) where it is known that the file has lost some of these bytes: after reading
   // them, where LostReads says that there is something to look for.
   void check(std::uint64_t offset, std::uint64_t length) const {
-    if (watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size()) check_lost(offset, length);
+    if (has_lost()) check_lost(offset, length);
   }
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
-  // The user's number.
-  std::uint32_t owner() const { return owner_; }
 
  private:
+  bool has_lost() const { return watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size(); }
+  bool is_as_it_was(const struct stat& now) const;
+  void recover(std::uint64_t offset, std::uint64_t length) const;
   // Of a file that has lost pages. The rest of the page in which it ends now reads as zeros without a fault.
   void check_lost(std::uint64_t offset, std::uint64_t length) const;
 
@@ -37,8 +48,8 @@ class MappedFile {
   std::span<const std::uint8_t> bytes_;
   WatchedMapping* watched_ = nullptr;  // of what is not empty
   std::int64_t modified_ = 0;
-  std::uint32_t owner_ = 0;
   std::uint64_t device_ = 0, inode_ = 0;
+  mutable std::mutex recovering_;
 };
 
 }  // namespace tandem

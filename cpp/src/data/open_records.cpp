@@ -207,13 +207,21 @@ std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths
   std::vector<std::unique_ptr<RecordSource>> parts;
   for (std::size_t i = 0; i < files.size(); i += pairs ? 2 : 1) {
     const LostReads lost;
+    const KeepLostPages keep;  // what is told from zeros would stay
     const auto file = open_data_file(files[i], options.remote, cache);
     const auto labels = pairs ? open_data_file(files[i + 1], options.remote, cache) : nullptr;
-    auto part = pairs ? formats::open_mnist(file, labels) : open_file(file, options, cache);
-    if (lost.any()) {
+    const auto check = [&] {
       file->check(0, file->size());
       if (labels) labels->check(0, labels->size());
+    };
+    std::unique_ptr<RecordSource> part;
+    try {
+      part = pairs ? formats::open_mnist(file, labels) : open_file(file, options, cache);
+    } catch (const Error&) {
+      if (lost.any()) check();
+      throw;
     }
+    if (lost.any()) check();
     if (options.skip > 0) part = std::make_unique<Skipped>(std::move(part), options.skip);
     parts.push_back(std::move(part));
   }

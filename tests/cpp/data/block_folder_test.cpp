@@ -53,6 +53,18 @@ class BlockFolderTest : public testing::Test {
   const TempDir dir_;
 };
 
+// A map of it would have zeros in place of what its disk cannot read any more.
+TEST_F(BlockFolderTest, WhatWasFoundStaysWhateverBecomesOfItsFile) {
+  const auto folder = shared();
+  const FileBytes bytes(kBytes, 'x');
+  folder->put("block", bytes);
+  const auto found = folder->find("block");
+  ASSERT_TRUE(found);
+  std::filesystem::resize_file(dir_ / "block.block", 0);
+  EXPECT_TRUE(std::ranges::equal(found->bytes, bytes));
+  EXPECT_FALSE(folder->find("block"));
+}
+
 TEST_F(BlockFolderTest, ManyFilesOfAProcessStayWithinOneBound) {
   Folders folders;
   for (int i = 0; i < 64; ++i) folders.push_back(shared());

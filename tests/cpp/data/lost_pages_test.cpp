@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +14,9 @@
 #include "cpp/data/expect_error.h"
 #include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
+#include "data/atomic_file.h"
+#include "data/formats/sinks.h"
+#include "data/lost_pages.h"
 #include "tandem/open_records.h"
 #include "tandem/recordio.h"
 
@@ -43,6 +47,35 @@ RecordIOWriterOptions plain(int version, std::uint64_t chunk_bytes) {
 
 void cut(const std::string& path, std::uint64_t size) {
   ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(size)), 0);
+}
+
+// A file that is cut off, and then has its bytes again, as if its disk had failed for a while.
+class PassingLoss {
+ public:
+  explicit PassingLoss(const std::string& path) : path_(path), content_(test::read_file(path)) {
+    EXPECT_EQ(::stat(path.c_str(), &status_), 0);
+  }
+  void begin() const { cut(path_, kHalf); }
+  void end() const {
+    const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    const std::size_t left = content_.size() - kHalf;
+    EXPECT_EQ(::pwrite(fd, content_.data() + kHalf, left, kHalf), static_cast<ssize_t>(left));
+    const timespec times[] = {status_.st_atim, status_.st_mtim};
+    EXPECT_EQ(::futimens(fd, times), 0);
+    ::close(fd);
+  }
+
+ private:
+  const std::string path_;
+  const test::FileBytes content_;
+  struct stat status_;
+};
+
+std::string write_lines(const TempDir& dir, const Records& records) {
+  std::string text;
+  for (const std::string& record : records) text += record + "\n";
+  test::write_file(dir / "lines.txt", {text.begin(), text.end()});
+  return dir / "lines.txt";
 }
 
 // How many of a source's records are whole and right; all others must be refused as gone.
@@ -91,16 +124,124 @@ TEST(LostPages, WhatIsStillThereIsReadAndWhatIsGoneIsAnError) {
 TEST(LostPages, FormatsWithoutChecksumsAreNoDifferent) {
   const TempDir dir;
   const Records records = numbered();
-  std::string text;
-  for (const std::string& record : records) text += record + "\n";
-  const std::string path = dir / "lines.txt";
-  test::write_file(path, {text.begin(), text.end()});
+  const std::string path = write_lines(dir, records);
   const auto source = open_records({path}, {.format = RecordFormat::kLines});
   cut(path, kHalf);
   const std::int64_t whole =
       read_what_is_there(records, [&](std::int64_t i) { return text_of(source->read(i).bytes); });
   EXPECT_GT(whole, kCount / 4);
   EXPECT_LT(whole, kCount * 3 / 4);
+}
+
+// What is left of the page in which the file ends now reads as zeros, without a fault.
+TEST(LostPages, TheRestOfTheLastPageIsGoneAsWell) {
+  const TempDir dir;
+  const Records records = numbered();
+  const std::string path = write_lines(dir, records);
+  const auto source = open_records({path}, {.format = RecordFormat::kLines});
+  cut(path, kHalf + 500);
+  EXPECT_EQ(text_of(source->read(kCount - 1).bytes).find_first_not_of('\0'), std::string::npos);  // a page is lost
+  std::uint64_t end = 0;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    end += records[static_cast<std::size_t>(i)].size() + 1;
+    if (end <= kHalf + 500) {
+      EXPECT_EQ(text_of(source->read(i).bytes), records[static_cast<std::size_t>(i)]);
+    } else {
+      EXPECT_ERROR(source->read(i), ErrorCode::kDataLoss, "cut off");
+    }
+  }
+}
+
+// A checksum of zeros that does not match is no damage of the file's.
+TEST(LostPages, FormatsWithChecksumsDoNotTakeItForDamage) {
+  const TempDir dir;
+  const Records records = numbered();
+  for (const RecordFormat format : {RecordFormat::kTFRecord, RecordFormat::kDmlc}) {
+    const std::string path = dir / record_format_name(format);
+    {
+      AtomicFile file(path);
+      const auto sink = formats::make_sink(format, file);
+      for (const std::string& record : records) {
+        sink->add({reinterpret_cast<const std::uint8_t*>(record.data()), record.size()});
+      }
+      sink->finish();
+      file.commit();
+    }
+    const auto source = open_records({path}, {.format = format});
+    ASSERT_EQ(source->size(), kCount);
+    cut(path, kHalf);
+    EXPECT_ERROR(source->read(kCount - 1), ErrorCode::kDataLoss, path, "cut off while it was read");
+  }
+}
+
+TEST(LostPages, WhatComesBackIsReadAgain) {
+  const TempDir dir;
+  const Records records = numbered();
+  const auto check = [&](const std::string& path, const std::function<std::string(std::int64_t)>& read, bool seen) {
+    const PassingLoss loss(path);
+    for (int round = 0; round < 3; ++round) {
+      for (std::int64_t i = 0; seen && i < kCount; ++i) EXPECT_EQ(read(i), records[static_cast<std::size_t>(i)]);
+      loss.begin();
+      EXPECT_LT(read_what_is_there(records, read), kCount * 3 / 4);
+      loss.end();
+      EXPECT_EQ(read_what_is_there(records, read), kCount);
+    }
+    // Another content is another file.
+    loss.begin();
+    EXPECT_LT(read_what_is_there(records, read), kCount * 3 / 4);
+    loss.end();
+    const timespec now[] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+    EXPECT_EQ(::utimensat(AT_FDCWD, path.c_str(), now, 0), 0);
+    EXPECT_ERROR(read(kCount - 1), ErrorCode::kDataLoss, "written since", "open it again");
+  };
+  for (const bool seen : {false, true}) {
+    for (const int version : {1, 2}) {
+      write_records(dir / "file", records, plain(version, 16 << 10));
+      RecordIOReader reader(dir / "file");
+      check(
+          dir / "file", [&](std::int64_t i) { return text_of(reader[i]); }, seen);
+    }
+    const std::string lines = write_lines(dir, records);
+    const auto source = open_records({lines}, {.format = RecordFormat::kLines});
+    check(
+        lines, [&](std::int64_t i) { return text_of(source->read(i).bytes); }, seen);
+  }
+}
+
+// Whatever comes and goes while threads read, they get what is in the file, or an error.
+TEST(LostPages, NobodyTakesZerosForBytesWhileTheyComeBack) {
+  const TempDir dir;
+  const Records records = numbered();
+  const std::string path = write_lines(dir, records);
+  const auto source = open_records({path}, {.format = RecordFormat::kLines});
+  const PassingLoss loss(path);
+  std::atomic<bool> over = false;
+  std::atomic<std::int64_t> wrong = 0, refused = 0, whole = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::int64_t at = t; !over; at += 7) {
+        const std::int64_t i = at % kCount;
+        try {
+          const std::string read = without_lost_pages([&] { return text_of(source->read(i).bytes); });
+          ++(read == records[static_cast<std::size_t>(i)] ? whole : wrong);
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+    });
+  }
+  for (int round = 0; round < 100; ++round) {
+    loss.begin();
+    std::this_thread::yield();
+    loss.end();
+    std::this_thread::yield();
+  }
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(whole, 0);
+  EXPECT_EQ(read_what_is_there(records, [&](std::int64_t i) { return text_of(source->read(i).bytes); }), kCount);
 }
 
 TEST(LostPages, ThreadsThatReadAtOnceAllFindOut) {

@@ -47,27 +47,29 @@ class SchemaDataset final : public Dataset {
 
   std::vector<at::Tensor> get_random_batch(std::span<const std::int64_t> samples,
                                            std::span<const std::uint64_t> randomness, std::int64_t rows) override {
+    return without_lost_pages([&] { return read_batch(samples, randomness, rows); });
+  }
+
+ private:
+  static constexpr std::size_t kPackedTensors = 4, kPaddedTensors = 2;  // of BatchBuilder, for a field
+
+  std::vector<at::Tensor> read_batch(std::span<const std::int64_t> samples, std::span<const std::uint64_t> randomness,
+                                     std::int64_t rows) {
     BatchBuilder builder(*decoder_, static_cast<std::int64_t>(samples.size()), collating_,
                          std::max<std::int64_t>(rows, 1));
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const LostReads lost;
       const Record record = read(samples[i]);
       try {
         builder.set(static_cast<std::int64_t>(i), record.bytes, randomness[i]);
       } catch (const Error& error) {
-        if (lost.any()) read(samples[i]);  // throws where it is zeros now
         throw Error(error.code(), "cannot decode " + source_->place(samples[i]) + ": " + error.what());
       }
-      if (lost.any()) read(samples[i]);
     }
     std::vector<at::Tensor> batch = builder.finish().tensors;
     // It has one blank row then.
     if (rows == 0) of_rows(batch, [](at::Tensor& tensor) { tensor = tensor.narrow(0, 0, 0); });
     return batch;
   }
-
- private:
-  static constexpr std::size_t kPackedTensors = 4, kPaddedTensors = 2;  // of BatchBuilder, for a field
 
   Record read(std::int64_t sample) const {
     const InStage reading(Stage::kReading);

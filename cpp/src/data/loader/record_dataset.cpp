@@ -24,7 +24,28 @@ class RecordDataset : public Dataset {
   }
 
   std::vector<at::Tensor> get_batch(std::span<const std::int64_t> samples, std::int64_t rows) override {
-    const LostReads lost;
+    return without_lost_pages([&] { return read_batch(samples, rows); });
+  }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const RecordField& field : layout_.fields()) names.push_back(field.name);
+    return names;
+  }
+
+  std::string place(std::int64_t index) const override { return source_->place(index); }
+  std::uint64_t fingerprint() const override { return source_->fingerprint(); }
+
+ private:
+  // A record that lies in memory as long as the source.
+  struct Mapped {
+    std::span<const std::uint8_t> bytes;
+    std::int64_t row;
+  };
+
+  static constexpr std::size_t kAhead = 2;  // records on their way from memory while one is converted
+
+  std::vector<at::Tensor> read_batch(std::span<const std::int64_t> samples, std::int64_t rows) {
     auto tensors = layout_.allocate(rows, static_cast<std::int64_t>(samples.size()));
     std::vector<std::uint8_t*> to;
     for (const at::Tensor& tensor : tensors) to.push_back(static_cast<std::uint8_t*>(tensor.mutable_data_ptr()));
@@ -48,29 +69,8 @@ class RecordDataset : public Dataset {
       if (i + kAhead < mapped.size()) fetch(mapped[i + kAhead].bytes);
       layout_.copy(mapped[i].bytes.data(), mapped[i].row, to);
     }
-    if (lost.any()) {
-      for (const std::int64_t sample : samples) read(sample);  // throws for those that are zeros now
-    }
     return tensors;
   }
-
-  std::vector<std::string> names() const override {
-    std::vector<std::string> names;
-    for (const RecordField& field : layout_.fields()) names.push_back(field.name);
-    return names;
-  }
-
-  std::string place(std::int64_t index) const override { return source_->place(index); }
-  std::uint64_t fingerprint() const override { return source_->fingerprint(); }
-
- private:
-  // A record that lies in memory as long as the source.
-  struct Mapped {
-    std::span<const std::uint8_t> bytes;
-    std::int64_t row;
-  };
-
-  static constexpr std::size_t kAhead = 2;  // records on their way from memory while one is converted
 
   static void fetch(std::span<const std::uint8_t> bytes) {
     constexpr std::size_t kLine = 64, kLines = 16;  // the processor sees what comes next by then

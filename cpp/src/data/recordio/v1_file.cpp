@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "data/fingerprint.h"
+#include "data/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_index.h"
@@ -82,7 +83,7 @@ V1Content V1File::load(std::size_t number) const {
 }
 
 ChunkContents<V1Content>::Held V1File::content(std::size_t number) {
-  return contents_.get(number, [&] { return load(number); });
+  return contents_.get(number, [&] { return without_lost_pages([&] { return load(number); }); });
 }
 
 std::size_t V1File::chunk_of(std::int64_t index) const {
@@ -97,7 +98,7 @@ Record V1File::record(std::int64_t index) {
   const auto i = static_cast<std::size_t>(index - index_.chunks[number].first_record);
   // Verified when it was loaded, but a map follows the file.
   if (!held.owner && !held.content->decompressed.data) {
-    file_->check(index_.chunks[number].offset + kHeaderBytes + offsets[i], offsets[i + 1] - 4 - offsets[i]);
+    file_->require(index_.chunks[number].offset + kHeaderBytes + offsets[i], offsets[i + 1] - 4 - offsets[i]);
   }
   return {held.content->payload.subspan(offsets[i], offsets[i + 1] - 4 - offsets[i]), std::move(held.owner)};
 }

@@ -2,6 +2,7 @@
 
 #include "crc32c.h"
 #include "data/fingerprint.h"
+#include "data/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v2_format.h"
@@ -165,7 +166,7 @@ V2Content V2File::load(std::size_t number) const {
 }
 
 ChunkContents<V2Content>::Held V2File::content(std::size_t number) {
-  return contents_->get(number, [&] { return load(number); });
+  return contents_->get(number, [&] { return without_lost_pages([&] { return load(number); }); });
 }
 
 std::size_t V2File::chunk_of(std::int64_t index) const {
@@ -181,7 +182,7 @@ Record V2File::record(std::int64_t index) {
   // Verified when it was loaded, but a map follows the file.
   if (!held.owner && !held.content->decompressed.data) {
     const auto at = static_cast<std::uint64_t>(bytes.data() - held.content->stored.bytes.data());
-    file_->check(chunks_[number].offset + at, bytes.size());
+    file_->require(chunks_[number].offset + at, bytes.size());
   }
   return {bytes, std::move(held.owner)};
 }

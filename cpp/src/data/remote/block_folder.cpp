@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,6 @@
 
 #include "crc32c.h"
 #include "data/atomic_file.h"
-#include "data/mapped_file.h"
 #include "data/recordio/bytes.h"
 #include "data/temporary_name.h"
 #include "tandem/error.h"
@@ -43,6 +43,30 @@ void make_private(const std::string& folder) {
 
 bool is_trusted(std::uint32_t owner) {
   return owner == ::geteuid() || owner == 0;
+}
+
+struct Contents {
+  std::shared_ptr<std::uint8_t[]> memory;
+  std::size_t size = 0;
+};
+
+// All of a block's file, in memory of this process: what is verified stays so, whatever becomes of file and disk.
+// Nothing where it cannot be read, or is another user's.
+Contents read_trusted(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return {};
+  const std::shared_ptr<const void> closed(nullptr, [fd](const void*) { ::close(fd); });
+  struct stat status;
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(status.st_uid)) return {};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  const auto memory = std::make_shared_for_overwrite<std::uint8_t[]>(size);
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t n = ::read(fd, memory.get() + at, size - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return {};
+    at += static_cast<std::size_t>(n);
+  }
+  return {memory, size};
 }
 
 }  // namespace
@@ -78,15 +102,13 @@ std::optional<Record> BlockFolder::find(const std::string& name) {
   if (limit_ == 0) return {};
   const std::string path = folder_ + "/" + name + kEnding;
   try {
-    const auto file = std::make_shared<MappedFile>(path);
-    if (!is_trusted(file->owner())) return {};
-    const auto whole = file->bytes();
-    if (whole.size() < kChecksumBytes) return {};
-    const auto bytes = whole.first(whole.size() - kChecksumBytes);
+    const auto [memory, size] = read_trusted(path);
+    if (size < kChecksumBytes) return {};
+    const std::span<const std::uint8_t> bytes(memory.get(), size - kChecksumBytes);
     if (recordio::load_u32(bytes.data() + bytes.size()) != crc32c(bytes)) return {};
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // it was used now
-    return Record{bytes, file};
-  } catch (const Error&) {
+    return Record{bytes, memory};
+  } catch (const std::bad_alloc&) {
     return {};
   }
 }
