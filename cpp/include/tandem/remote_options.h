@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// s3://BUCKET/KEY is signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, and
-// not at all where the first is not set.
+// s3://BUCKET/KEY is signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment,
+// where the first is not set with those of the file AWS_SHARED_CREDENTIALS_FILE, and without either not at all. What a
+// service refuses is looked for again there, since keys expire.
 struct RemoteOptions {
   // Where what was fetched is kept for later runs; "": TANDEM_CACHE_DIR, else $XDG_CACHE_HOME/tandem, else
   // ~/.cache/tandem. It may be shared by processes.

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "tandem/error.h"
+
 namespace tandem {
 namespace {
 
@@ -33,6 +35,25 @@ bool sleep_unless_interrupted(std::chrono::milliseconds time) {
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kInterruptPoll));
   }
   return false;
+}
+
+void InterruptibleMutex::lock() {
+  std::unique_lock lock(mutex_);
+  while (is_held_) {
+    if (is_interrupted()) {
+      throw Error(ErrorCode::kAborted, "another thread reads the same, and nobody waits for it here any more");
+    }
+    free_.wait_for(lock, kInterruptPoll);
+  }
+  is_held_ = true;
+}
+
+void InterruptibleMutex::unlock() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_held_ = false;
+  }
+  free_.notify_one();
 }
 
 }  // namespace tandem

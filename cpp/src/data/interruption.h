@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 namespace tandem {
 
@@ -27,5 +29,18 @@ bool is_interrupted();
 
 // Sleeps so long, less where this thread is interrupted. Whether it was not.
 bool sleep_unless_interrupted(std::chrono::milliseconds time);
+
+// A mutex for work that may take as long as a server likes. lock() throws Error(kAborted) where this thread is
+// interrupted while it waits; whoever holds the mutex is left to its work.
+class InterruptibleMutex {
+ public:
+  void lock();
+  void unlock();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_;
+  bool is_held_ = false;
+};
 
 }  // namespace tandem

@@ -64,6 +64,8 @@ class FileServer {
   }
 
   std::atomic<int> status = 0;      // that all requests are answered with; 0: what they ask for
+  std::atomic<int> key = 0;         // others than those signed with KEY1, say, have expired; 0: all are answered
+  std::atomic<bool> elsewhere = false;  // each is answered after 1.5 s, with a redirect to this server again
   std::atomic<bool> slow = false;   // two bytes a second
   std::atomic<int> requests = 0;
 
@@ -91,8 +93,24 @@ class FileServer {
     }
     ++requests;
     const auto at = request.find("bytes=");
-    if (at != std::string::npos && !down_) reply(fd, request.substr(at + 6));
+    if (at != std::string::npos && !down_ && !is_refused(fd, request)) reply(fd, request.substr(at + 6));
     ::close(fd);
+  }
+  bool is_refused(int fd, const std::string& request) {
+    if (elsewhere) {
+      for (int i = 0; i < 75 && !down_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      send(fd,
+           "HTTP/1.1 302 Found\r\nLocation: " + url("/again") + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      return true;
+    }
+    if (const int current = key;
+        current == 0 || request.find("Credential=KEY" + std::to_string(current) + "/") != std::string::npos) {
+      return false;
+    }
+    const std::string body = "<Error><Code>ExpiredToken</Code></Error>";
+    send(fd, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+                 "\r\n\r\n" + body);
+    return true;
   }
   void reply(int fd, const std::string& range) {
     if (const int code = status) {

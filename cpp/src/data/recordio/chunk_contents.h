@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "data/content_cache.h"
+#include "data/interruption.h"
 
 namespace tandem::recordio {
 
@@ -32,7 +33,8 @@ class ChunkContents {
   ChunkContents(const ChunkContents&) = delete;
   ChunkContents& operator=(const ChunkContents&) = delete;
 
-  // `load` makes the content; where it throws, the next one who asks tries again.
+  // `load` makes the content; where it throws, the next one who asks tries again. Throws Error(kAborted) where this
+  // thread is interrupted while another one loads.
   template <typename Load>
   Held get(std::uint64_t chunk, const Load& load) {
     if (const Content* content = kept_[chunk].load(std::memory_order_acquire)) return {content, nullptr};
@@ -60,7 +62,7 @@ class ChunkContents {
   std::unique_ptr<std::atomic<const Content*>[]> kept_;
   const std::uint64_t chunks_;
   const std::shared_ptr<ContentCache> cache_;
-  std::array<std::mutex, 16> loading_;  // a chunk's is that of its number
+  std::array<InterruptibleMutex, 16> loading_;  // a chunk's is that of its number
 };
 
 }  // namespace tandem::recordio

@@ -101,7 +101,8 @@ struct RangeClient::Attempt {
   std::optional<RangeReply> reply;
   ErrorCode code = ErrorCode::kIo;
   std::string reason;
-  bool again = false;  // whether it may go better
+  bool again = false;    // whether it may go better
+  bool refused = false;  // for want of other keys, it may be
   Milliseconds pause{0};
 };
 
@@ -115,7 +116,8 @@ RangeClient::RangeClient(RemoteUrl url, const RemoteOptions& options)
           1000),
       least_speed_(checked("least_speed", options.least_speed, std::int64_t{1} << 30)),
       request_timeout_(
-          checked("request_timeout, in milliseconds,", options.request_timeout.count(), kLongestTimeout.count())) {}
+          checked("request_timeout, in milliseconds,", options.request_timeout.count(), kLongestTimeout.count())),
+      keys_(url_.keys) {}
 
 RangeClient::~RangeClient() {
   for (CURL* handle : idle_) curl_library().easy_cleanup(handle);
@@ -205,14 +207,27 @@ std::string RangeClient::without_secrets(std::string text) const {
   return text;
 }
 
-RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t length, Milliseconds left) {
+std::optional<AwsKeys> RangeClient::new_keys(const AwsKeys& refused) {
+  const std::lock_guard lock(mutex_);
+  if (keys_ == refused) {
+    try {
+      keys_ = read_aws_keys();
+    } catch (const Error&) {  // of a file that is being written: the request's own failure says more
+    }
+  }
+  if (keys_ == refused) return {};
+  return keys_;
+}
+
+RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t length, Milliseconds left,
+                                           const AwsKeys& keys) {
   const CurlLibrary& curl = curl_library();
   const std::unique_ptr<CURL, std::function<void(CURL*)>> handle(take_handle(), [this](CURL* h) { give_back(h); });
   Body body{{}, length};
   Headers headers;
   char error[CURL_ERROR_SIZE] = "";
   const std::string range = std::to_string(begin) + "-" + std::to_string(begin + length - 1);
-  const bool is_signed = !url_.access_key.empty();
+  const bool is_signed = !keys.access_key.empty();
   const RequestOptions options(curl, handle.get(), url_.shown);
   TANDEM_CURL_SET(options, CURLOPT_RANGE, range.c_str());
   TANDEM_CURL_SET(options, CURLOPT_NOSIGNAL, 1L);
@@ -238,12 +253,12 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   curl_slist* more = nullptr;
   const std::unique_ptr<curl_slist*, std::function<void(curl_slist**)>> freed(
       &more, [&curl](curl_slist** list) { curl.slist_free_all(*list); });
-  const std::string signature = "aws:amz:" + url_.region + ":s3", keys = url_.access_key + ":" + url_.secret_key;
+  const std::string signature = "aws:amz:" + url_.region + ":s3", pair = keys.access_key + ":" + keys.secret_key;
   if (is_signed) {
     TANDEM_CURL_SET(options, CURLOPT_AWS_SIGV4, signature.c_str());
-    TANDEM_CURL_SET(options, CURLOPT_USERPWD, keys.c_str());
+    TANDEM_CURL_SET(options, CURLOPT_USERPWD, pair.c_str());
     options.add_header(more, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-    if (!url_.session_token.empty()) options.add_header(more, "x-amz-security-token: " + url_.session_token);
+    if (!keys.session_token.empty()) options.add_header(more, "x-amz-security-token: " + keys.session_token);
     TANDEM_CURL_SET(options, CURLOPT_HTTPHEADER, more);
   }
   CURLcode code = CURLE_OK;
@@ -293,6 +308,8 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
     return refused(ErrorCode::kIo, "the server answers " + std::to_string(status));
   }
   if (status == 404 || status == 410) return refused(ErrorCode::kNotFound, "the server has no such file");
+  // S3 says of a token that has expired that the request is a bad one.
+  attempt.refused = !url_.region.empty() && (status == 400 || status == 401 || status == 403);
   if (status == 401 || status == 403) {
     return refused(ErrorCode::kIo, "the server answers " + std::to_string(status) + ": it wants other credentials" +
                                        (url_.region.empty() ? "" : ", AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"));
@@ -301,6 +318,9 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   if (status == 416 && content_range && content_range->size <= begin) {  // all of it lies before; or there is nothing
     attempt.reply = RangeReply{{}, content_range->size, ""};
     return attempt;
+  }
+  if (attempt.refused) {
+    return refused(ErrorCode::kIo, "the server answers 400, as services do to keys and tokens that have expired");
   }
   if (status == 200 && (body.too_long || begin > 0)) {
     return refused(ErrorCode::kUnsupported, "the server does not send parts of files; copy the file here first");
@@ -342,8 +362,19 @@ RangeReply RangeClient::get(std::uint64_t begin, std::uint64_t length) {
     return std::chrono::duration_cast<Milliseconds>(end - std::chrono::steady_clock::now());
   };
   Milliseconds pause = kFirstPause;
+  AwsKeys keys;
+  {
+    const std::lock_guard lock(mutex_);
+    keys = keys_;
+  }
   for (int number = 1;; ++number) {
-    Attempt attempt = try_once(begin, length, std::max(left(), Milliseconds(1)));
+    Attempt attempt = try_once(begin, length, std::max(left(), Milliseconds(1)), keys);
+    while (attempt.refused && left() > left().zero()) {
+      const auto others = new_keys(keys);
+      if (!others) break;
+      keys = *others;
+      attempt = try_once(begin, length, std::max(left(), Milliseconds(1)), keys);
+    }
     if (attempt.reply) return *std::move(attempt.reply);
     // Not all ranks at the same moment.
     const Milliseconds jitter{std::uniform_int_distribution<Milliseconds::rep>(0, pause.count() / 2)(random)};

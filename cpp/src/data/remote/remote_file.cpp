@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 
+#include "data/interruption.h"
 #include "data/remote/range_client.h"
 #include "data/remote/sha256.h"
 #include "data/remote/shared_block_folder.h"
@@ -82,7 +83,7 @@ class RemoteFile : public DataFile {
   const std::shared_ptr<BlockFolder> folder_;
   std::uint64_t size_ = 0;
   std::string version_, block_prefix_;
-  std::array<std::mutex, 16> fetching_;  // a block's is that of its number
+  std::array<InterruptibleMutex, 16> fetching_;  // a block's is that of its number
   std::mutex mutex_;
   std::deque<std::uint64_t> recent_;  // blocks that are in memory, unless others took their place there
 };

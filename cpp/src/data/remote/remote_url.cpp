@@ -1,14 +1,22 @@
 #include "data/remote/remote_url.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cctype>
+#include <string_view>
 
 #include "tandem/error.h"
 
 namespace tandem::remote {
 namespace {
 
-constexpr const char* kS3 = "s3://";
+constexpr std::string_view kS3 = "s3://";
+
+// URLs' schemes have no case.
+bool has_scheme(const std::string& url, std::string_view scheme) {
+  return url.size() >= scheme.size() && std::ranges::equal(url.substr(0, scheme.size()), scheme, {}, [](char c) {
+           return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+         });
+}
 
 // Where parts of a URL lie in its text; of s3://, where a key may have any character, no query is one.
 struct UrlParts {
@@ -19,16 +27,8 @@ UrlParts parts_of(const std::string& url) {
   const std::size_t scheme = url.find("://"), user = scheme == std::string::npos ? 0 : scheme + 3;
   const std::size_t end = std::min(url.find_first_of("/?#", user), url.size());
   const std::size_t at = url.substr(user, end - user).rfind('@');
-  const std::size_t query = url.starts_with(kS3) ? url.size() : std::min(url.find_first_of("?#", end), url.size());
+  const std::size_t query = has_scheme(url, kS3) ? url.size() : std::min(url.find_first_of("?#", end), url.size());
   return {user, at == std::string::npos ? user : user + at + 1, query};
-}
-
-// The first of these that is set, and `otherwise` without any.
-std::string from_environment(std::initializer_list<const char*> names, const std::string& otherwise = "") {
-  for (const char* name : names) {
-    if (const char* value = std::getenv(name); value && *value) return value;
-  }
-  return otherwise;
 }
 
 // Each byte but the unreserved ones, and slashes, as %XX.
@@ -48,7 +48,7 @@ std::string encode(const std::string& key) {
 }
 
 RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
-  const std::size_t bucket_begin = std::string(kS3).size(), slash = path.find('/', bucket_begin);
+  const std::size_t bucket_begin = kS3.size(), slash = path.find('/', bucket_begin);
   if (slash == std::string::npos || slash == bucket_begin || slash + 1 == path.size()) {
     throw Error(ErrorCode::kInvalidArgument, shown_path(path) + " is no s3://BUCKET/KEY");
   }
@@ -68,12 +68,10 @@ RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
   } else {
     url.http = endpoint + "/" + bucket + "/" + key;
   }
-  url.access_key = from_environment({"AWS_ACCESS_KEY_ID"});
-  url.secret_key = from_environment({"AWS_SECRET_ACCESS_KEY"});
-  url.session_token = from_environment({"AWS_SESSION_TOKEN"});
-  if (!url.access_key.empty() && url.secret_key.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY (to read " + url.shown + ")");
+  try {
+    url.keys = read_aws_keys();
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) + " (to read " + url.shown + ")");
   }
   return url;
 }
@@ -81,7 +79,7 @@ RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
 }  // namespace
 
 bool is_remote(const std::string& path) {
-  return path.starts_with("http://") || path.starts_with("https://") || path.starts_with(kS3);
+  return has_scheme(path, "http://") || has_scheme(path, "https://") || has_scheme(path, kS3);
 }
 
 std::string shown_path(const std::string& path) {
@@ -93,7 +91,7 @@ std::string shown_path(const std::string& path) {
 
 RemoteUrl resolve(const std::string& path, const RemoteOptions& options) {
   RemoteUrl url;
-  if (path.starts_with(kS3)) {
+  if (has_scheme(path, kS3)) {
     url = resolve_s3(path, options);
   } else {
     url.shown = shown_path(path);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/remote/aws_keys.h"
 #include "tandem/remote_options.h"
 
 namespace tandem::remote {
@@ -11,12 +12,12 @@ namespace tandem::remote {
 struct RemoteUrl {
   std::string shown;  // as shown_path() has it
   std::string http;
-  // Of S3, where requests are signed; all empty otherwise.
-  std::string region, access_key, secret_key, session_token;
+  std::string region;                // of S3; "" otherwise
+  AwsKeys keys;                      // of S3, where requests are signed: those of now
   std::vector<std::string> secrets;  // parts of `http` that are in no message
 };
 
-// http://, https:// or s3://.
+// http://, https:// or s3://, in letters of either case.
 bool is_remote(const std::string& path);
 
 // A path for messages, which end in logs that others read: of a URL without user and password, and with "?..." for its
