@@ -23,8 +23,8 @@ struct Safetensors {
 // kInvalidArgument (a name given twice, a sparse tensor, a dtype that the format lacks).
 TANDEM_API void save_safetensors(const std::string& path, const Safetensors& content);
 
-// CPU tensors that share one private mapping of the file: nothing is read before it is used, and writing to a tensor
-// does not reach the file. Throws tandem::Error: kNotFound, kIo, kDataLoss naming file and tensor.
+// CPU tensors with memory of their own, so whatever becomes of the file later, they stay. Throws tandem::Error:
+// kNotFound, kIo, kDataLoss naming file and tensor, also where the file is cut off meanwhile.
 TANDEM_API Safetensors load_safetensors(const std::string& path);
 
 }  // namespace tandem

@@ -1,7 +1,6 @@
 #include "tandem/safetensors.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,17 +119,23 @@ const char* dtype_name(const std::string& tensor, at::ScalarType dtype) {
                                                ", which the safetensors format lacks; convert it first");
 }
 
-class Mapping {
- public:
-  Mapping(void* data, std::size_t size) : data_(data), size_(size) {}
-  ~Mapping() { ::munmap(data_, size_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
- private:
-  void* data_;
-  std::size_t size_;
-};
+// Bytes [begin, begin + size) of the file.
+void read_all(const File& file, const std::string& path, std::uint64_t begin, void* to, std::uint64_t size) {
+  char* next = static_cast<char*>(to);
+  for (const std::uint64_t end = begin + size; begin < end;) {
+    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, 1 << 30));
+    const ssize_t read = ::pread(file.get(), next, most, static_cast<off_t>(begin));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) fail_io("cannot read " + path);
+    if (read == 0) {
+      throw Error(ErrorCode::kDataLoss, path + " was cut off at byte " + std::to_string(begin) +
+                                            " while it was read; restore it, and replace files that are in use by "
+                                            "renaming others to their names");
+    }
+    next += read;
+    begin += static_cast<std::uint64_t>(read);
+  }
+}
 
 }  // namespace
 
@@ -176,26 +181,24 @@ Safetensors load_safetensors(const std::string& path) {
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kInvalidArgument, path + " is no regular file");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) throw Error(ErrorCode::kDataLoss, path + " is not a valid safetensors file: it is empty");
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
-  if (data == MAP_FAILED) fail_io("cannot map " + path);
-  const auto mapping = std::make_shared<Mapping>(data, size);
+  // Into memory of the tensors' own, not a map of the file: where the file is cut off under a map, whoever uses a
+  // tensor ends the process.
+  std::string start(std::min<std::size_t>(size, safetensors::kLengthBytes), '\0');
+  read_all(file, path, 0, start.data(), start.size());
+  const std::uint64_t rest = std::min<std::uint64_t>(safetensors::header_bytes(start), size - start.size());
+  const std::size_t before = start.size();
+  start.resize(before + rest);
+  read_all(file, path, before, start.data() + before, rest);
 
-  safetensors::Header header = safetensors::parse(path, {static_cast<const char*>(data), size}, size);
+  safetensors::Header header = safetensors::parse(path, start, size);
   Safetensors content;
   content.metadata = std::move(header.metadata);
   for (auto& entry : header.entries) {
     const auto known =
         std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& name) { return entry.dtype == name.name; });
-    char* bytes = static_cast<char*>(data) + header.data + entry.begin;
-    const at::TensorOptions options(known->dtype);
-    at::Tensor tensor = at::from_blob(
-        bytes, entry.sizes, [mapping](void*) {}, options);
-    // A writer that does not align: LibTorch's kernels want elements that are.
-    if (reinterpret_cast<std::uintptr_t>(bytes) % tensor.element_size() != 0) {
-      at::Tensor aligned = at::empty(entry.sizes, options);
-      std::memcpy(aligned.mutable_data_ptr(), bytes, entry.end - entry.begin);
-      tensor = aligned;
-    }
+    at::Tensor tensor = at::empty(entry.sizes, at::TensorOptions(known->dtype));
+    const std::uint64_t bytes = entry.end - entry.begin;
+    if (bytes > 0) read_all(file, path, header.data + entry.begin, tensor.mutable_data_ptr(), bytes);
     content.tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }
   return content;

@@ -12,9 +12,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kLength = 8;             // little-endian, before the header's text
 constexpr std::uint64_t kLongest = 100'000'000;  // of a header, by the format's definition
 constexpr std::uint64_t kAlign = 64;
+
+// Of the header's text, little-endian.
+std::uint64_t length_of(std::string_view start) {
+  std::uint64_t length = 0;
+  for (std::size_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(start[i]);
+  return length;
+}
 
 class Reader {
  public:
@@ -90,17 +96,20 @@ std::uint64_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
+std::uint64_t header_bytes(std::string_view start) {
+  return start.size() < kLengthBytes ? 0 : std::min(length_of(start), kLongest);
+}
+
 Header parse(const std::string& path, std::string_view start, std::uint64_t file_size) {
   const Reader reader(path);
-  if (file_size < kLength || start.size() < kLength) {
+  if (file_size < kLengthBytes || start.size() < kLengthBytes) {
     reader.fail("it has " + std::to_string(file_size) + " bytes, too few for a header");
   }
-  std::uint64_t length = 0;
-  for (std::size_t i = kLength; i-- > 0;) length = length << 8 | static_cast<unsigned char>(start[i]);
-  if (length > file_size - kLength || length > kLongest || length > start.size() - kLength) {
+  const std::uint64_t length = length_of(start);
+  if (length > file_size - kLengthBytes || length > kLongest || length > start.size() - kLengthBytes) {
     reader.fail("its header claims " + std::to_string(length) + " bytes, the file has " + std::to_string(file_size));
   }
-  const std::string_view text = start.substr(kLength, length);
+  const std::string_view text = start.substr(kLengthBytes, length);
   // JSON's parser keeps the last of two equal keys; here that would hide a tensor.
   std::vector<std::string> names;
   const auto note_names = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -120,7 +129,7 @@ Header parse(const std::string& path, std::string_view start, std::uint64_t file
   if (repeated != names.end()) reader.fail(*repeated, "is there twice");
 
   Header header;
-  header.data = kLength + length;
+  header.data = kLengthBytes + length;
   for (const auto& [name, value] : json.items()) {
     if (name != "__metadata__") {
       header.entries.push_back(reader.entry(name, value));
@@ -161,10 +170,10 @@ std::string format(Header& header) {
     json[entry.name] = {{"dtype", entry.dtype}, {"shape", entry.sizes}, {"data_offsets", {entry.begin, entry.end}}};
   }
   std::string text = json.dump();
-  text.append((kAlign - (kLength + text.size()) % kAlign) % kAlign, ' ');
-  header.data = kLength + text.size();
+  text.append((kAlign - (kLengthBytes + text.size()) % kAlign) % kAlign, ' ');
+  header.data = kLengthBytes + text.size();
   std::string start;
-  for (std::size_t i = 0; i < kLength; ++i) start.push_back(static_cast<char>(text.size() >> (8 * i) & 0xff));
+  for (std::size_t i = 0; i < kLengthBytes; ++i) start.push_back(static_cast<char>(text.size() >> (8 * i) & 0xff));
   return start + text;
 }
 

@@ -25,6 +25,10 @@ struct Header {
 // Bytes of an element, 0 for an unknown dtype.
 std::uint64_t element_bytes(std::string_view dtype);
 
+constexpr std::size_t kLengthBytes = 8;  // with which a file begins
+// How many bytes follow these first ones until the header's end, as far as a header may be that long.
+std::uint64_t header_bytes(std::string_view start);
+
 // The header of a file of `file_size` bytes that begins with `start`, which holds at least the header's end (any more
 // is ignored). Every offset is checked against the dtype, the sizes, the neighbours and the file's size. Throws
 // tandem::Error (kDataLoss) naming `path`.

@@ -184,6 +184,15 @@ TEST_F(Safetensors, RoundTrips) {
   EXPECT_FALSE(tandem::load_safetensors(path_).tensors[0].second.equal(loaded.tensors[0].second));
 }
 
+// Under a map of the file this would end the process.
+TEST_F(Safetensors, WhatWasLoadedStaysWhateverBecomesOfTheFile) {
+  tandem::save_safetensors(path_, {{{"a", torch::ones({100000})}, {"b", torch::ones({3}, torch::kByte)}}, {}});
+  const auto loaded = tandem::load_safetensors(path_);
+  fs::resize_file(path_, 0);
+  EXPECT_TRUE(loaded.tensors[0].second.equal(torch::ones({100000})));
+  EXPECT_TRUE(loaded.tensors[1].second.equal(torch::ones({3}, torch::kByte)));
+}
+
 TEST_F(Safetensors, AFailedSaveLeavesTheOldFile) {
   tandem::save_safetensors(path_, {{{"a", torch::ones({2})}}, {}});
   const tandem::Safetensors twice{{{"a", torch::ones({1})}, {"a", torch::ones({1})}}, {}};
