@@ -48,7 +48,8 @@ struct DynamicLoaderOptions {
   // Of next(), when ranks that live do not complete their parts. Of each answer of the store, but at least 2 s: where a
   // call gets none, it and all later ones throw Error(kTimeout).
   std::chrono::milliseconds timeout{300000};
-  // As in LoaderOptions. What a part is without counts as computed; the log then cannot be run again as it was.
+  // As in LoaderOptions. A part is computed without what is skipped, and the step's record says which samples those
+  // were: they are left out again where the log is run again.
   OnIoError on_io_error = OnIoError::kRetry;
   std::chrono::milliseconds io_retry{180000};
 };

@@ -34,11 +34,19 @@ struct TANDEM_API CommittedStep {
     std::int64_t samples;  // in it, without those that were left out
     bool operator==(const Part&) const = default;
   };
+  // Samples of a part that could not be read and were left out (OnIoError::kSkip), this time.
+  struct Skipped {
+    std::int32_t micro;
+    std::int64_t first;  // its place in the part, of which nothing is left out yet
+    std::int64_t count;  // of those that follow each other
+    bool operator==(const Skipped&) const = default;
+  };
   std::int64_t generation = 0;
   std::int64_t epoch = 0;
   std::int64_t step = 0;
   std::vector<Part> parts;            // in the order in which they were leased
   std::vector<Quarantined> left_out;  // of this step's samples, for the first time
+  std::vector<Skipped> skipped{};     // by part, and by place in it
 
   bool operator==(const CommittedStep&) const = default;
   // That all ranks computed.
@@ -48,8 +56,8 @@ struct TANDEM_API CommittedStep {
     return sum;
   }
 
-  // One line, {"generation", "epoch", "step", "parts": [[micro, rank, samples], …], "left_out": as quarantine_json()}:
-  // a file of these is the log of a run.
+  // One line, {"generation", "epoch", "step", "parts": [[micro, rank, samples], …], "left_out": as quarantine_json()},
+  // and where any were skipped "skipped": [[micro, first, count], …]: a file of these is the log of a run.
   std::string json() const;
   // Throws Error(kInvalidArgument) for what is no such line.
   static CommittedStep parse(std::string_view json);

@@ -76,8 +76,10 @@ class TANDEM_API LeaseQueue {
   // A part of `step` for `rank`. kWait, kWhole where none is free; also kWait before its turn, see steps_ahead.
   Answer lease(std::int64_t generation, std::int32_t rank, std::int64_t epoch, std::int64_t step, Lease* out);
   // A leased part is computed. Throws Error(kInvalidArgument) for a part that the rank does not hold, here and below.
-  // `samples`: of the part's, those that were not left out.
-  Answer complete(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t samples);
+  // `samples`: of the part's, those that were not left out. `skipped`: which of them were so because they could not be
+  // read.
+  Answer complete(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t samples,
+                  const std::vector<CommittedStep::Skipped>& skipped = {});
   // A leased part cannot be computed because of `sample`: it goes back. Of a sample that is in quarantine by then no
   // failure is counted. Throws Error(kDataLoss) where that would be one sample more in quarantine than the plan allows.
   Answer fail(std::int64_t generation, std::int32_t rank, const Lease& part, std::int64_t sample,
@@ -119,6 +121,7 @@ class TANDEM_API LeaseQueue {
   struct Step {
     std::int32_t turns = 0;
     std::vector<Part> parts;
+    std::vector<CommittedStep::Skipped> skipped;  // of parts that are computed
   };
   struct Failures {
     std::int64_t step = 0;  // of epoch_

@@ -53,7 +53,7 @@ struct Maker {
   LeasePlan plan;
   PartSource& parts;
 
-  std::optional<LoadedBatch> operator()(const Lease& part) const;
+  std::optional<elastic::MadeBatch> operator()(const Lease& part) const;
   std::set<std::int64_t> left_out(Place step) const;
   bool is_given_back(const Lease& part, const LoadedBatch& batch) const;
 };
@@ -66,16 +66,46 @@ std::set<std::int64_t> Maker::left_out(Place step) const {
   return samples;
 }
 
-std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
+// The places of a part's samples that are not in `left`, which is in their order.
+std::vector<CommittedStep::Skipped> runs_without(const std::vector<std::int64_t>& places,
+                                                 const std::vector<std::int64_t>& samples,
+                                                 const std::vector<std::int64_t>& left, std::int32_t micro) {
+  std::vector<CommittedStep::Skipped> runs;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (next < left.size() && left[next] == samples[i]) {
+      ++next;
+    } else if (!runs.empty() && runs.back().first + runs.back().count == places[i]) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({micro, places[i], 1});
+    }
+  }
+  return runs;
+}
+
+std::optional<elastic::MadeBatch> Maker::operator()(const Lease& part) const {
   LoadedBatch batch;
   batch.epoch = part.epoch;
   batch.number = part.step;
   batch.samples = loader::samples_at(*order, seed, part.epoch, part.begin, part.size);
   loader::require_samples(*order, batch.samples, dataset->size());
   const std::set<std::int64_t> excluded = left_out({part.epoch, part.step});
-  std::erase_if(batch.samples, [&](std::int64_t sample) { return excluded.contains(sample); });
+  std::vector<CommittedStep::Skipped> skipped = parts.skipped(part);  // when this run was recorded
+  std::vector<std::int64_t> places, samples;
+  for (std::int64_t place = 0; place < static_cast<std::int64_t>(batch.samples.size()); ++place) {
+    const std::int64_t sample = batch.samples[static_cast<std::size_t>(place)];
+    const bool was_skipped = std::any_of(skipped.begin(), skipped.end(), [place](const CommittedStep::Skipped& run) {
+      return place >= run.first && place - run.first < run.count;
+    });
+    if (was_skipped) ++batch.skipped;
+    if (was_skipped || excluded.contains(sample)) continue;
+    places.push_back(place);
+    samples.push_back(sample);
+  }
+  batch.samples = samples;
   if (batch.samples.empty()) {
-    parts.complete(part, 0);
+    parts.complete(part, 0, skipped);
     return std::nullopt;
   }
   for (const std::int64_t sample : batch.samples) {
@@ -95,12 +125,16 @@ std::optional<LoadedBatch> Maker::operator()(const Lease& part) const {
       if (attempt >= plan.most_failures) throw;
     }
   }
+  if (batch.samples.size() < samples.size()) {
+    const auto more = runs_without(places, samples, batch.samples, part.micro);
+    skipped.insert(skipped.end(), more.begin(), more.end());
+  }
   if (batch.samples.empty()) {  // none of them can be read now, and they are to be skipped
-    parts.complete(part, 0);
+    parts.complete(part, 0, skipped);
     return std::nullopt;
   }
   steps.finish(*dataset, batch);
-  return batch;
+  return elastic::MadeBatch{std::move(batch), std::move(skipped)};
 }
 
 // Because of the first sample that cannot be loaded alone, with which something is wrong: what cannot be read now is no
@@ -159,6 +193,7 @@ struct DynamicLoader::Impl {
   bool ended = false;  // an epoch, and next_step() did not say so yet
   std::optional<Lease> held;
   std::int64_t held_count = 0;
+  std::vector<CommittedStep::Skipped> held_skipped;
   std::int64_t local = 0;
   std::exception_ptr failure;           // of a commit
   std::optional<CommittedStep> record;  // of the step begun last, once all ranks' parts are computed
@@ -262,7 +297,7 @@ std::optional<LoadedBatch> DynamicLoader::next() {
   if (!self.open) invalid("there is no open step; call next_step() before");
   if (self.record) return std::nullopt;
   if (self.held) {
-    self.parts->complete(*self.held, self.held_count);
+    self.parts->complete(*self.held, self.held_count, self.held_skipped);
     self.held.reset();
     self.local += self.held_count;
   }
@@ -273,6 +308,7 @@ std::optional<LoadedBatch> DynamicLoader::next() {
   }
   self.held = made->lease;
   self.held_count = made->batch.local_count;
+  self.held_skipped = std::move(made->skipped);
   return std::move(made->batch);
 }
 

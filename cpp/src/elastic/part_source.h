@@ -18,7 +18,10 @@ class PartSource {
 
   virtual ~PartSource() = default;
   virtual Answer lease(std::int64_t epoch, std::int64_t step, Lease* out) = 0;
-  virtual void complete(const Lease& part, std::int64_t samples) = 0;
+  virtual void complete(const Lease& part, std::int64_t samples,
+                        const std::vector<CommittedStep::Skipped>& skipped) = 0;
+  // What of the part is to be left out as it was when it was computed before.
+  virtual std::vector<CommittedStep::Skipped> skipped(const Lease&) const { return {}; }
   virtual void fail(const Lease& part, std::int64_t sample, const std::string& reason) = 0;
   // Of a step of which all parts are computed.
   virtual CommittedStep record(std::int64_t epoch, std::int64_t step) = 0;

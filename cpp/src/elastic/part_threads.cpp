@@ -159,26 +159,26 @@ void PartThreads::work() {
 // With the lock given up.
 void PartThreads::make_one(const Lease& lease, std::unique_lock<std::mutex>& lock) {
   loader::StageTimes times{};
-  std::optional<LoadedBatch> batch;
+  std::optional<MadeBatch> made;
   loader::DeviceCopies::Copied copied;
   std::int64_t bytes = 0, most = 0;
   {
     const InterruptScope interruptible(interrupt_);
     const loader::StageClock clock(times);
-    batch = make_(lease);
-    if (batch) bytes = most = loader::bytes_of(batch->tensors);
-    if (batch && copies_) {
+    made = make_(lease);
+    if (made) bytes = most = loader::bytes_of(made->batch.tensors);
+    if (made && copies_) {
       const loader::InStage stage(loader::Stage::kCopying);
-      copied = copies_->send(*batch);
-      bytes = loader::bytes_of(batch->tensors);
+      copied = copies_->send(made->batch);
+      bytes = loader::bytes_of(made->batch.tensors);
       most += bytes;
     }
   }
   lock.lock();
   counts_.add_times(times);
-  if (!batch) return;
-  counts_.add_batch(*batch, bytes);
-  ready_.push_back({lease, std::move(*batch), std::move(copied), bytes});
+  if (!made) return;
+  counts_.add_batch(made->batch, bytes);
+  ready_.push_back({lease, std::move(made->batch), std::move(made->skipped), std::move(copied), bytes});
   ready_bytes_ += bytes;
   largest_bytes_ = std::max(largest_bytes_, most);
   counts_.set_ready(ready_bytes_);

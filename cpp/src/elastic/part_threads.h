@@ -18,9 +18,16 @@
 
 namespace tandem::elastic {
 
+// A part's batch, and what of the part could not be read and is not in it.
+struct MadeBatch {
+  LoadedBatch batch;
+  std::vector<CommittedStep::Skipped> skipped;
+};
+
 struct MadePart {
   Lease lease;
   LoadedBatch batch;
+  std::vector<CommittedStep::Skipped> skipped;
   loader::DeviceCopies::Copied copied;
   std::int64_t bytes = 0;
 };
@@ -36,7 +43,7 @@ class PartThreads {
   };
   using Place = std::pair<std::int64_t, std::int64_t>;  // epoch, step
   // The batch of a lease; nothing where the lease was given back, or is done already.
-  using Make = std::function<std::optional<LoadedBatch>(const Lease&)>;
+  using Make = std::function<std::optional<MadeBatch>(const Lease&)>;
 
   // `source` must outlive it. `copies` take parts to a device as soon as they are made; null: they stay.
   PartThreads(PartSource& source, const Options& options, std::shared_ptr<loader::DeviceCopies> copies, Place first);

@@ -47,7 +47,7 @@ class RecordedParts : public PartSource {
     return Answer::kDone;
   }
   // Where an order repeats samples, a part may have been computed with one that failed in another of the step.
-  void complete(const Lease& part, std::int64_t samples) override {
+  void complete(const Lease& part, std::int64_t samples, const std::vector<CommittedStep::Skipped>&) override {
     const Place place(part.epoch, part.step);
     const CommittedStep record = find(place);
     for (const CommittedStep::Part& then : record.parts) {
@@ -55,8 +55,14 @@ class RecordedParts : public PartSource {
       throw Error(ErrorCode::kDataLoss, "part " + std::to_string(part.micro) + " of " + text(place) + " has " +
                                             std::to_string(samples) + " samples, but " + std::to_string(then.samples) +
                                             " were computed when the log was written, before or after samples of it "
-                                            "were left out: this step cannot be run again as it was");
+                                            "were left out, or could not be read and were skipped: this step cannot be "
+                                            "run again as it was");
     }
+  }
+  std::vector<CommittedStep::Skipped> skipped(const Lease& part) const override {
+    std::vector<CommittedStep::Skipped> runs = find({part.epoch, part.step}).skipped;
+    std::erase_if(runs, [&](const CommittedStep::Skipped& run) { return run.micro != part.micro; });
+    return runs;
   }
   void fail(const Lease& part, std::int64_t sample, const std::string& reason) override {
     throw Error(ErrorCode::kDataLoss, "sample " + std::to_string(sample) + ", of " + text({part.epoch, part.step}) +
@@ -99,6 +105,12 @@ class RecordedParts : public PartSource {
       const auto micro = static_cast<std::size_t>(part.micro);
       if (part.micro < 0 || micro >= parts || seen[micro]) refuse("part " + std::to_string(part.micro) + " is wrong");
       seen[micro] = true;
+    }
+    for (const CommittedStep::Skipped& run : record.skipped) {
+      if (run.micro < 0 || static_cast<std::size_t>(run.micro) >= parts || run.first > plan_.micro_batch ||
+          run.count > plan_.micro_batch - run.first) {
+        refuse("what was skipped of part " + std::to_string(run.micro) + " is wrong");
+      }
     }
   }
 

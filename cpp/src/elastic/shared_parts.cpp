@@ -24,8 +24,8 @@ class SharedParts : public PartSource {
   Answer lease(std::int64_t epoch, std::int64_t step, Lease* out) override {
     return call([&](LeaseQueue& queue) { return queue.lease(generation(), rank(), epoch, step, out); });
   }
-  void complete(const Lease& part, std::int64_t samples) override {
-    call([&](LeaseQueue& queue) { return queue.complete(generation(), rank(), part, samples); });
+  void complete(const Lease& part, std::int64_t samples, const std::vector<CommittedStep::Skipped>& skipped) override {
+    call([&](LeaseQueue& queue) { return queue.complete(generation(), rank(), part, samples, skipped); });
   }
   void fail(const Lease& part, std::int64_t sample, const std::string& reason) override {
     call([&](LeaseQueue& queue) { return queue.fail(generation(), rank(), part, sample, reason); });

@@ -20,6 +20,21 @@ TEST(LeaseLog, AStepIsALineOfJson) {
   EXPECT_EQ(quarantine_json({}), "[]");
 }
 
+TEST(LeaseLog, AStepSaysWhatWasSkipped) {
+  const CommittedStep step{1, 0, 2, {{0, 0, 3}}, {}, {{0, 4, 1}, {1, 0, 8}}};
+  const std::string line = step.json();
+  EXPECT_EQ(line, R"({"generation":1,"epoch":0,"step":2,"parts":[[0,0,3]],"left_out":[],)"
+                  R"("skipped":[[0,4,1],[1,0,8]]})");
+  EXPECT_EQ(CommittedStep::parse(line), step);
+  const auto with = [](const std::string& skipped) {
+    return R"({"generation":1,"epoch":0,"step":0,"parts":[],"left_out":[],"skipped":)" + skipped + "}";
+  };
+  EXPECT_ERROR(CommittedStep::parse(with("3")), ErrorCode::kInvalidArgument, "skipped is no array");
+  EXPECT_ERROR(CommittedStep::parse(with("[[0,1]]")), ErrorCode::kInvalidArgument, "skipped[0]",
+               "[part, first, count]");
+  EXPECT_ERROR(CommittedStep::parse(with("[[0,1,-2]]")), ErrorCode::kInvalidArgument, "skipped[0]", "negative");
+}
+
 TEST(LeaseLog, ReasonsOfAnyBytesAreText) {
   const std::string json = quarantine_json({{1, 0, 0, 3, "cut \xc3"}});
   EXPECT_EQ(parse_quarantine(json)[0].reason, "cut \xef\xbf\xbd");

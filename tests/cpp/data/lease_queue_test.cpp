@@ -146,6 +146,22 @@ TEST(LeaseQueue, PartsOfALostRankGoBackTheComputedOnesToo) {
   EXPECT_EQ(queue.bytes(), before);
 }
 
+TEST(LeaseQueue, WhatWasSkippedIsInTheRecordOfWhoeverComputedThePart) {
+  LeaseQueue queue = begun(2);
+  const Lease lost = must_lease(queue, 0, 0);
+  queue.complete(1, 0, lost, 1, {{lost.micro, 0, 2}});
+  queue.lose(1, 0);  // another rank may be able to read them
+  const Lease first = must_lease(queue, 1, 0), second = must_lease(queue, 1, 0), third = must_lease(queue, 1, 0);
+  queue.complete(1, 1, second, second.size - 2, {{second.micro, 0, 1}, {second.micro, 2, 1}});
+  queue.complete(1, 1, third, third.size);
+  queue.complete(1, 1, first, first.size - 1, {{first.micro, 1, 1}});
+  queue = LeaseQueue::parse(queue.plan(), queue.bytes());
+  const std::vector<CommittedStep::Skipped> expected = {
+      {first.micro, 1, 1}, {second.micro, 0, 1}, {second.micro, 2, 1}};
+  EXPECT_EQ(must_commit(queue, 1, 0).skipped, expected);
+  EXPECT_EQ(LeaseQueue::parse(queue.plan(), queue.bytes()).record(0, 0).skipped, expected);
+}
+
 TEST(LeaseQueue, AStepWhoseExchangeMayHaveBegunStaysWhole) {
   LeaseQueue queue = begun(2);
   finish(queue, 0, 0);

@@ -2,103 +2,28 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
 #include <future>
 #include <set>
+#include <thread>
 
 #include "cpp/data/expect_error.h"
-#include "cpp/data/file_server.h"
-#include "cpp/data/temp_dir.h"
+#include "cpp/data/outage.h"
+#include "tandem/batch_transform.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/dynamic_loader.h"
 #include "tandem/loader.h"
 #include "tandem/open_records.h"
-#include "tandem/recordio.h"
+#include "tandem/samplers.h"
 
-namespace tandem {
+namespace tandem::outage_test {
 namespace {
 
-using namespace std::chrono_literals;
-using std::chrono::milliseconds;
-using test::FileServer;
-using test::TempDir;
+using namespace outage;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::int64_t kCount = 24, kBytes = 1 << 20;  // six blocks
-const std::vector<RecordField> kFields = {{"id", at::kInt, {}, at::kLong},
-                                          {"rest", at::kByte, {kBytes - 4}, at::kByte}};
-
-void write_numbered(const std::string& path, std::int32_t first) {
-  RecordIOWriterOptions options;
-  options.version = 2;
-  options.chunk_bytes = 1;  // a chunk each
-  RecordIOWriter writer(path, options);
-  for (std::int32_t i = first; i < first + kCount; ++i) {
-    std::string record(kBytes, static_cast<char>(i));
-    std::memcpy(record.data(), &i, sizeof i);
-    writer.write(record.data(), record.size());
-  }
-  writer.close();
-}
-
-class Outage : public testing::Test {
- protected:
-  Outage() : server_(content()) {}
-
-  std::vector<std::uint8_t> content() const {
-    write_numbered(dir_ / "file", 0);
-    return test::read_file(dir_ / "file");
-  }
-  // Which keeps one block, so that nearly each sample is fetched, and tries each request once.
-  OpenRecordsOptions remote() const {
-    OpenRecordsOptions options;
-    options.cache_bytes = 1;
-    options.remote.cache_bytes = 0;
-    options.remote.attempts = 1;
-    return options;
-  }
-  std::shared_ptr<Dataset> dataset() const { return dataset(remote()); }
-  std::shared_ptr<Dataset> dataset(const OpenRecordsOptions& options) const {
-    return record_dataset(std::shared_ptr<RecordSource>(open_records({server_.url()}, options)), kFields);
-  }
-  // For so long, from now on.
-  std::jthread away(milliseconds time) {
-    server_.go_down();
-    return std::jthread([this, time] {
-      std::this_thread::sleep_for(time);
-      server_.come_back();
-    });
-  }
-  template <typename Loader>
-  static std::multiset<std::int64_t> ids_of(Loader& loader, const LoadedBatch& batch) {
-    static_cast<void>(loader);
-    const at::Tensor ids = batch["id"].contiguous();
-    EXPECT_EQ(ids.numel(), batch.local_count);
-    const auto* first = ids.const_data_ptr<std::int64_t>();
-    return {first, first + ids.numel()};
-  }
-
-  const TempDir dir_;
-  FileServer server_;
-};
-
-std::multiset<std::int64_t> all_ids(std::int64_t count = kCount) {
-  std::multiset<std::int64_t> ids;
-  for (std::int64_t i = 0; i < count; ++i) ids.insert(i);
-  return ids;
-}
-
-LoaderOptions options_of(std::int64_t batch_size, int threads = 2) {
-  LoaderOptions options;
-  options.batch_size = batch_size;
-  options.threads = threads;
-  options.timeout = 60s;
-  return options;
-}
 
 TEST_F(Outage, OfTheServerOrItsTokenIsWaitedFor) {
   for (const int threads : {0, 2}) {
@@ -220,21 +145,107 @@ TEST_F(Outage, MayBeSkipped) {
   dynamic.on_io_error = OnIoError::kSkip;
   dynamic.io_retry = 100ms;
   dynamic.timeout = 60s;
-  DynamicLoader leased(concat_dataset({record_dataset({dir_ / "local"}, kFields), dataset()}), dynamic,
-                       {hash_store(), 1, 0, 1, "skips"});
+  // Sample 0 is one of those.
+  const auto both = concat_dataset({dataset(), record_dataset({dir_ / "local"}, kFields)});
+  DynamicLoader leased(both, dynamic, {hash_store(), 1, 0, 1, "skips"});
   server_.go_down();
-  std::int64_t seen = 0, counted = 0;
+  std::multiset<std::int64_t> seen;
+  std::int64_t counted = 0, skipped = 0;
+  std::vector<CommittedStep> log;
   while (leased.next_step()) {
     while (auto part = leased.next()) {
-      seen += part->local_count;
+      seen.merge(ids_of(leased, *part));
       EXPECT_EQ(part->rows, part->local_count);
     }
     counted += leased.global_count();
-    EXPECT_TRUE(leased.commit().left_out.empty());
+    log.push_back(CommittedStep::parse(leased.commit().json()));
+    EXPECT_TRUE(log.back().left_out.empty());
+    for (const CommittedStep::Skipped& run : log.back().skipped) skipped += run.count;
   }
-  EXPECT_EQ(seen, kCount);
+  std::multiset<std::int64_t> local;
+  for (std::int64_t i = kCount; i < 2 * kCount; ++i) local.insert(i);
+  EXPECT_EQ(seen, local);
   EXPECT_EQ(counted, kCount);
+  EXPECT_EQ(skipped, kCount);
   EXPECT_TRUE(leased.quarantine().empty());
+
+  // Run again while all can be read, it is the same run.
+  server_.come_back();
+  DynamicLoader again(both, dynamic, 0, log);
+  std::multiset<std::int64_t> seen_again;
+  std::int64_t skipped_again = 0;
+  for (std::size_t step = 0; again.next_step(); ++step) {
+    while (auto part = again.next()) {
+      seen_again.merge(ids_of(again, *part));
+      skipped_again += part->skipped;
+    }
+    EXPECT_EQ(again.commit(), log.at(step));
+  }
+  EXPECT_EQ(seen_again, local);
+  EXPECT_LE(skipped_again, kCount);
+}
+
+// Where nothing is left of a batch, its shapes are those of what was read before, rather than of sample 0.
+TEST_F(Outage, MaySkipAllOfABatch) {
+  write_numbered(dir_ / "local", kCount);
+  const auto records = concat_dataset({dataset(), record_dataset({dir_ / "local"}, kFields)});
+  // Whose samples alone tell their shapes.
+  const auto both = map_dataset(records, [](std::vector<at::Tensor> sample) { return sample; }, {"id", "rest"});
+  std::vector<std::int64_t> local_first(2 * kCount);
+  for (std::int64_t i = 0; i < 2 * kCount; ++i) local_first[static_cast<std::size_t>(i)] = (i + kCount) % (2 * kCount);
+  server_.go_down();
+  for (const bool transformed : {false, true}) {
+    LoaderOptions options = options_of(4, 1);
+    options.order = subset_order(local_first, false);
+    options.on_io_error = OnIoError::kSkip;
+    options.io_retry = 100ms;
+    if (transformed) options.transforms.push_back(to_float({"rest"}));
+    DataLoader loader(both, options);
+    for (LoadedBatch& batch : loader.epoch(0)) {
+      const std::int64_t rows = batch.number < kCount / 4 ? 4 : 0;
+      EXPECT_EQ(batch.local_count, rows);
+      EXPECT_EQ(batch.skipped, 4 - rows);
+      EXPECT_EQ(batch["id"].sizes(), at::IntArrayRef({rows}));
+      EXPECT_EQ(batch["id"].scalar_type(), at::kLong);
+      EXPECT_EQ(batch["rest"].sizes(), at::IntArrayRef({rows, kBytes - 4}));
+      EXPECT_EQ(batch["rest"].scalar_type(), transformed ? at::kFloat : at::kByte);
+    }
+  }
+  LoaderOptions options = options_of(4, 1);
+  options.shuffle = false;
+  options.on_io_error = OnIoError::kSkip;
+  options.io_retry = 100ms;
+  DataLoader loader(both, options);
+  EXPECT_ERROR(loader.next(), ErrorCode::kIo, "no samples in batch 0", "none was read before", server_.url());
+}
+
+// Each look at a sample takes as long as a disk or a server likes.
+TEST(LoaderSkip, LooksForWhatCannotBeReadOnlySoLong) {
+  class Gone : public Dataset {
+   public:
+    std::int64_t size() const override { return 1001; }
+    std::vector<at::Tensor> get(std::int64_t index) override {
+      if (index == 1000) return {at::scalar_tensor(index)};
+      ++asked;
+      std::this_thread::sleep_for(20ms);
+      throw Error(ErrorCode::kIo, "gone");
+    }
+    std::atomic<int> asked = 0;
+  };
+  const auto gone = std::make_shared<Gone>();
+  LoaderOptions options = options_of(1000, 1);
+  std::vector<std::int64_t> order{1000};
+  for (std::int64_t i = 0; i < 1000; ++i) order.push_back(i);
+  options.order = subset_order(std::move(order), false);
+  options.on_io_error = OnIoError::kSkip;
+  options.io_retry = 300ms;
+  options.prefetch = 1;
+  DataLoader loader(gone, options);
+  const auto batch = loader.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->local_count, 1);
+  EXPECT_EQ(batch->skipped, 999);
+  EXPECT_LT(gone->asked, 500);  // rather than each of them
 }
 
 TEST_F(Outage, OfAStreamCannotBeSkipped) {
@@ -338,6 +349,42 @@ TEST_F(Outage, DoesNotHoldUpTheEndOfALoader) {
   }
 }
 
+// Two loaders of one data set: the close of one does not wait for what the other reads.
+TEST_F(Outage, OfOneLoaderDoesNotHoldUpTheEndOfAnother) {
+  for (const std::int64_t sample : {8, 9}) {  // waiting for the chunk that the other reads, or for its block
+    OpenRecordsOptions patient = remote();
+    patient.remote.attempts = 1000;
+    const auto shared = dataset(patient);
+    LoaderOptions options = options_of(1, 1);
+    options.shuffle = false;
+    auto one = std::make_unique<DataLoader>(shared, options), other = std::make_unique<DataLoader>(shared, options);
+    server_.slow = true;
+    const int before = server_.requests;
+    one->start_epoch(0, 8);
+    for (int i = 0; server_.requests == before && i < 1000; ++i) std::this_thread::sleep_for(10ms);
+    other->start_epoch(0, sample);
+    std::this_thread::sleep_for(500ms);  // it waits for what `one` reads by then, or the test says nothing
+    auto closed = std::async(std::launch::async, [&] { other.reset(); });
+    EXPECT_EQ(closed.wait_for(30s), std::future_status::ready) << sample;
+    server_.slow = false;
+    one.reset();
+  }
+}
+
+TEST_F(Outage, ErrorsDoNotTellWhatLetsOthersIn) {
+  std::string url = server_.url("/file?signature=geheim");
+  url.replace(0, 7, "HTTP://user:passwort@");
+  EXPECT_EQ(open_records({url}, remote())->size(), kCount);  // which has no case
+  server_.go_down();
+  try {
+    open_records({url}, remote());
+    ADD_FAILURE() << "there is no server";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("HTTP://127.0.0.1"));
+    EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("geheim"), HasSubstr("passwort"))));
+  }
+}
+
 TEST_F(Outage, AReplyThatTricklesIsGivenUp) {
   OpenRecordsOptions options = remote();
   options.remote.stall_timeout = 1s;
@@ -394,5 +441,32 @@ TEST_F(Outage, AFileThatIsCutOffIsAnErrorOfItsBatches) {
                "cannot load " + (dir_ / "local"), "chunk", "cut off while it was read");
 }
 
+// As after a disk's error that passes: a file that had lost pages has them again.
+TEST_F(Outage, OfADiskThatPassesIsOverWithTheNextAttempt) {
+  write_numbered(dir_ / "local", 0);
+  const test::FileBytes content = test::read_file(dir_ / "local");
+  const auto written = std::filesystem::last_write_time(dir_ / "local");
+  const std::shared_ptr<RecordSource> source(open_records({dir_ / "local"}));
+  LoaderOptions options = options_of(4);
+  options.on_io_error = OnIoError::kFail;
+  DataLoader loader(record_dataset(source, kFields), options);
+  for (LoadedBatch& batch : loader.epoch(0)) EXPECT_EQ(batch.local_count, 4);
+  std::filesystem::resize_file(dir_ / "local", kBytes * 3);
+  EXPECT_ERROR(for (LoadedBatch& batch
+                    : loader.epoch(1)) EXPECT_EQ(batch.local_count, 4),
+               ErrorCode::kDataLoss, "cut off");
+  {
+    std::ofstream out(dir_ / "local", std::ios::binary | std::ios::in);
+    out.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+  }
+  std::filesystem::last_write_time(dir_ / "local", written);
+  std::multiset<std::int64_t> seen;
+  for (LoadedBatch& batch : loader.epoch(2)) {
+    seen.merge(ids_of(loader, batch));
+    EXPECT_TRUE(at::equal(batch["rest"].select(1, 7).to(at::kLong), batch["id"]));
+  }
+  EXPECT_EQ(seen, all_ids());
+}
+
 }  // namespace
-}  // namespace tandem
+}  // namespace tandem::outage_test

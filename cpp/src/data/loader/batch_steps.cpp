@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <chrono>
@@ -111,8 +112,10 @@ void BatchSteps::load(Dataset& dataset, LoadedBatch& batch) const {
   const auto load_all = [&] { return dataset.get_random_batch(batch.samples, batch.randomness, batch.rows); };
   for (bool again = false;; again = true) {
     const std::int64_t before = batch.skipped;
+    if (batch.samples.empty() && batch.skipped > 0) return;
     try {
       batch.tensors = reading(load_all);
+      if (io_.on_error == OnIoError::kSkip && batch.rows > 0) shapes_->learn(batch.tensors, batch.rows);
       return;
     } catch (const std::exception& error) {
       if (failure_of(error) != LoadFailure::kIo || io_.on_error != OnIoError::kSkip || batch.samples.empty()) throw;
@@ -151,6 +154,47 @@ void BatchSteps::leave_out_unreadable(Dataset& dataset, LoadedBatch& batch) cons
   if (!padded) batch.rows = batch.local_count;
 }
 
+// Data sets may take sample 0 for the shapes of a batch that has none, which may be what cannot be read.
+std::vector<at::Tensor> BatchSteps::without_samples(Dataset& dataset, const LoadedBatch& batch,
+                                                    std::int64_t rows) const {
+  if (auto known = shapes_->blank(rows); known && batch.skipped > 0) return *std::move(known);
+  const auto blank = [&] { return dataset.get_random_batch({}, {}, rows); };
+  if (batch.skipped == 0 && io_.on_error != OnIoError::kSkip) return reading(blank);
+  try {
+    return batch.skipped == 0 ? reading(blank) : blank();  // what was waited for is not waited for again
+  } catch (const std::exception& error) {
+    if (failure_of(error) != LoadFailure::kIo) throw;
+    if (auto known = shapes_->blank(rows)) return *std::move(known);
+    std::throw_with_nested(
+        Error(dynamic_cast<const Error&>(error).code(),
+              "there are no samples in " + place_of(batch) +
+                  ", and none was read before that would tell the shapes of its tensors: " + error.what()));
+  }
+}
+
+void KnownShapes::learn(const std::vector<at::Tensor>& batch, std::int64_t rows) {
+  const std::lock_guard lock(mutex_);
+  if (!fields_.empty()) return;
+  std::vector<Field> fields;
+  for (const at::Tensor& tensor : batch) {
+    if (tensor.layout() != at::kStrided || tensor.dim() == 0 || tensor.size(0) != rows) return;
+    fields.push_back({tensor.scalar_type(), tensor.sizes().slice(1).vec()});
+  }
+  fields_ = std::move(fields);
+}
+
+std::optional<std::vector<at::Tensor>> KnownShapes::blank(std::int64_t rows) const {
+  const std::lock_guard lock(mutex_);
+  if (fields_.empty()) return {};
+  std::vector<at::Tensor> batch;
+  for (const Field& field : fields_) {
+    std::vector<std::int64_t> sizes{rows};
+    sizes.insert(sizes.end(), field.sizes.begin(), field.sizes.end());
+    batch.push_back(at::zeros(sizes, at::TensorOptions(field.dtype)));
+  }
+  return batch;
+}
+
 std::string BatchSteps::trouble() const {
   const std::string last = trouble_->last();
   return last.empty() ? "" : "; it tries again after: " + last;
@@ -165,12 +209,13 @@ void BatchSteps::finish(const Dataset& dataset, LoadedBatch& batch) const {
 void BatchSteps::fill(Dataset& dataset, LoadedBatch& batch) const {
   const Surroundings surroundings(copies_);
   load(dataset, batch);
+  if (batch.samples.empty() && batch.skipped > 0) batch.tensors = without_samples(dataset, batch, batch.rows);
   if (!transforms_.empty()) {
     if (batch.rows > 0) {
       transform(dataset, batch);
     } else {  // operators have no results of nothing
       const std::vector<at::Tensor> nothing = std::move(batch.tensors);
-      batch.tensors = reading([&] { return dataset.get_random_batch(batch.samples, batch.randomness, 1); });
+      batch.tensors = without_samples(dataset, batch, 1);
       std::vector<bool> has_rows;
       for (std::size_t i = 0; i < nothing.size(); ++i)
         has_rows.push_back(nothing[i].sizes() != batch.tensors[i].sizes());

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,22 @@
 #include "tandem/loader.h"
 
 namespace tandem::loader {
+
+// What the data set's batches are like, by those that were loaded. Thread-safe.
+class KnownShapes {
+ public:
+  void learn(const std::vector<at::Tensor>& batch, std::int64_t rows);
+  // So many rows of zeros; nothing where no batch was loaded, or one that has more than a row a sample in a tensor.
+  std::optional<std::vector<at::Tensor>> blank(std::int64_t rows) const;
+
+ private:
+  struct Field {
+    at::ScalarType dtype;
+    std::vector<std::int64_t> sizes;  // of a row
+  };
+  mutable std::mutex mutex_;
+  std::vector<Field> fields_;
+};
 
 class BatchSteps {
  public:
@@ -24,8 +42,8 @@ class BatchSteps {
   const std::shared_ptr<DeviceCopies>& copies() const { return copies_; }
   // Fills in names and tensors of a batch whose other fields are set. Any thread, several at once, here and below.
   void fill(Dataset& dataset, LoadedBatch& batch) const;
-  // The halves of fill(), for a batch with rows. What cannot be read is read again, or left out of the batch, of which
-  // nothing may be left then.
+  // The halves of fill(), for a batch with rows. What cannot be read is read again, or left out of the batch, which has
+  // no tensors where nothing is left of it.
   void load(Dataset& dataset, LoadedBatch& batch) const;
   void finish(const Dataset& dataset, LoadedBatch& batch) const;
   // What `read` gives, tried again as the policy says.
@@ -41,6 +59,7 @@ class BatchSteps {
   void transform(const Dataset& dataset, LoadedBatch& batch) const;
   void pin(LoadedBatch& batch) const;
   void leave_out_unreadable(Dataset& dataset, LoadedBatch& batch) const;
+  std::vector<at::Tensor> without_samples(Dataset& dataset, const LoadedBatch& batch, std::int64_t rows) const;
 
   std::vector<std::string> loaded_names_;  // the data set's
   std::vector<std::shared_ptr<BatchTransform>> transforms_;
@@ -48,6 +67,7 @@ class BatchSteps {
   std::shared_ptr<DeviceCopies> copies_;
   std::shared_ptr<const std::vector<std::string>> names_;
   IoPolicy io_;
+  std::shared_ptr<KnownShapes> shapes_ = std::make_shared<KnownShapes>();  // likewise
   std::shared_ptr<IoTrouble> trouble_ = std::make_shared<IoTrouble>();  // that of all copies of this
 };
 

@@ -1,5 +1,6 @@
 #include "tandem/lease_log.h"
 
+#include <array>
 #include <limits>
 
 #include "data/json_options.h"
@@ -65,14 +66,25 @@ std::vector<Quarantined> quarantine_of(const Json& array, const std::string& whe
   return items;
 }
 
-CommittedStep::Part part_of(const Json& element, const std::string& where) {
-  if (!element.is_array() || element.size() != 3) invalid(where + " is not [part, rank, samples]");
-  std::int64_t numbers[3];
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!element[i].is_number_integer()) invalid(where + " is not [part, rank, samples]");
-    numbers[i] = element[i].get<std::int64_t>();
+std::array<std::int64_t, 3> three_of(const Json& element, const std::string& where, const char* what) {
+  std::array<std::int64_t, 3> numbers{};
+  bool are_three = element.is_array() && element.size() == numbers.size();
+  for (std::size_t i = 0; are_three && i < numbers.size(); ++i) {
+    are_three = element[i].is_number_integer();
+    if (are_three) numbers[i] = element[i].get<std::int64_t>();
   }
-  return {small(numbers[0], where), small(numbers[1], where), natural(numbers[2], where)};
+  if (!are_three) invalid(where + " is not " + what);
+  return numbers;
+}
+
+CommittedStep::Part part_of(const Json& element, const std::string& where) {
+  const auto [part, rank, samples] = three_of(element, where, "[part, rank, samples]");
+  return {small(part, where), small(rank, where), natural(samples, where)};
+}
+
+CommittedStep::Skipped skipped_of(const Json& element, const std::string& where) {
+  const auto [part, first, count] = three_of(element, where, "[part, first, count]");
+  return {small(part, where), natural(first, where), natural(count, where)};
 }
 
 // What a sample's reader said may be of any bytes, and cut anywhere.
@@ -94,11 +106,17 @@ std::vector<Quarantined> parse_quarantine(std::string_view json) {
 std::string CommittedStep::json() const {
   Json array = Json::array();
   for (const Part& part : parts) array.push_back({part.micro, part.rank, part.samples});
-  return dump({{"generation", generation},
+  Json line = {{"generation", generation},
                {"epoch", epoch},
                {"step", step},
                {"parts", std::move(array)},
-               {"left_out", to_json(left_out)}});
+               {"left_out", to_json(left_out)}};
+  if (!skipped.empty()) {
+    Json runs = Json::array();
+    for (const Skipped& run : skipped) runs.push_back({run.micro, run.first, run.count});
+    line["skipped"] = std::move(runs);
+  }
+  return dump(line);
 }
 
 CommittedStep CommittedStep::parse(std::string_view json) {
@@ -113,6 +131,12 @@ CommittedStep CommittedStep::parse(std::string_view json) {
     step.parts.push_back(part_of(element, where + ": parts[" + std::to_string(step.parts.size()) + "]"));
   }
   step.left_out = quarantine_of(array(object, "left_out"), where + ": left_out");
+  if (const Json* runs = object.find("skipped")) {
+    if (!runs->is_array()) invalid(where + ": skipped is no array");
+    for (const Json& element : *runs) {
+      step.skipped.push_back(skipped_of(element, where + ": skipped[" + std::to_string(step.skipped.size()) + "]"));
+    }
+  }
   object.finish();
   return step;
 }

@@ -71,10 +71,26 @@ std::vector<Quarantined> unpack_quarantine(Unpacker& in) {
   return items;
 }
 
+void pack(Packer& out, const std::vector<CommittedStep::Skipped>& runs) {
+  out << static_cast<std::uint32_t>(runs.size());
+  for (const auto& run : runs) out << run.micro << run.first << run.count;
+}
+
+std::vector<CommittedStep::Skipped> unpack_skipped(Unpacker& in) {
+  std::vector<CommittedStep::Skipped> runs(in.count(sizeof(std::int32_t) + 2 * sizeof(std::int64_t)));
+  for (auto& run : runs) {
+    run.micro = in.take<std::int32_t>();
+    run.first = in.take<std::int64_t>();
+    run.count = in.take<std::int64_t>();
+  }
+  return runs;
+}
+
 void pack(Packer& out, const CommittedStep& step) {
   out << step.generation << step.epoch << step.step << static_cast<std::uint32_t>(step.parts.size());
   for (const auto& part : step.parts) out << part.micro << part.rank << part.samples;
   pack(out, step.left_out);
+  pack(out, step.skipped);
 }
 
 CommittedStep unpack_step(Unpacker& in) {
@@ -89,6 +105,7 @@ CommittedStep unpack_step(Unpacker& in) {
     part.samples = in.take<std::int64_t>();
   }
   step.left_out = unpack_quarantine(in);
+  step.skipped = unpack_skipped(in);
   return step;
 }
 
@@ -246,23 +263,28 @@ LeaseQueue::Part& LeaseQueue::held(std::int32_t rank, const Lease& lease) {
 }
 
 LeaseQueue::Answer LeaseQueue::complete(std::int64_t generation, std::int32_t rank, const Lease& lease,
-                                        std::int64_t samples) {
+                                        std::int64_t samples, const std::vector<CommittedStep::Skipped>& skipped) {
   if (is_stale(generation, rank)) return Answer::kStale;
   Part& part = held(rank, lease);
   part.state = Part::kComputed;
   part.samples = samples;
+  auto& runs = steps_[static_cast<std::size_t>(lease.step - current())].skipped;
+  runs.insert(runs.end(), skipped.begin(), skipped.end());
   return Answer::kDone;
 }
 
 CommittedStep LeaseQueue::record_of(std::int64_t step) const {
   const std::vector<Part>& parts = find(step)->parts;
-  CommittedStep record{generation_, epoch_, step, std::vector<CommittedStep::Part>(parts.size()), {}};
+  CommittedStep record{generation_,        epoch_, step, std::vector<CommittedStep::Part>(parts.size()), {},
+                       find(step)->skipped};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     record.parts[i] = {static_cast<std::int32_t>(i), parts[i].rank, parts[i].samples};
   }
   std::sort(record.parts.begin(), record.parts.end(), [&](const auto& a, const auto& b) {
     return parts[static_cast<std::size_t>(a.micro)].turn < parts[static_cast<std::size_t>(b.micro)].turn;
   });
+  std::sort(record.skipped.begin(), record.skipped.end(),
+            [](const auto& a, const auto& b) { return std::pair(a.micro, a.first) < std::pair(b.micro, b.first); });
   for (std::size_t i = begun_quarantine_; i < quarantine_.size(); ++i) {
     const Quarantined& item = quarantine_[i];
     if (item.epoch == epoch_ && item.step == step) record.left_out.push_back(item);
@@ -323,6 +345,9 @@ LeaseQueue::Answer LeaseQueue::lose(std::int64_t generation, std::int32_t rank) 
   lost_.push_back(rank);
   for (Step& step : steps_) {
     if (is_whole(step)) continue;  // its exchange may have begun, or be over
+    std::erase_if(step.skipped, [&](const CommittedStep::Skipped& run) {
+      return step.parts[static_cast<std::size_t>(run.micro)].rank == rank;
+    });
     for (Part& part : step.parts) {
       if (part.rank == rank) part = {};
     }
@@ -366,6 +391,7 @@ std::string LeaseQueue::bytes() const {
   for (const Step& step : steps_) {
     out << step.turns << static_cast<std::uint32_t>(step.parts.size());
     for (const Part& part : step.parts) out << part.state << part.rank << part.turn << part.samples;
+    pack(out, step.skipped);
   }
   out << static_cast<std::uint32_t>(lost_.size());
   for (const std::int32_t rank : lost_) out << rank;
@@ -392,6 +418,9 @@ bool LeaseQueue::is_consistent() const {
     if (steps_[i].parts.size() != parts_of(current() + static_cast<std::int64_t>(i))) return false;
     for (const Part& part : steps_[i].parts) {
       if (part.state > Part::kComputed) return false;
+    }
+    for (const CommittedStep::Skipped& run : steps_[i].skipped) {
+      if (run.micro < 0 || static_cast<std::size_t>(run.micro) >= steps_[i].parts.size()) return false;
     }
   }
   return true;
@@ -422,7 +451,7 @@ LeaseQueue LeaseQueue::parse(const LeasePlan& plan, std::string_view bytes) {
     queue.origin_ = in.take<std::int64_t>();
     queue.position_ = in.take<std::int64_t>();
     constexpr std::size_t kPartBytes = sizeof(std::uint8_t) + 2 * sizeof(std::int32_t) + sizeof(std::int64_t);
-    queue.steps_.resize(in.count(2 * sizeof(std::uint32_t)));
+    queue.steps_.resize(in.count(3 * sizeof(std::uint32_t)));
     for (Step& step : queue.steps_) {
       step.turns = in.take<std::int32_t>();
       step.parts.resize(in.count(kPartBytes));
@@ -432,6 +461,7 @@ LeaseQueue LeaseQueue::parse(const LeasePlan& plan, std::string_view bytes) {
         part.turn = in.take<std::int32_t>();
         part.samples = in.take<std::int64_t>();
       }
+      step.skipped = unpack_skipped(in);
     }
     queue.lost_.resize(in.count(sizeof(std::int32_t)));
     for (std::int32_t& rank : queue.lost_) rank = in.take<std::int32_t>();
