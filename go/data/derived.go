@@ -104,9 +104,9 @@ func (d *Dataset) Map(body func(sample []*gotorch.Tensor) ([]*gotorch.Tensor, er
 		names = d.names
 	}
 	return d.derive("data.Map", func(handle c.Dataset) (c.Dataset, *c.Failure) {
-		return c.MapDataset(handle, names, func(call c.Invocation) ([]c.Tensor, error) {
+		return c.MapDataset(handle, names, reading(func(call c.Invocation) ([]c.Tensor, error) {
 			return sampleOf(call, "the map", body)
-		})
+		}))
 	})
 }
 

@@ -21,7 +21,8 @@ type FileOptions struct {
 	MostChunkBytes int
 
 	// What follows is for http://, https:// and s3://. The latter are signed with AWS_ACCESS_KEY_ID,
-	// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment.
+	// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or with the keys of the file
+	// AWS_SHARED_CREDENTIALS_FILE; both are looked at again when a service refuses what they said.
 
 	Attempts       int           // how often a request is made before its failure is an error; 0: 6
 	ConnectTimeout time.Duration // for the connection of one attempt; 0: 15 s

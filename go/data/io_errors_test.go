@@ -1,7 +1,12 @@
 package data_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -70,6 +75,67 @@ func TestWhatCannotBeReadIsRetriedSkippedOrFails(t *testing.T) {
 	_, err := data.NewLoader(set, data.Options{BatchSize: 1, OnIOError: 3})
 	if !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Error(err)
+	}
+}
+
+// Of unreadable samples the last fails as often as `times` says; none is behind it, where a brief search may end.
+type unreadable struct {
+	err   error
+	times atomic.Int32
+}
+
+func (*unreadable) Len() int { return 8 }
+
+func (u *unreadable) Get(i int) ([]*gotorch.Tensor, error) {
+	if i == 7 && u.times.Add(-1) >= 0 {
+		return nil, u.err
+	}
+	return []*gotorch.Tensor{gotorch.From([]float32{float32(i)}, 1)}, nil
+}
+
+func TestWhatTheProgramCannotReadIsRetriedSkippedOrFails(t *testing.T) {
+	readings := []error{&gotorch.Error{Code: gotorch.ErrIO, Op: "get", Message: "away"}, gotorch.ErrTimeout,
+		&fs.PathError{Op: "read", Path: "/mnt/x", Err: syscall.EIO}, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		context.DeadlineExceeded}
+	contents := []error{errors.New("it is broken"), &fs.PathError{Op: "open", Path: "/mnt/x", Err: fs.ErrNotExist},
+		io.ErrUnexpectedEOF}
+	read := func(err error, times int32, o data.Options) (count, skipped int, failure error) {
+		own := &unreadable{err: fmt.Errorf("sample of the program: %w", err)}
+		own.times.Store(times)
+		set := must(must(data.FromSamples(own, "x")).Map(func(s []*gotorch.Tensor) ([]*gotorch.Tensor, error) {
+			return s, nil
+		}))
+		defer set.Close()
+		o.BatchSize, o.Timeout = 4, time.Minute
+		loader := open(t, set, o)
+		defer loader.Close()
+		for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
+			if err != nil {
+				return count, skipped, err
+			}
+			count += batch.Count
+			skipped += batch.Skipped
+		}
+		return count, skipped, nil
+	}
+	for _, err := range readings {
+		if count, skipped, failure := read(err, 2, data.Options{}); failure != nil || count != 8 || skipped != 0 {
+			t.Error(err, count, skipped, failure)
+		}
+		skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
+		if count, skipped, failure := read(err, 1<<30, skips); failure != nil || count != 7 || skipped != 1 {
+			t.Error(err, count, skipped, failure)
+		}
+		_, _, failure := read(err, 1<<30, data.Options{OnIOError: data.FailIO})
+		if !errors.Is(failure, err) || !errors.Is(failure, gotorch.ErrIO) && !errors.Is(failure, gotorch.ErrTimeout) {
+			t.Error(err, failure)
+		}
+	}
+	for _, err := range contents {
+		skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
+		if _, _, failure := read(err, 1, skips); !errors.Is(failure, err) || !errors.Is(failure, gotorch.ErrCallback) {
+			t.Error(err, failure)
+		}
 	}
 }
 

@@ -22,6 +22,28 @@ type CommittedStep struct {
 	Step       int           `json:"step"`
 	Parts      []StepPart    `json:"parts"`    // in the order in which they were leased
 	LeftOut    []Quarantined `json:"left_out"` // of this step's samples, for the first time
+
+	// Samples that could not be read and were left out ([SkipIO]), by part and by place in it.
+	Skipped []SkippedSamples `json:"skipped,omitempty"`
+}
+
+// SkippedSamples are some of a part that follow each other. As JSON they are [Micro, First, Count].
+type SkippedSamples struct {
+	Micro int // the part's number in the global batch
+	First int // the first one's place in the part, of which nothing is left out yet
+	Count int
+}
+
+// MarshalJSON gives [Micro, First, Count].
+func (s SkippedSamples) MarshalJSON() ([]byte, error) {
+	return json.Marshal([3]int{s.Micro, s.First, s.Count})
+}
+
+// UnmarshalJSON takes [Micro, First, Count].
+func (s *SkippedSamples) UnmarshalJSON(text []byte) error {
+	numbers, err := threeOf(text, "what was skipped of a step is [micro, first, count]")
+	*s = SkippedSamples{numbers[0], numbers[1], numbers[2]}
+	return err
 }
 
 // StepPart is a micro-batch of a step. As JSON it is [Micro, Rank, Samples].
@@ -38,15 +60,20 @@ func (p StepPart) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON takes [Micro, Rank, Samples].
 func (p *StepPart) UnmarshalJSON(text []byte) error {
+	numbers, err := threeOf(text, "a part of a step is [micro, rank, samples]")
+	*p = StepPart{numbers[0], numbers[1], numbers[2]}
+	return err
+}
+
+func threeOf(text []byte, what string) (three [3]int, err error) {
 	var numbers []int
 	if err := json.Unmarshal(text, &numbers); err != nil {
-		return err
+		return three, err
 	}
-	if len(numbers) != 3 {
-		return fmt.Errorf("data: a part of a step is [micro, rank, samples], not %s", text)
+	if copy(three[:], numbers); len(numbers) != len(three) {
+		return [3]int{}, fmt.Errorf("data: %s, not %s", what, text)
 	}
-	*p = StepPart{numbers[0], numbers[1], numbers[2]}
-	return nil
+	return three, nil
 }
 
 // lines has a step a line. Nil slices are empty ones to libtandem too.

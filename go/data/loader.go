@@ -109,6 +109,10 @@ type Batch struct {
 	// the mean over ranks, for that to be the mean over the global batch: see dist.DDPOptions.AverageBySamples.
 	Count, GlobalCount int
 
+	// Samples of this rank's part that could not be read and are left out ([SkipIO]). They are in GlobalCount, but in
+	// nothing else here.
+	Skipped int
+
 	Samples    []int    // whose rows they are; rows behind are zeros (PadTail)
 	Randomness []uint64 // for each, a hash of seed, epoch and sample, from which augmentation is to follow
 
@@ -336,8 +340,8 @@ func (l *Loader) next(ctx context.Context, number int) (*Batch, error) {
 
 func newBatch(about *c.LoaderBatch, made []c.Made, names []string) *Batch {
 	batch := &Batch{Epoch: about.Epoch, Index: about.Number, Tensors: make([]*gotorch.Tensor, len(made)),
-		Count: about.LocalCount, GlobalCount: about.GlobalCount, Samples: about.Samples, Randomness: about.Randomness,
-		rows: about.Rows, names: names}
+		Count: about.LocalCount, GlobalCount: about.GlobalCount, Skipped: about.Skipped, Samples: about.Samples,
+		Randomness: about.Randomness, rows: about.Rows, names: names}
 	for i, m := range made {
 		batch.Tensors[i] = bridge.Wrap(m).(*gotorch.Tensor)
 	}

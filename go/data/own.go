@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -14,12 +17,43 @@ import (
 // Samples are the program's own, by number. Get gives the tensors of sample i, 0 ≤ i < Len(): dense ones on the CPU,
 // alike in all samples, which a batch stacks. The loader's threads call it, several at once, each time in a scope:
 // tensors that it makes are freed when it returns, but those it gives back or keeps ([gotorch.Tensor.Keep]). Its error,
-// or panic, reaches who asks for the batch, naming the sample; errors.Is finds it.
+// or panic, reaches who asks for the batch, naming the sample; errors.Is finds it. An error of files or the network
+// ([gotorch.ErrIO], [gotorch.ErrTimeout], [net.Error], [fs.PathError], but not [fs.ErrNotExist]) says that the sample
+// cannot be read now: loaders do what [Options.OnIOError] says.
 //
 // A method Fingerprint() uint64 tells data sets apart in the states of loaders, beyond their size.
 type Samples interface {
 	Len() int
 	Get(i int) ([]*gotorch.Tensor, error)
+}
+
+// reading has native code told which of a callback's errors mean that a sample cannot be read now, see [Samples].
+func reading(answer c.Callback) c.Callback {
+	return func(call c.Invocation) ([]c.Tensor, error) {
+		tensors, err := answer(call)
+		if code := readingCode(err); code != 0 {
+			err = &c.CodedError{Code: int32(code), Err: err}
+		}
+		return tensors, err
+	}
+}
+
+// readingCode is gotorch.ErrIO or gotorch.ErrTimeout, and 0 for what is not of reading. A file that is not there is no
+// better the next time.
+func readingCode(err error) gotorch.Code {
+	var timeout interface{ Timeout() bool }
+	var network net.Error
+	var path *fs.PathError
+	var system *os.SyscallError
+	switch {
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return 0
+	case errors.Is(err, gotorch.ErrTimeout) || errors.As(err, &timeout) && timeout.Timeout():
+		return gotorch.ErrTimeout
+	case errors.Is(err, gotorch.ErrIO) || errors.As(err, &network) || errors.As(err, &path) || errors.As(err, &system):
+		return gotorch.ErrIO
+	}
+	return 0
 }
 
 type fingerprinted interface{ Fingerprint() uint64 }
@@ -45,7 +79,7 @@ func FromSamples(samples Samples, names ...string) (*Dataset, error) {
 		}
 	}
 	return wrapDataset(c.CreateDataset(samples.Len(), names, fingerprintOf(samples),
-		func(call c.Invocation) ([]c.Tensor, error) {
+		reading(func(call c.Invocation) ([]c.Tensor, error) {
 			return sampleOf(call, "Get", func([]*gotorch.Tensor) ([]*gotorch.Tensor, error) {
 				sample, err := samples.Get(call.Data.Number)
 				if err == nil && sample == nil {
@@ -53,7 +87,7 @@ func FromSamples(samples Samples, names ...string) (*Dataset, error) {
 				}
 				return sample, err
 			})
-		}))
+		})))
 }
 
 // Stream gives the samples of an epoch, one after the other, as [Samples.Get] does; io.EOF at the end. One goroutine at
@@ -87,7 +121,7 @@ func FromIterable(iterable Iterable, names ...string) (*Dataset, error) {
 		size = sized.Len()
 	}
 	own := &streams{iterable: iterable, open: map[int]Stream{}}
-	d, err := wrapDataset(c.CreateIterable(size, names, fingerprintOf(iterable), own.answer))
+	d, err := wrapDataset(c.CreateIterable(size, names, fingerprintOf(iterable), reading(own.answer)))
 	if err == nil {
 		d.iterable = true
 	}

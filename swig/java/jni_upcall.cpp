@@ -10,6 +10,7 @@ namespace {
 JavaVM* g_vm = nullptr;
 jclass g_upcall_errors = nullptr;
 jmethodID g_describe = nullptr;
+jmethodID g_code_of = nullptr;
 
 // Ends with a thread that was attached here.
 struct Attached {
@@ -42,7 +43,9 @@ bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors) {
   g_vm = vm;
   g_upcall_errors = errors;
   g_describe = jenv->GetStaticMethodID(errors, "describe", "(Ljava/lang/Throwable;)[B");
-  return g_describe;
+  if (!g_describe) return false;
+  g_code_of = jenv->GetStaticMethodID(errors, "codeOf", "(Ljava/lang/Throwable;)I");
+  return g_code_of;
 }
 
 Entry::Entry() : jenv_(environment()) {
@@ -61,8 +64,8 @@ Entry::~Entry() {
   jenv_->PopLocalFrame(nullptr);
 }
 
-JavaException::JavaException(JNIEnv* jenv, jthrowable thrown, const std::string& text)
-    : std::runtime_error(text), thrown_(jenv->NewGlobalRef(thrown), free_global) {}
+JavaException::JavaException(JNIEnv* jenv, jthrowable thrown, tdm_error_code code, const std::string& text)
+    : tandem::abi::Error(code, "callback", text), thrown_(jenv->NewGlobalRef(thrown), free_global) {}
 
 void pass_on(JNIEnv* jenv, jthrowable thrown) {
   jenv->ExceptionClear();
@@ -73,7 +76,12 @@ void pass_on(JNIEnv* jenv, jthrowable thrown) {
   } else {
     get(jenv, described, text);
   }
-  throw JavaException(jenv, thrown, text);
+  jint code = jenv->CallStaticIntMethod(g_upcall_errors, g_code_of, thrown);
+  if (jenv->ExceptionCheck()) {
+    jenv->ExceptionClear();
+    code = TDM_ERROR_CALLBACK;
+  }
+  throw JavaException(jenv, thrown, static_cast<tdm_error_code>(code), text);
 }
 
 jthrowable java_cause(const std::exception_ptr& cause) {

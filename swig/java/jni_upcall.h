@@ -4,8 +4,9 @@
 #include <jni.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
+
+#include "tandem/abi/error.hpp"
 
 namespace tandem_jni {
 
@@ -25,10 +26,10 @@ class Entry {
   JNIEnv* jenv_;
 };
 
-// What Java code threw, on its way through C++. what() is its class and message.
-class JavaException : public std::runtime_error {
+// What Java code threw, on its way through C++. message() is its class and message, code() what Errors.codeOf() says.
+class JavaException : public tandem::abi::Error {
  public:
-  JavaException(JNIEnv* jenv, jthrowable thrown, const std::string& text);
+  JavaException(JNIEnv* jenv, jthrowable thrown, tdm_error_code code, const std::string& text);
   jthrowable thrown() const { return static_cast<jthrowable>(thrown_.get()); }
 
  private:

@@ -94,7 +94,9 @@ TDM_API void tdm_error_free(tdm_error* error);
 
 /* An error of the caller's own, for a callback to return; a callback may as well return one that it got from a function
  * of this header. Either way Tandem takes it, and the function that led to the callback fails with TDM_ERROR_CALLBACK
- * and this message. `user_data`, an exception of the caller's language for instance, goes over to that error:
+ * and this message. From what reads samples (tdm_dataset_create(), tdm_dataset_map(), tdm_iterable), TDM_ERROR_IO and
+ * TDM_ERROR_TIMEOUT say that a sample cannot be read now: loaders do what their on_io_error says, and where they fail,
+ * it is with that code. `user_data`, an exception of the caller's language for instance, goes over to that error:
  * destroy(user_data) is called when it is freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
 TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
                                     void (*destroy)(void* user_data));
@@ -1451,8 +1453,11 @@ typedef struct tdm_loader_batch {
   const int64_t* samples;     /* which they are, local_count of them; lives until the next tdm_loader_next(), here and
                                  below */
   const uint64_t* randomness; /* a hash of seed, epoch and sample for each, from which augmentation is to follow */
+  int64_t skipped;            /* samples of this rank's part that could not be read and are left out
+                                 (TDM_ON_IO_ERROR_SKIP); they are in global_count, but in nothing else here */
 } tdm_loader_batch;
-#define TDM_LOADER_BATCH_INIT { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL }
+#define TDM_LOADER_BATCH_INIT \
+  { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL, 0 }
 /* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
 TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
 /* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
@@ -1490,7 +1495,8 @@ TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t in
 TDM_API tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count);
 
 /* How files of records are opened. What has to do with http://, https:// and s3:// is used for such paths alone; the
- * latter are signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment. */
+ * latter are signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or with the
+ * keys of the file AWS_SHARED_CREDENTIALS_FILE; both are looked at again when a service refuses what they said. */
 typedef struct tdm_open_records_options {
   size_t struct_size;
   const char* format;         /* "recordio", "tfrecord" and so on, see docs/record-formats.md; NULL: what each file's
@@ -1538,10 +1544,10 @@ TDM_API tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const in
  * first on, one each. */
 TDM_API tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count,
                                            int64_t* sizes);
-/* Each sample as `map` makes it whenever it is loaded, a tensor for each of `names`. Loaders' threads call it, several at
- * once. It sets `mapped`, field_count handles, which stay the callback's; what it fails with is an error of the batch,
- * TDM_ERROR_CALLBACK, naming the sample. `destroy`, which may be NULL, is called when nobody uses the data set any more,
- * here and below. */
+/* Each sample as `map` makes it whenever it is loaded, a tensor for each of `names`. Loaders' threads call it, several
+ * at once. It sets `mapped`, field_count handles, which stay the callback's; what it fails with is an error of the
+ * batch, TDM_ERROR_CALLBACK unless it is one of reading (see tdm_error_create()), naming the sample. `destroy`, which
+ * may be NULL, is called when nobody uses the data set any more, here and below. */
 TDM_API tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count,
                                    tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count,
                                                      tdm_tensor** mapped, size_t field_count),

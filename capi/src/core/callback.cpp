@@ -26,6 +26,10 @@ tdm_error* thrown_by_callback() {
 CallbackError::CallbackError(const std::string& what, tdm_error* given)
     : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(given, tandem_error_release) {}
 
+ErrorCode CallbackError::given_code() const {
+  return static_cast<ErrorCode>(given_->code);
+}
+
 std::pair<void*, void (*)(void*)> CallbackError::take_user_data() const {
   return {std::exchange(given_->user_data, nullptr), std::exchange(given_->destroy, nullptr)};
 }

@@ -45,6 +45,8 @@ class CallbackError : public Error {
   // Takes `given`.
   CallbackError(const std::string& what, tdm_error* given);
 
+  // What the callback says that it is; code() is kCallback.
+  ErrorCode given_code() const;
   // What the callback attached to its error; the first to ask has it.
   std::pair<void*, void (*)(void*)> take_user_data() const;
 

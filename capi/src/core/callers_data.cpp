@@ -20,6 +20,19 @@ using Map = tdm_error* (*)(void* user_data, tdm_tensor* const* sample, size_t co
 using List = tdm_error* (*)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples,
                             size_t count);
 
+// run_callback() of what reads samples: that they cannot be read now stays told from what is wrong with them, since
+// loaders try the one again, or skip it, and not the other.
+template <typename Call, typename After>
+void read_by_callback(const char* name, Call&& call, After&& after) {
+  try {
+    run_callback(name, std::forward<Call>(call), std::forward<After>(after));
+  } catch (const CallbackError& error) {
+    const tandem::ErrorCode code = error.given_code();
+    if (code != tandem::ErrorCode::kIo && code != tandem::ErrorCode::kTimeout) throw;
+    std::throw_with_nested(tandem::Error(code, error.what()));
+  }
+}
+
 // The tensors that a callback set, which must all be there.
 std::vector<at::Tensor> take(const std::vector<tdm_tensor*>& given, const char* callback) {
   std::vector<at::Tensor> tensors;
@@ -47,7 +60,7 @@ class CallersDataset : public tandem::Dataset {
     std::vector<tdm_tensor*> given(names_.size());
     std::vector<at::Tensor> sample;
     constexpr const char* kName = "a data set's get";
-    run_callback(
+    read_by_callback(
         kName, [&] { return get_(callback_->user_data(), index, given.data(), given.size()); },
         [&] { sample = take(given, kName); });
     return sample;
@@ -66,7 +79,7 @@ tandem::SampleMap callers_map(Map map, std::size_t fields, std::shared_ptr<Callb
     std::vector<tdm_tensor*> mapped(fields);
     std::vector<at::Tensor> result;
     constexpr const char* kName = "a data set's map";
-    run_callback(
+    read_by_callback(
         kName,
         [&] {
           const auto handles = make_optional_handles(sample);
@@ -90,7 +103,7 @@ class CallersIterable : public tandem::IterableDataset {
   std::unique_ptr<tandem::SampleStream> stream(std::uint64_t seed, std::int64_t epoch) override {
     void* opened = nullptr;
     std::unique_ptr<tandem::SampleStream> made;
-    run_callback(
+    read_by_callback(
         "a data set's open", [&] { return given_.open(callback_->user_data(), seed, epoch, &opened); },
         [&] { made = std::make_unique<Stream>(given_, names_.size(), callback_, opened); });
     return made;
@@ -116,7 +129,7 @@ class CallersIterable : public tandem::IterableDataset {
       std::int32_t has = 0;
       std::optional<std::vector<at::Tensor>> sample;
       constexpr const char* kName = "a stream's next";
-      run_callback(
+      read_by_callback(
           kName, [&] { return given_.next(callback_->user_data(), opened_, given.data(), given.size(), &has); },
           [&] {
             if (has != 0) sample = take(given, kName);
@@ -126,7 +139,7 @@ class CallersIterable : public tandem::IterableDataset {
     std::int64_t skip(std::int64_t count) override {
       if (!given_.skip) return SampleStream::skip(count);
       std::int64_t skipped = 0;
-      run_callback(
+      read_by_callback(
           "a stream's skip", [&] { return given_.skip(callback_->user_data(), opened_, count, &skipped); }, [] {});
       return skipped;
     }

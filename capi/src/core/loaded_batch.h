@@ -26,7 +26,7 @@ inline std::vector<tdm_tensor*> make_tensor_handles(std::vector<at::Tensor> tens
 inline void write_batch(const LoadedBatch& batch, tdm_loader_batch* out) {
   write_struct<tdm_loader_batch>(out,
                                  {sizeof(tdm_loader_batch), batch.epoch, batch.number, batch.rows, batch.local_count,
-                                  batch.global_count, batch.samples.data(), batch.randomness.data()},
+                                  batch.global_count, batch.samples.data(), batch.randomness.data(), batch.skipped},
                                  "tdm_loader_batch");
 }
 

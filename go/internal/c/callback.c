@@ -105,8 +105,8 @@ tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const char* co
   return tdm_dynamic_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
 }
 
-tdm_error* tg_error(const char* message, uintptr_t handle) {
-  return tdm_error_create(TDM_ERROR_CALLBACK, NULL, message, (void*)handle, release);
+tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle) {
+  return tdm_error_create((tdm_error_code)code, NULL, message, (void*)handle, release);
 }
 
 uintptr_t tg_error_cause(const tdm_error* error) { return (uintptr_t)tdm_error_user_data(error, release); }

@@ -168,10 +168,26 @@ func errorOfPanic(problem any) error {
 	return &PanicError{problem, debug.Stack()}
 }
 
+// CodedError is an error of a callback with the code that the C ABI is told; Err is the program's own.
+type CodedError struct {
+	Code int32
+	Err  error
+}
+
+// Error is that of Err.
+func (e *CodedError) Error() string { return e.Err.Error() }
+
+// Unwrap is Err.
+func (e *CodedError) Unwrap() error { return e.Err }
+
 func thrown(err error) *C.tdm_error {
+	code := int32(C.TDM_ERROR_CALLBACK)
+	if coded, ok := err.(*CodedError); ok {
+		code, err = coded.Code, coded.Err
+	}
 	message := C.CString(err.Error())
 	defer free(message)
-	return C.tg_error(message, C.uintptr_t(cgo.NewHandle(err)))
+	return C.tg_error(C.int32_t(code), message, C.uintptr_t(cgo.NewHandle(err)))
 }
 
 // register gives body to native code, which holds it until it calls tgRelease; after an error it does not.

@@ -56,9 +56,9 @@ func StartEpoch(l Loader, epoch, firstBatch int) *Failure {
 
 // LoaderBatch is tdm_loader_batch.
 type LoaderBatch struct {
-	Epoch, Number, Rows, LocalCount, GlobalCount int
-	Samples                                      []int
-	Randomness                                   []uint64
+	Epoch, Number, Rows, LocalCount, GlobalCount, Skipped int
+	Samples                                               []int
+	Randomness                                            []uint64
 }
 
 // Next fills batch, one handle a field; nil at the end of the epoch.
@@ -81,7 +81,7 @@ func Next(l Loader, batch []Made) (*LoaderBatch, *Failure) {
 func loaderBatch(about *C.tdm_loader_batch) *LoaderBatch {
 	count := int(about.local_count)
 	return &LoaderBatch{Epoch: int(about.epoch), Number: int(about.number), Rows: int(about.rows),
-		LocalCount: count, GlobalCount: int(about.global_count),
+		LocalCount: count, GlobalCount: int(about.global_count), Skipped: int(about.skipped),
 		Samples:    append([]int(nil), unsafe.Slice((*int)(unsafe.Pointer(about.samples)), count)...),
 		Randomness: append([]uint64(nil), unsafe.Slice((*uint64)(unsafe.Pointer(about.randomness)), count)...)}
 }

@@ -163,7 +163,7 @@ TDM_API tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const 
                                               uintptr_t handle);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
-TDM_API tdm_error* tg_error(const char* message, uintptr_t handle);
+TDM_API tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle);
 /* The handle of the Go error that led to this one, 0 when there is none. */
 TDM_API uintptr_t tg_error_cause(const tdm_error* error);
 

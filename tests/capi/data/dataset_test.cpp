@@ -1,4 +1,5 @@
 // Data sets and samplers through the C ABI: those made of others, and functions of the caller's.
+#include <atomic>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -33,6 +34,9 @@ struct Caller {
   std::int64_t broken = -1, missing = -1, thrown = -1;
   std::int64_t length = 11;  // of a stream
   int destroyed = 0, open = 0;
+  std::int64_t unreadable = -1;  // for so many times, with this code
+  std::atomic<int> troubles = 0;
+  tdm_error_code trouble = TDM_ERROR_IO;
 
   static Caller& of(void* user_data) { return *static_cast<Caller*>(user_data); }
   static void destroy(void* user_data) { ++of(user_data).destroyed; }
@@ -48,10 +52,13 @@ struct Caller {
     return tdm_tensor_from_data(pair, sizeof pair, TDM_DTYPE_FLOAT32, &two, 1, &sample[1]);
   }
   static tdm_error* get(void* user_data, std::int64_t index, tdm_tensor** sample, std::size_t count) {
-    const Caller& self = of(user_data);
+    Caller& self = of(user_data);
     if (index == self.thrown) throw std::runtime_error("thrown away");
     if (index == self.broken) return tdm_error_create(TDM_ERROR_DATA_LOSS, nullptr, "it is broken", nullptr, nullptr);
     if (index == self.missing) return nullptr;
+    if (index == self.unreadable && self.troubles-- > 0) {
+      return tdm_error_create(self.trouble, nullptr, "it is away", nullptr, nullptr);
+    }
     return set(index, sample, count);
   }
   static tdm_error* open_stream(void* user_data, std::uint64_t seed, std::int64_t epoch, void** stream) {
@@ -234,6 +241,61 @@ TEST_F(CapiDataset, MadeOfOthers) {
   EXPECT_REFUSED(tdm_dataset_concat(other, 2, &made), TDM_ERROR_INVALID_ARGUMENT, "other names");
   EXPECT_REFUSED(tdm_dataset_subset(own.get(), chosen.data(), 3, &made), TDM_ERROR_OUT_OF_RANGE, "no sample 12");
   EXPECT_REFUSED(tdm_dataset_random_split(own.get(), sizes, 2, 3, halves), TDM_ERROR_INVALID_ARGUMENT, "has 10");
+}
+
+// What a caller says cannot be read now is not taken for what is wrong with a sample.
+TEST_F(CapiDataset, WhatTheCallerCannotReadIsRetriedSkippedOrFails) {
+  const Dataset own = caller_.dataset(10);
+  caller_.unreadable = 7;  // the last of its batch, so no sample is behind the end of the search
+  tdm_loader_options options = in_sequence(4);
+  for (const tdm_error_code code : {TDM_ERROR_IO, TDM_ERROR_TIMEOUT}) {
+    caller_.trouble = code;
+    caller_.troubles = 2;
+    options.on_io_error = TDM_ON_IO_ERROR_RETRY;
+    options.io_retry_ms = 60000;
+    EXPECT_EQ(rest(open(own, options), 2), counted(0, 10));
+
+    caller_.troubles = 1 << 30;
+    options.on_io_error = TDM_ON_IO_ERROR_SKIP;
+    options.io_retry_ms = 1;
+    const Loader skipping = open(own, options);
+    std::int64_t skipped = 0, samples = 0;
+    for (int i = 0; i < 3; ++i) {
+      tdm_tensor* batch[2] = {};
+      std::int32_t has = 0;
+      ASSERT_OK(tdm_loader_next(skipping.get(), batch, 2, &has));
+      const calls::Tensor id(batch[0]), pair(batch[1]);
+      tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
+      ASSERT_OK(tdm_loader_get_batch(skipping.get(), &about));
+      EXPECT_EQ(about.skipped, about.number == 1 ? 1 : 0);
+      EXPECT_EQ(about.global_count, about.local_count + about.skipped);
+      skipped += about.skipped;
+      samples += about.local_count;
+    }
+    EXPECT_EQ(skipped, 1);
+    EXPECT_EQ(samples, 9);
+
+    options.on_io_error = TDM_ON_IO_ERROR_FAIL;
+    const Loader failing = open(own, options);
+    tdm_tensor* batch[2];
+    std::int32_t has = 0;
+    tdm_error* error = nullptr;
+    while (!error && (error = tdm_loader_next(failing.get(), batch, 2, &has)) == nullptr && has) {
+      for (tdm_tensor* one : batch) tdm_tensor_free(one);
+    }
+    const std::string message = calls::message(error, code);
+    EXPECT_THAT(message, testing::HasSubstr("cannot load sample 7"));
+    EXPECT_THAT(message, testing::HasSubstr("it is away"));
+  }
+  // Anything else is the sample's, at once.
+  caller_.trouble = TDM_ERROR_NOT_FOUND;
+  caller_.troubles = 1;
+  options.on_io_error = TDM_ON_IO_ERROR_SKIP;
+  options.batch_size = 10;
+  const Loader failing = open(own, options);
+  tdm_tensor* batch[2];
+  std::int32_t has = 0;
+  EXPECT_REFUSED(tdm_loader_next(failing.get(), batch, 2, &has), TDM_ERROR_CALLBACK, "cannot load sample 7");
 }
 
 TEST_F(CapiDataset, OneAfterTheOther) {

@@ -126,6 +126,8 @@ class Loader {
   // … how many there are, and in the batches of all ranks together.
   int64_t local_count() const { return about_batch().local_count; }
   int64_t global_count() const { return about_batch().global_count; }
+  // Those of this rank's part that could not be read and are left out.
+  int64_t skipped() const { return about_batch().skipped; }
   // bool [rows]: which rows are samples.
   Tensor mask() const {
     tdm_tensor* mask = nullptr;

@@ -90,6 +90,8 @@ class DynamicLoader {
     return std::vector<int64_t>(about.samples, about.samples + about.local_count);
   }
   int64_t step_size() const { return about_part().global_count; }
+  // Those of the part that could not be read and are left out.
+  int64_t skipped() const { return about_part().skipped; }
   // Instead of computing that part: `sample` of it cannot be computed.
   void fail(int64_t sample, const std::string& reason) {
     check(tdm_dynamic_loader_fail(handle_.get(), sample, reason.c_str()));

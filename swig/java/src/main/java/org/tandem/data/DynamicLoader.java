@@ -299,7 +299,9 @@ public final class DynamicLoader implements AutoCloseable {
   public Loader.Batch nextPart() {
     return call(loader -> {
       NativeTensor[] tensors = ScopeFrame.outside(loader::next);
-      return tensors.length == 0 ? null : new Loader.Batch(names, tensors, loader.samples(), loader.stepSize());
+      return tensors.length == 0
+          ? null
+          : new Loader.Batch(names, tensors, loader.samples(), loader.stepSize(), loader.skipped());
     });
   }
 

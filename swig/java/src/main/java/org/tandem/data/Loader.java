@@ -186,12 +186,14 @@ public final class Loader implements AutoCloseable {
     private final Tensor[] tensors;
     private final long[] samples;
     private final long globalCount;
+    private final long skipped;
 
-    Batch(List<String> names, NativeTensor[] tensors, long[] samples, long globalCount) {
+    Batch(List<String> names, NativeTensor[] tensors, long[] samples, long globalCount, long skipped) {
       this.names = names;
       this.tensors = Tensor.wrap(tensors);
       this.samples = samples;
       this.globalCount = globalCount;
+      this.skipped = skipped;
     }
 
     public Tensor get(int field) {
@@ -229,6 +231,12 @@ public final class Loader implements AutoCloseable {
     public long globalCount() {
       return globalCount;
     }
+
+    /**
+     * Samples of this rank's part that could not be read and are left out ({@link OnIoError#SKIP}). They are in
+     * {@link #globalCount}, but in nothing else here.
+     */
+    public long skipped() { return skipped; }
 
     /** Which rows are samples: bool [rows]. */
     public Tensor mask() {
@@ -320,7 +328,8 @@ public final class Loader implements AutoCloseable {
   private Batch nextBatch() {
     NativeLoader loader = open();
     NativeTensor[] tensors = ScopeFrame.outside(loader::next);
-    return tensors.length == 0 ? null : new Batch(names, tensors, loader.samples(), loader.globalCount());
+    return tensors.length == 0 ? null
+                               : new Batch(names, tensors, loader.samples(), loader.globalCount(), loader.skipped());
   }
 
   private final class Batches implements Iterator<Batch> {

@@ -39,6 +39,23 @@ final class OwnSamples {
     return Dataset.of(new Squares(count), "i", "square");
   }
 
+  /** Twelve squares, of which the sixth fails. */
+  static Samples broken(Throwable failure) {
+    return new Squares(12) {
+      @Override
+      public Tensor[] get(long index) throws Exception {
+        if (index == 5) {
+          if (failure instanceof Error error) {
+            throw error;
+          }
+          Exception exception = (Exception) failure;
+          throw exception;
+        }
+        return super.get(index);
+      }
+    };
+  }
+
   /** {@code count} numbers from 1000 · epoch + seed on; number {@code broken} fails. */
   static class Counting implements IterableSamples {
     final int count;
