@@ -34,45 +34,56 @@ const (
 // operands are the tensors of a collective, in lists: handles of each list are kept apart.
 type operands [][]*gotorch.Tensor
 
-// issue calls with the handles of each list.
-func (g *ProcessGroup) issue(op string, all operands, run func(func(c.ProcessGroup) *c.Failure) error,
-	call func(group c.ProcessGroup, handles [][]c.Tensor) *c.Failure) error {
-	var problem error
-	failed := gotorch.Try(func() {
-		handles := make([][]c.Tensor, len(all))
+// handles are those of each list, in memory of one piece: this is part of the time of every collective.
+func (all operands) handles(op string) (lists [][]c.Tensor, err error) {
+	count := 0
+	for _, list := range all {
+		count += len(list)
+	}
+	flat := make([]c.Tensor, 0, count)
+	lists = make([][]c.Tensor, len(all))
+	err = gotorch.Try(func() {
 		for i, list := range all {
-			handles[i] = make([]c.Tensor, len(list))
-			for j, t := range list {
-				handles[i][j] = bridge.Handle(t, op)
+			begin := len(flat)
+			for _, t := range list {
+				flat = append(flat, bridge.Handle(t, op))
 			}
+			lists[i] = flat[begin:]
 		}
-		problem = run(func(group c.ProcessGroup) *c.Failure { return call(group, handles) })
-		runtime.KeepAlive(all)
 	})
-	return errors.Join(failed, problem)
+	return lists, err
 }
 
 type started func(group c.ProcessGroup, handles [][]c.Tensor, async bool) (c.Work, *c.Failure)
 
 // wait runs a collective to its end.
 func (g *ProcessGroup) wait(ctx context.Context, op string, all operands, call started) error {
-	return g.issue(op, all, func(body func(c.ProcessGroup) *c.Failure) error { return g.blocking(ctx, op, body) },
-		func(group c.ProcessGroup, handles [][]c.Tensor) *c.Failure {
-			_, failure := call(group, handles, false)
-			return failure
-		})
+	handles, err := all.handles(op)
+	if err != nil {
+		return err
+	}
+	err = g.blocking(ctx, op, func(group c.ProcessGroup) *c.Failure {
+		_, failure := call(group, handles, false)
+		return failure
+	})
+	runtime.KeepAlive(all)
+	return err
 }
 
 // start begins a collective.
 func (g *ProcessGroup) start(op string, all operands, result []*gotorch.Tensor, call started) (work *Work, err error) {
-	err = g.issue(op, all, func(body func(c.ProcessGroup) *c.Failure) error { return g.use(op, body) },
-		func(group c.ProcessGroup, handles [][]c.Tensor) *c.Failure {
-			handle, failure := call(group, handles, true)
-			if failure == nil {
-				work = newWork(g, handle, result)
-			}
-			return failure
-		})
+	handles, err := all.handles(op)
+	if err != nil {
+		return nil, err
+	}
+	err = g.use(op, func(group c.ProcessGroup) *c.Failure {
+		handle, failure := call(group, handles, true)
+		if failure == nil {
+			work = newWork(g, handle, result)
+		}
+		return failure
+	})
+	runtime.KeepAlive(all)
 	return work, err
 }
 

@@ -1,6 +1,8 @@
 package dist
 
 import (
+	"runtime"
+
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
@@ -19,7 +21,11 @@ type Differentiable struct{ group *ProcessGroup }
 func (g *ProcessGroup) Differentiable() Differentiable { return Differentiable{g} }
 
 func (d Differentiable) run(op string, all operands, call func(group c.ProcessGroup, handles [][]c.Tensor) *c.Failure) {
-	err := d.group.issue(op, all, func(body func(c.ProcessGroup) *c.Failure) error { return d.group.use(op, body) }, call)
+	handles, err := all.handles(op)
+	if err == nil {
+		err = d.group.use(op, func(group c.ProcessGroup) *c.Failure { return call(group, handles) })
+	}
+	runtime.KeepAlive(all)
 	if err != nil {
 		panic(err)
 	}

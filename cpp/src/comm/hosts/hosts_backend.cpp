@@ -3,7 +3,6 @@
 #include "comm/hosts/gloo_wire.h"
 #include "comm/issue_turns.h"
 #include "comm/shm/checks.h"
-#include "comm/shm/spin.h"
 
 namespace tandem::hosts {
 
@@ -15,7 +14,6 @@ c10::intrusive_ptr<HostsBackend> HostsBackend::make(const std::shared_ptr<GroupS
                                                     std::vector<shm::Descriptor> sockets,
                                                     std::chrono::milliseconds timeout) {
   auto inside = std::make_unique<shm::Exchange>(peers, state->shared_latch());
-  inside->set_spin(shm::spin_time(inside->size()));
   auto failures = std::make_shared<FailureChannel>(std::move(sockets));
   auto performer = std::make_unique<HostsPerformer>(
       std::move(inside), std::make_shared<GlooWire>(gloo, state->shared_latch()), map, failures);

@@ -38,6 +38,8 @@ class HostsPerformer final : public shm::Performer {
                   const std::vector<shm::Pieces>& inputs) override;
   void barrier(const shm::Label& label, Deadline deadline) override;
 
+  void set_program_waits(bool program_waits) override { inside_->set_program_waits(program_waits); }
+
   void fail(const Error& reason) override;
   void close() override;
   void wake() override;

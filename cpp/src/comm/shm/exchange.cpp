@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "comm/shm/lost.h"
-#include "comm/shm/spin.h"
 
 namespace tandem::shm {
 namespace {
@@ -29,7 +28,12 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
 }  // namespace
 
 Exchange::Exchange(std::shared_ptr<const LocalConnections> peers, std::shared_ptr<const FailureLatch> latch)
-    : peers_(std::move(peers)), latch_(std::move(latch)), rank_(peers_->ranks.self), size_(peers_->ranks.size()) {
+    : peers_(std::move(peers)),
+      latch_(std::move(latch)),
+      rank_(peers_->ranks.self),
+      size_(peers_->ranks.size()),
+      spin_time_(SpinTime::for_ranks(size_)),
+      spin_(spin_time_.own_thread) {
   for (const auto& segment : peers_->segments) boards_.push_back(reinterpret_cast<Board*>(segment->data()));
   seen_.resize(boards_.size());
   verified_.resize(boards_.size());

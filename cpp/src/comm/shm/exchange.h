@@ -12,6 +12,7 @@
 #include "comm/failure_latch.h"
 #include "comm/shm/layout.h"
 #include "comm/shm/local_connections.h"
+#include "comm/shm/spin.h"
 #include "tandem/error.h"
 
 namespace tandem::shm {
@@ -42,8 +43,8 @@ class Exchange {
   int number(int rank) const { return peers_->ranks.numbers[rank]; }
   static constexpr std::size_t slot_bytes() { return kSlotBytes; }
 
-  // How long waiting keeps the core before it sleeps.
-  void set_spin(std::chrono::nanoseconds time) { spin_ = time; }
+  // Whether the program's own thread takes the steps from now on.
+  void set_program_waits(bool program_waits) { spin_ = program_waits ? spin_time_.program : spin_time_.own_thread; }
 
   // A collective, or another part of one.
   void begin(const Label& label, Clock::time_point deadline);
@@ -93,7 +94,8 @@ class Exchange {
   const int rank_;
   const int size_;
   std::vector<Board*> boards_;
-  std::chrono::nanoseconds spin_{0};
+  const SpinTime spin_time_;
+  std::chrono::nanoseconds spin_;
 
   std::uint32_t step_ = 0;               // steps that this rank has published
   std::vector<std::uint32_t> seen_;      // the same of each rank, as far as known

@@ -42,6 +42,8 @@ class OneHost final : public Performer {
   }
   void barrier(const Label& label, Deadline deadline) override { shm::barrier(*exchange_, label, deadline); }
 
+  void set_program_waits(bool program_waits) override { exchange_->set_program_waits(program_waits); }
+
   void fail(const Error& reason) override { exchange_->fail(reason.what()); }
   void close() override { exchange_->close(); }
   void wake() override { exchange_->wake(); }

@@ -32,6 +32,9 @@ class Performer {
                           const std::vector<Pieces>& inputs) = 0;
   virtual void barrier(const Label& label, Deadline deadline) = 0;
 
+  // Whether the program's own thread runs the next collectives, and so waits for nothing else.
+  virtual void set_program_waits(bool program_waits) = 0;
+
   // Tells the other ranks that this one takes part in nothing more.
   virtual void fail(const Error& reason) = 0;
   // Tells them that it does not because the program closed the group, with nothing pending.

@@ -59,17 +59,17 @@ void Queue::serve() {
   for (;;) {
     work_or_stop_.wait(lock, [this] { return stopping_ || (!queue_.empty() && !running_); });
     if (stopping_) return;
-    run_next(lock);
+    run_next(lock, /*program_waits=*/false);
   }
 }
 
 void Queue::help(Work& work) {
   Lock lock(mutex_);
-  while (!running_ && !queue_.empty() && !work.has_ended()) run_next(lock);
+  while (!running_ && !queue_.empty() && !work.has_ended()) run_next(lock, /*program_waits=*/true);
   if (!running_ && !queue_.empty()) wake_thread();
 }
 
-void Queue::run_next(Lock& lock) {
+void Queue::run_next(Lock& lock, bool program_waits) {
   c10::intrusive_ptr<Work> work = std::move(queue_.front());
   queue_.pop_front();
   std::exception_ptr failure;
@@ -80,6 +80,7 @@ void Queue::run_next(Lock& lock) {
   } else {
     running_ = true;
     lock.unlock();
+    performer_->set_program_waits(program_waits);
     failure = run(*work);
     lock.lock();
   }

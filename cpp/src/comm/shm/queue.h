@@ -45,7 +45,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  void run_next(Lock& lock);
+  void run_next(Lock& lock, bool program_waits);
   std::exception_ptr run(Work& work);
   void wake_thread();
   void serve();

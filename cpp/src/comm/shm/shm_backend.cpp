@@ -51,16 +51,14 @@ namespace {
 using ConnectionsPtr = std::shared_ptr<const shm::LocalConnections>;
 
 std::unique_ptr<Performer> make_performer(const GroupState& state, const ConnectionsPtr& peers) {
-  auto exchange = std::make_unique<shm::Exchange>(peers, state.shared_latch());
-  exchange->set_spin(shm::spin_time(exchange->size()));
-  return std::make_unique<shm::OneHost>(std::move(exchange));
+  return std::make_unique<shm::OneHost>(std::make_unique<shm::Exchange>(peers, state.shared_latch()));
 }
 
 std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const ConnectionsPtr& peers) {
   auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
   return std::make_shared<shm::Messenger>(
       std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), state.rank(), peers), board.message_bell,
-      shm::spin_time(state.size()), state.shared_latch());
+      shm::SpinTime::for_ranks(state.size()).program, state.shared_latch());
 }
 
 }  // namespace

@@ -15,12 +15,19 @@ inline void relax() {
 #endif
 }
 
-// How long a rank of a group of `ranks` looks for what it waits for before it sleeps: a rank that has a core to itself
-// finds the others' next steps by looking; others must let them have the core.
-inline std::chrono::nanoseconds spin_time(int ranks) {
-  cpu_set_t set;
-  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return ranks <= cores ? std::chrono::microseconds(20) : std::chrono::microseconds(0);
-}
+// How long a rank looks for what it waits for before it sleeps. Being woken takes as long as many small collectives.
+struct SpinTime {
+  std::chrono::nanoseconds program{0};     // where the program itself waits: it has nothing else to do
+  std::chrono::nanoseconds own_thread{0};  // a thread of the group's, which takes the core from the program
+
+  // In a group of `ranks` on this host: a rank that has a core to itself finds the others' next steps by looking;
+  // others must let them have the core.
+  static SpinTime for_ranks(int ranks) {
+    cpu_set_t set;
+    const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (ranks > cores) return {};
+    return {std::chrono::microseconds(200), std::chrono::microseconds(20)};
+  }
+};
 
 }  // namespace tandem::shm
