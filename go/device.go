@@ -71,7 +71,7 @@ func NewPriorityStream(device Device) (*Stream, error) { return newStream(device
 // CurrentStream is the one that operations of this goroutine go to.
 func CurrentStream(device Device) (*Stream, error) { return newStream(device, c.CurrentStream) }
 
-// DefaultStream is the one that operations go to where nothing else was said.
+// DefaultStream is the one that operations go to unless another one is chosen.
 func DefaultStream(device Device) (*Stream, error) { return newStream(device, c.DefaultStream) }
 
 // Use calls body with its work on the stream's device going to the stream.

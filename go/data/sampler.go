@@ -8,7 +8,7 @@ import (
 )
 
 // Sampler says which samples an epoch visits, and in which order, for [Options.Sampler]: a function of seed, epoch and
-// position, the same on every rank. Where not said otherwise, an epoch can be entered anywhere at no cost. Errors of what
+// position, the same on every rank. Unless noted otherwise, an epoch can be entered anywhere at no cost. Errors of what
 // it is made of are those of [NewLoader] and [Sampler.Epoch]. The zero value is none.
 type Sampler struct {
 	make func() (c.Sampler, *c.Failure)

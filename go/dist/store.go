@@ -83,7 +83,7 @@ func milliseconds(d, fallback time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// use gives the handle, which done lets go of.
+// use gives the handle, which done releases.
 func (s *Store) use(op string) (handle c.Store, done func(), err error) {
 	s.mutex.RLock()
 	if s.handle == nil {

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	patience        = time.Second // for the collector, and threads that let go of what they hold
+	patience        = time.Second // for the collector, and threads that release what they hold
 	shutdownTimeout = 30 * time.Second
 )
 

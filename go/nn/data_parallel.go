@@ -194,7 +194,7 @@ func (r *replicas[M]) take(module M, count int) *replicaSet[M] {
 	return set
 }
 
-// fitting is an idle set for a module with tensors of these names; others are let go of.
+// fitting is an idle set for a module with tensors of these names; others are released.
 func (r *replicas[M]) fitting(names []string) *replicaSet[M] {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -792,7 +792,7 @@ enum {
   TDM_REDUCE_OP_MAX = 4, TDM_REDUCE_OP_BAND = 5, TDM_REDUCE_OP_BOR = 6, TDM_REDUCE_OP_BXOR = 7
 };
 
-/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as said below; results
+/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as given below; results
  * are written in place. Tensors are dense; those in lists, and those without an operation, are contiguous. With work ==
  * NULL the call blocks until done; otherwise *work is to be waited for and freed with tdm_work_free(), and the tensors
  * are held until then. Ranks (root, from, to) are the group's own.
@@ -890,7 +890,7 @@ TDM_API size_t tdm_work_result_count(const tdm_work* work);
 TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
 /* Of a receive that is done: the rank that sent; else -1. */
 TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
-/* Waits for a pending collective to end before its tensors are let go of. */
+/* Waits for a pending collective to end before its tensors are released. */
 TDM_API void tdm_work_free(tdm_work* work);
 
 /* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
@@ -1678,7 +1678,7 @@ TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_stri
 /* -------------------------------------------------------------------------------------------------------- samplers */
 
 /* Which samples an epoch visits, and in which order, as a function of seed, epoch and position. A loader keeps what it
- * needs: the handle may be freed right after. Where not said otherwise, an epoch can be entered anywhere at no cost. Any
+ * needs: the handle may be freed right after. Unless noted otherwise, an epoch can be entered anywhere at no cost. Any
  * thread may use it. Free each with tdm_sampler_free(). */
 TDM_API void tdm_sampler_free(tdm_sampler* sampler);
 /* Positions of an epoch. */

@@ -22,7 +22,7 @@ inline void call_destroy(void (*destroy)(void*), void* user_data) noexcept {
 }
 
 // What a callback belongs to: the caller's pointer and what ends it. Shared by all who may still call it; the last one
-// lets go of the pointer. Counted as "callback".
+// releases the pointer. Counted as "callback".
 class Callback : LiveCount<Kind::kCallback> {
  public:
   explicit Callback(void* user_data) : user_data_(user_data) {}

@@ -21,7 +21,7 @@ class Unboxed {
                     at::Tensor& result) const = 0;
 };
 
-// NULL for an operator with another signature, and for one whose kernels have not said theirs: no kernel is registered,
+// NULL for an operator with another signature, and for one whose kernels do not tell theirs: no kernel is registered,
 // or none that is called unboxed.
 std::unique_ptr<Unboxed> make_unboxed(const c10::OperatorHandle& op);
 

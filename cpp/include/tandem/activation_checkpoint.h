@@ -13,7 +13,7 @@ namespace tandem::nn {
 
 // Open while a function runs forward on this thread: what LibTorch's operators save for backward meanwhile is not kept.
 // When backward first needs some of it, the function runs again, on the thread that needs it, with the forward's random
-// numbers, autocast and grad mode; all that it saved is then there, and is let go of as backward uses it up. So the
+// numbers, autocast and grad mode; all that it saved is then there, and is released as backward uses it up. So the
 // gradients, those of tensors that the function captured among them, are those of a pass without this.
 //
 //   std::vector<at::Tensor> outputs;

@@ -3,8 +3,8 @@
 // Each function makes a step that changes the named fields and nothing else. Where it is random, a sample's outcome
 // follows from its sample_randomness alone (sample_random.h): fields of one step share it (a picture and its mask are
 // cut alike), and two steps of one kind that should differ get different `stream`s. Images are [N, C, H, W], uint8 or
-// floating, on any device; they keep their dtype unless said otherwise. Steps throw Error(kInvalidArgument) for options
-// when they are made, and naming step and field for tensors of an unfit dtype or shape when they are applied.
+// floating, on any device; they keep their dtype unless noted otherwise. Steps throw Error(kInvalidArgument) for
+// options when they are made, and naming step and field for tensors of an unfit dtype or shape when they are applied.
 #pragma once
 
 #include <array>

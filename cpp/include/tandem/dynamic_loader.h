@@ -81,7 +81,7 @@ struct LeaseMembership {
 // lost the group's collectives fail; the survivors form the next generation, take the model, state and quarantine of
 // one of them, make a new loader, and the steps that this model has not seen are dealt out again. So every sample
 // counts once in the model that survives. A rank that was given up, but lives, gets Error(kAborted) from its next call
-// that the others hear of: next(), fail(), or next_step() after commit().
+// that reaches the others: next(), fail(), or next_step() after commit().
 //
 // Ranks share the queue of leases through the store, which is read and changed once or twice a micro-batch.
 // One thread at a time; abort() from any. tandem::shutdown() stops it: then calls throw Error(kAborted).

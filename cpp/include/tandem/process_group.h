@@ -92,7 +92,7 @@ struct Message {
 };
 
 // Collectives are called by all ranks of the group in the same order with tensors of the same dtype and of shapes as
-// said below; tensors must be dense, and results are written in place. Ranks are the group's own (see global_rank()).
+// given below; tensors must be dense, and results are written in place. Ranks are the group's own (see global_rank()).
 // Tensors without elements are exchanged by doing nothing. The first failure ends the group: every rank gets an error
 // soon, which names the collective, its number, the group, ranks and age, and later collectives are refused. With
 // TORCH_DISTRIBUTED_DEBUG=DETAIL ranks check first that all call the same; what differs is an Error (kInvalidArgument)

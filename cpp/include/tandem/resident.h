@@ -5,10 +5,11 @@
 
 namespace tandem {
 
-// Lets go of the pages of shared libraries that nobody modified: starting touches relocation tables, symbol names and
-// the code that registers operators, about 65 MB of LibTorch's, and hardly uses them again. What is used again the system maps
-// from its cache, in microseconds. A part of a library of which any page was modified, by a debugger's breakpoint for
-// example, stays as it is. Other threads may load and unload libraries meanwhile; they wait for it. Takes 2 ms. Thread-safe.
+// Releases the pages of shared libraries that nobody modified: starting touches relocation tables, symbol names and
+// the code that registers operators, about 65 MB of LibTorch's, and hardly uses them again. What is used again the
+// system maps from its cache, in microseconds. A part of a library of which any page was modified, by a debugger's
+// breakpoint for example, stays as it is. Other threads may load and unload libraries meanwhile; they wait for it.
+// Takes 2 ms. Thread-safe.
 TANDEM_API void drop_startup_pages();
 
 // As drop_startup_pages(), at the first call only. Called when the first collective is done: by then a worker has met

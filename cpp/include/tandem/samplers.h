@@ -1,5 +1,5 @@
 // Orders by weight, by length, of chosen samples, or of the program's own: PyTorch's samplers as functions of seed,
-// epoch and position, for LoaderOptions::order. Where not said otherwise, an epoch can be entered anywhere at no cost.
+// epoch and position, for LoaderOptions::order. Unless noted otherwise, an epoch can be entered anywhere at no cost.
 #pragma once
 
 #include <cstdint>

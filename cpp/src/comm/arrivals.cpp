@@ -67,7 +67,7 @@ void Arrivals::accept_all() {
     }
     const int failure = errno;
     if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;  // nobody is there
-    // Strangers may have what is missing: next() lets go of them.
+    // Strangers may have what is missing: next() closes their connections.
     if (silent_.empty()) throw Error(ErrorCode::kIo, no_descriptor(failure));
     full_ = true;
   }

@@ -1,4 +1,4 @@
-// Connections that were accepted and have not said yet who they are.
+// Connections that were accepted and have not identified themselves yet.
 #pragma once
 
 #include <chrono>

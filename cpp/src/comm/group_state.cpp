@@ -136,7 +136,7 @@ void GroupState::settle(GuardedWork& work) {
   ++being_told_;
 }
 
-void GroupState::let_go() {
+void GroupState::release() {
   std::lock_guard<std::mutex> lock(mutex_);
   --being_told_;
   if (nothing_in_flight() && being_told_ == 0) idle_.notify_all();
@@ -223,7 +223,7 @@ void GroupState::end_connections() {
 }
 
 void GroupState::close_connections() {
-  if (say_closed_) say_closed_();
+  if (send_closed_) send_closed_();
   if (!listeners_.empty()) net::close_connections(listeners_[rank_], peers());
 }
 

@@ -48,8 +48,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Asks whether one of the others takes part in nothing more: why not (kPeerLost). Set before the first collective,
   // where the backend knows.
   void set_lost_peer(std::function<std::optional<Error>()> ask) { lost_peer_ = std::move(ask); }
-  // Tells the others, over connections that are about to be closed, that it is this rank that closes the group.
-  void set_say_closed(std::function<void()> say) { say_closed_ = std::move(say); }
+  // Sends the others, over connections that are about to be closed, that this rank closes the group.
+  void set_send_closed(std::function<void()> send) { send_closed_ = std::move(send); }
 
   // Whether the group can still be used, and why not.
   FailureLatch& latch() const { return *latch_; }
@@ -110,7 +110,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   int rank_in(const std::string& text) const;
   // Ends what the group calls on its store: when it fails or is aborted, and when its owner says so.
   const std::shared_ptr<StoreInterrupt>& store_calls() const { return store_calls_; }
-  // Waits until the backend's threads have let go of every collective. False at the deadline.
+  // Waits until the backend's threads have released every collective. False at the deadline.
   bool wait_until_idle(std::chrono::milliseconds timeout);
 
  private:
@@ -124,7 +124,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // not find that one in flight and cut off ranks that still read.
   void settle(GuardedWork& work);
   // All are told; the backend's thread leaves.
-  void let_go();
+  void release();
   // A backend's failure as an Error that names things. The first one ends the group. `is_late`: it came when the time
   // for the collective was over.
   std::exception_ptr explain(std::exception_ptr failure, const Collective& collective, bool is_late);
@@ -146,7 +146,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::vector<std::vector<net::Endpoint>> listeners_;
   std::atomic<bool> is_complete_{false};
   std::function<std::optional<Error>()> lost_peer_;
-  std::function<void()> say_closed_;
+  std::function<void()> send_closed_;
   const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();
 
   mutable std::mutex mutex_;

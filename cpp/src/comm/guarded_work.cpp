@@ -201,14 +201,14 @@ void GuardedWork::interrupt(const Error& reason) {
     // What the GPU still does ends with the backend's abort.
     if (claimed_.exchange(true)) return;
     state_->settle(*this);
-    state_->let_go();
+    state_->release();
     return;
   }
   if (!is_waited_) return;
   for (const auto& one : inner_) one->abort();
   if (!claim()) return;
   state_->settle(*this);
-  state_->let_go();
+  state_->release();
 }
 
 bool GuardedWork::is_untold() const {
@@ -277,7 +277,7 @@ void GuardedWork::all_done() {
   finish_ = nullptr;
   state_->settle(*this);
   end(failure_);
-  state_->let_go();
+  state_->release();
 }
 
 void GuardedWork::end(std::exception_ptr failure) {

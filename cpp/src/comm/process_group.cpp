@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLeave{5000};  // for a backend's threads to let go of aborted collectives
+constexpr milliseconds kLeave{5000};  // for a backend's threads to release aborted collectives
 
-// What cannot be had is said before the ranks meet; there is never a silent change to another backend.
+// What this process cannot have is an error before the ranks meet; there is never a silent change to another backend.
 void require_devices(const BackendEntry& entry, const ProcessGroupOptions& options) {
   if (entry.kind == BackendKind::kNccl) return require_nccl(options.device);
   for (const DeviceKind device : entry.devices) {

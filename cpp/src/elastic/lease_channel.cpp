@@ -70,11 +70,11 @@ LeaseQueue LeaseChannel::update(const std::function<void(LeaseQueue&)>& change) 
   }
 }
 
-LeaseQueue LeaseChannel::look() {
+LeaseQueue LeaseChannel::read() {
   return LeaseQueue::parse(plan_, read(end_of_call()));
 }
 
-LeaseQueue LeaseChannel::glance() {
+LeaseQueue LeaseChannel::read_for_message() {
   return LeaseQueue::parse(plan_, read(Clock::now()));
 }
 

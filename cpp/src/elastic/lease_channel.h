@@ -28,13 +28,13 @@ class LeaseChannel {
   // Makes `change`, perhaps several times, each time on the queue as it is then; gives the queue as it is after.
   // Throws what `change` throws.
   LeaseQueue update(const std::function<void(LeaseQueue&)>& change);
-  LeaseQueue look();
-  // For messages: waits for a few seconds at most.
-  LeaseQueue glance();
+  LeaseQueue read();
+  // For messages of errors: gives up after a few seconds.
+  LeaseQueue read_for_message();
 
-  // Says that this rank lives.
+  // Counts a heartbeat of this rank.
   void beat();
-  // How often `rank` has said so.
+  // How many heartbeats `rank` has sent.
   std::int64_t beats(std::int32_t rank);
 
   // Calls, also later ones, end within a second, with Error(kAborted) where the store does not answer. From any thread.

@@ -41,7 +41,7 @@ void RankWatch::run() {
 
 void RankWatch::look_after() {
   channel_.beat();
-  const LeaseQueue queue = channel_.look();
+  const LeaseQueue queue = channel_.read();
   if (queue.generation() != channel_.generation()) return;
   // Time in which this process stood still does not count: the other may have done so too.
   const Clock::time_point now = Clock::now();

@@ -31,7 +31,7 @@ class SharedParts : public PartSource {
     call([&](LeaseQueue& queue) { return queue.fail(generation(), rank(), part, sample, reason); });
   }
   CommittedStep record(std::int64_t epoch, std::int64_t step) override {
-    const LeaseQueue queue = channel_.look();
+    const LeaseQueue queue = channel_.read();
     require_counting(queue);
     return queue.record(epoch, step);
   }
@@ -43,7 +43,7 @@ class SharedParts : public PartSource {
   std::string missing(std::int64_t epoch, std::int64_t step) override {
     std::map<std::int32_t, int> holders;
     try {
-      holders = channel_.glance().holders(epoch, step);
+      holders = channel_.read_for_message().holders(epoch, step);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kTimeout) throw;
       return error.what();

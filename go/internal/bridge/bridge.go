@@ -32,7 +32,7 @@ var (
 	Optimizer func(optimizer any) c.Optimizer
 	// NewOptimizer makes an *optim.Optimizer, which frees the handle when it is collected.
 	NewOptimizer func(kind string, handle c.Optimizer) any
-	// Store is the handle of a *dist.Store, which done lets go of.
+	// Store is the handle of a *dist.Store, which done releases.
 	Store func(store any) (handle c.Store, done func(), err error)
 	// Error makes the *gotorch.Error for a failure, nil for nil.
 	Error func(*c.Failure) error

@@ -57,7 +57,7 @@ const (
 	DataList  DataRequest = C.TG_LIST
 )
 
-// owned is a callback, and what is to happen when native code lets go of it: in the middle of another call, so it must
+// owned is a callback, and what is to happen when native code releases it: in the middle of another call, so it must
 // not wait.
 type owned struct {
 	body     Callback

@@ -113,7 +113,7 @@ class GlooBackend::Received final : public c10d::Work {
       data_ = context->createUnboundBuffer(tensor.mutable_data_ptr(), tensor.nbytes());
       post(*data_, data_slot(tag, tensor.nbytes()));
     }
-    if (from == kAnyRank) place_ = peers_->listen([this](const GlooPeers::News& news) { hear(news); });
+    if (from == kAnyRank) place_ = peers_->listen([this](const GlooPeers::News& news) { on_news(news); });
   }
   ~Received() override {
     if (place_) peers_->remove(*place_);
@@ -173,7 +173,7 @@ class GlooBackend::Received final : public c10d::Work {
   }
 
   // On a thread of GlooPeers.
-  void hear(const GlooPeers::News& news) {
+  void on_news(const GlooPeers::News& news) {
     if (!news.lost && !news.all_closed) return;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -218,7 +218,7 @@ void GlooBackend::join(const std::shared_ptr<GroupState>& state) {
   fail_ = std::make_shared<const std::function<void(const Error&)>>([group](const Error& failure) {
     if (const auto held = group.lock()) held->fail(failure);
   });
-  peers_->set_names([group](const std::string& text) {
+  peers_->set_rank_of([group](const std::string& text) {
     const auto held = group.lock();
     return held ? held->rank_in(text) : -1;
   });
@@ -229,8 +229,8 @@ void GlooBackend::join(const std::shared_ptr<GroupState>& state) {
     const GlooPeers::News news = held->news();
     return news.closed ? news.closed : news.lost;
   });
-  state->set_say_closed([peers] {
-    if (const auto held = peers.lock()) held->say_closed();
+  state->set_send_closed([peers] {
+    if (const auto held = peers.lock()) held->send_closed();
   });
 }
 

@@ -25,9 +25,9 @@ Error lost(int rank) {
 GlooPeers::GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, int size)
     : rank_(rank),
       size_(size),
-      said_(static_cast<std::size_t>(size)),
-      incoming_(context->createUnboundBuffer(said_.data(), said_.size())),
-      outgoing_(context->createUnboundBuffer(&word_, sizeof word_)) {
+      received_(static_cast<std::size_t>(size)),
+      incoming_(context->createUnboundBuffer(received_.data(), received_.size())),
+      outgoing_(context->createUnboundBuffer(&closed_byte_, sizeof closed_byte_)) {
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
     try {
@@ -43,7 +43,7 @@ GlooPeers::~GlooPeers() {
   stop();
 }
 
-void GlooPeers::say_closed() {
+void GlooPeers::send_closed() {
   const net::SigpipeBlocked blocked;
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
@@ -100,7 +100,7 @@ bool GlooPeers::take_in(const std::string* broken) {
   }
   int closed = 0;
   for (int other = 0; other < size_; ++other) {
-    if (said_[other] == 0) continue;
+    if (received_[other] == 0) continue;
     ++closed;
     if (!news_.closed) news_.closed = shm::closed_by(other);
   }

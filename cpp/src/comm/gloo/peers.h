@@ -39,10 +39,10 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   GlooPeers& operator=(const GlooPeers&) = delete;
 
   // Whom Gloo's text is about: -1 where it does not say. Before anybody wants to know.
-  void set_names(std::function<int(const std::string& text)> rank_of) { rank_of_ = std::move(rank_of); }
+  void set_rank_of(std::function<int(const std::string& text)> rank_of) { rank_of_ = std::move(rank_of); }
 
   // Tells all that this rank takes part in nothing more, when nothing is in flight.
-  void say_closed();
+  void send_closed();
 
   // What is known so far.
   News news();
@@ -65,16 +65,16 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
 
   const int rank_;
   const int size_;
-  std::vector<std::uint8_t> said_;  // by each rank
+  std::vector<std::uint8_t> received_;  // of each rank
   const Buffer incoming_;
-  std::uint8_t word_ = 1;
+  std::uint8_t closed_byte_ = 1;
   const Buffer outgoing_;
   std::function<int(const std::string&)> rank_of_;
 
   std::mutex mutex_;
   News news_;
   std::list<Listener> listeners_;
-  bool over_ = false;  // nothing more will be heard
+  bool over_ = false;  // no more news will come
   bool stopping_ = false;
   std::thread thread_;
 };

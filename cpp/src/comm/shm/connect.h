@@ -12,7 +12,7 @@ namespace tandem::shm {
 // What each rank of the shm backend connects with.
 struct Connecting {
   GroupBootstrap& bootstrap;
-  const std::vector<RankInfo>& ranks;  // what all have said
+  const std::vector<RankInfo>& ranks;  // of all
   const LocalListener& listener;       // this rank's
   const std::atomic<bool>& cancelled;
 };

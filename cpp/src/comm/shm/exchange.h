@@ -52,7 +52,7 @@ class Exchange {
   std::byte* open_slot();
   void publish();
   const std::byte* read(int rank, std::uint32_t step);
-  // What that rank said with the slot. After read().
+  // That rank's label of the slot. After read().
   const Label& label(int rank, std::uint32_t step) const { return board(rank).labels[step % kSlots].label; }
   void await_all(std::uint32_t step);
   // The whole segment of a rank.

@@ -130,7 +130,7 @@ class LocalConnector {
   LocalConnections run() {
     for (int other = 0; other < rank_; ++other) call(other);
     while (!missing(rank_ + 1, size_).empty()) answer();
-    for (int other = 0; other < rank_; ++other) hear(other);
+    for (int other = 0; other < rank_; ++other) receive_from(other);
     return std::move(peers_);
   }
 
@@ -169,7 +169,7 @@ class LocalConnector {
     peers_.sockets[hello.rank] = std::move(socket);
   }
 
-  void hear(int other) {
+  void receive_from(int other) {
     const int fd = peers_.sockets[other].get();
     while (!is_readable(fd, kDeadLook)) check({other});
     Hello hello;

@@ -24,7 +24,8 @@ Error ended_by(int rank, const std::string& reason);
 // An Error (kPeerLost) for who needs that rank, which closed the group.
 Error closed_by(int rank);
 
-// An Error (kPeerLost) for who needs that rank: it failed and said why, closed the group, or is gone without a word.
+// An Error (kPeerLost) for who needs that rank: it failed and published the reason, closed the group, or its process
+// ended.
 Error lost(const Board& board, int rank);
 
 }  // namespace tandem::shm

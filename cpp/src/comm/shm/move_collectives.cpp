@@ -147,12 +147,12 @@ void all_to_all(Exchange& exchange, const Label& label, Exchange::Clock::time_po
       take_part(outputs[rank], k, part, slot + table + self * part);
     }
   };
-  Label said = label;
-  for (const Pieces& input : inputs) said.extent = std::max<std::uint64_t>(said.extent, input.bytes());
-  exchange.begin(said, deadline);
+  Label own = label;
+  for (const Pieces& input : inputs) own.extent = std::max<std::uint64_t>(own.extent, input.bytes());
+  exchange.begin(own, deadline);
   copy(inputs[self], outputs[self], 0, inputs[self].bytes());
 
-  // How many steps there are follows from what all say in the first.
+  // How many steps there are follows from the labels of the first.
   const std::uint32_t first = exchange.step();
   give(0, exchange.open_slot());
   exchange.publish();

@@ -9,7 +9,7 @@
 
 namespace tandem::shm {
 
-// What each collective takes is said in collectives.h; ranks are the group's own. One collective at a time, on
+// collectives.h documents what each collective takes; ranks are the group's own. One collective at a time, on
 // whichever thread; the last three from any thread, meanwhile too. Errors are those of Exchange.
 class Performer {
  public:

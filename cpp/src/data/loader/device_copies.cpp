@@ -37,7 +37,7 @@ at::Device present(at::Device device) {
   return device;
 }
 
-// A device that fails reads nothing any more; the program hears of it where it uses the device.
+// A device that fails reads nothing any more; the program gets the error where it uses the device.
 bool is_done(const c10::Event& event) noexcept {
   try {
     return event.query();

@@ -39,7 +39,7 @@ class DeviceCopies {
   // Has what the calling thread queues on the device from now on come after the copies, and the batch's memory not be
   // used again before that is done.
   void receive(const LoadedBatch& batch, const Copied& copied);
-  // Of the memory that copies have yet to read. Like the others, lets go what they have read.
+  // Of the memory that copies have yet to read. Like the others, releases what they have read.
   std::int64_t bytes_under_way();
 
  private:

@@ -12,7 +12,7 @@ constexpr std::size_t kStages = 5;
 
 using StageTimes = std::array<std::chrono::nanoseconds, kStages>;
 
-// Until it goes, this thread's time is added to `times`: to kDecoding where nothing else is said.
+// Until it goes, this thread's time is added to `times`: to kDecoding unless another stage is set.
 class StageClock {
  public:
   explicit StageClock(StageTimes& times);

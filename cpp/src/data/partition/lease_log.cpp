@@ -87,7 +87,7 @@ CommittedStep::Skipped skipped_of(const Json& element, const std::string& where)
   return {small(part, where), natural(first, where), natural(count, where)};
 }
 
-// What a sample's reader said may be of any bytes, and cut anywhere.
+// The text of a sample's error may be of any bytes, and cut anywhere.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -315,7 +315,7 @@ LeaseQueue::Answer LeaseQueue::fail(std::int64_t generation, std::int32_t rank, 
                                     const std::string& reason) {
   if (is_stale(generation, rank)) return Answer::kStale;
   Part& part = held(rank, lease);
-  // An order that repeats samples has it in several parts, which may fail before their ranks hear of one another.
+  // An order that repeats samples has it in several parts, which may fail before their ranks know of one another.
   if (std::any_of(quarantine_.begin(), quarantine_.end(), [&](const Quarantined& item) {
         return item.sample == sample && std::pair(item.epoch, item.step) <= std::pair(epoch_, lease.step);
       })) {

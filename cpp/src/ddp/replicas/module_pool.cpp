@@ -50,7 +50,7 @@ std::shared_ptr<ReplicaSet> Replicas::replicas_of(torch::nn::Module& module) {
   std::shared_ptr<ReplicaSet> set = idle_->take(names);
   if (!set) set = clone(module);
   for (const auto& replica : set->modules) take_modes(*replica, module);
-  // Back among the idle ones when the last who uses it lets go.
+  // Back among the idle ones when its last user releases it.
   return {set.get(), [set, names, weak = std::weak_ptr<Idle>(idle_)](ReplicaSet*) {
             if (const auto idle = weak.lock()) idle->give(set, names);
           }};

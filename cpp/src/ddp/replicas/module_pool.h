@@ -12,7 +12,7 @@
 namespace tandem::internal {
 
 struct Replicas::Idle {
-  // One that was made from a module of these names of tensors, or NULL; others are let go of.
+  // One that was made from a module of these names of tensors, or NULL; others are released.
   std::shared_ptr<ReplicaSet> take(const std::vector<std::string>& names) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (names != names_) sets_.clear();

@@ -672,7 +672,7 @@ public final class Tensor implements AutoCloseable {
 
   // -------------------------------------------------------------------------------------------------------- leaving
 
-  /** Lets go of the tensor now. A second call does nothing. */
+  /** Frees the tensor now. A second call does nothing. */
   @Override
   public void close() {
     handle.close();

@@ -131,7 +131,7 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Where batches are, but masks: the CPU unless said otherwise. For a GPU they are made in page-locked memory and
+     * Where batches are, but masks: the CPU unless set otherwise. For a GPU they are made in page-locked memory and
      * copied by the loader's threads, ahead of their use and beside computation. {@link
      * org.tandem.TandemUnsupportedException} in a process without CUDA.
      */
@@ -140,14 +140,14 @@ public final class Loader implements AutoCloseable {
       return this;
     }
 
-    /** Where samples cannot be read, and for how long that is tried again: unless said otherwise for three minutes. */
+    /** Where samples cannot be read, and for how long that is tried again: for three minutes unless set otherwise. */
     public Options onIoError(OnIoError value, Duration retry) {
       onIoError = value;
       ioRetry = retry;
       return this;
     }
 
-    /** How long a batch is waited for, half an hour unless said otherwise; zero: without a limit. */
+    /** How long a batch is waited for, half an hour unless set otherwise; zero: without a limit. */
     public Options timeout(Duration value) {
       timeout = value;
       return this;
