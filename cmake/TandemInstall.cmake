@@ -21,6 +21,9 @@ endif()
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/capi/include/tandem" "${CMAKE_SOURCE_DIR}/cpp/include/tandem"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT tandem FILES_MATCHING PATTERN "*.h")
 
+install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" "${CMAKE_SOURCE_DIR}/NOTICE"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/tandem" COMPONENT tandem)
+
 file(WRITE "${CMAKE_BINARY_DIR}/install/libtandem.libtorch" "${LibTorch_ROOT}\n")
 install(FILES "${CMAKE_BINARY_DIR}/install/libtandem.libtorch"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tandem)

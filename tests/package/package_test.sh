@@ -61,6 +61,11 @@ mkdir -p "$root/srv"
 mv "$root/tmp/$unpacked" "$root/srv/tandem"
 rm "$work/tandem.$suffix"
 
+say "licences"
+for text in LICENSE NOTICE $(grep -oE 'share/licenses/[^ *]+\*[^ ]*' NOTICE); do
+  compgen -G "$root/srv/tandem/$text" > /dev/null || { echo "$text is not in the package" >&2; exit 1; }
+done
+
 cat > "$root/tmp/inside.sh" <<'INSIDE'
 set -eu
 for tool in cc gcc python3 go; do
