@@ -8,17 +8,20 @@ import re
 import sys
 import tempfile
 
-# room of cpp/src → the rooms it may use (docs/design.md, "Rooms")
+# room of cpp/src → the rooms it may use (docs/design.md, "Rooms"); all may use BASE, which uses none
+BASE = "base"
 ROOMS = {
-    "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": {"data"},
+    BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": set(),
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data", "trace"},
 }
-# The tool offers the commands of these rooms; a public header without a source of its name belongs to "base".
-BASE = "base"
+# The tool offers the commands of these rooms; a public header without a source of its name belongs to none.
+NO_ROOM = ""
+BASES_OWN = re.compile(r"^(base/|tandem/error\.h$)")
 LIBTORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+OURS = ("cpp/src", "cpp/include", "capi/include", "capi/src")
 SOURCES = {".h", ".hpp", ".c", ".cc", ".cpp", ".i", ".go"}
 
 
@@ -30,7 +33,7 @@ def room_of_header(root, name):
     for room in ROOMS:
         if list((root / "cpp/src" / room).rglob(f"{pathlib.Path(name).stem}.cpp")):
             return room
-    return BASE
+    return NO_ROOM
 
 
 def wrong_arrows(root):
@@ -47,8 +50,12 @@ def wrong_arrows(root):
             target = name.split("/")[0] if "/" in name else ""  # <memory> is no room
             if name.startswith("tandem/"):
                 target = room_of_header(root, name)
-            if target in ROOMS and target != room and target not in ROOMS[room]:
+            if target in ROOMS and target not in (room, BASE) and target not in ROOMS[room]:
                 yield path, name, f"{room} may not use {target}"
+            elif room == BASE and LIBTORCH.match(name):
+                yield path, name, "base may not use LibTorch"
+            elif room == BASE and not BASES_OWN.match(name) and any((root / f / name).is_file() for f in OURS):
+                yield path, name, "base knows nothing of ours but tandem/error.h"
     for path in files("capi/include"):
         for name in includes(path):
             if LIBTORCH.match(name):
@@ -64,8 +71,12 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         good = {"cpp/src/ddp/a.cpp": '#include "comm/b.h"\n', "cpp/src/comm/b.h": "#include <torch/torch.h>\n#include <memory>\n",
-                "cpp/src/data/reader.cpp": "", "cpp/include/tandem/reader.h": "", "go/c/x.h": '#include "tandem.h"\n'}
-        bad = {"cpp/src/comm/c.cpp": '#include "ddp/a.h"\n', "cpp/src/nn/d.cpp": '#include "tandem/reader.h"\n',
+                "cpp/src/data/reader.cpp": '#include "base/a.h"\n', "cpp/src/base/a.h": '#include "base/b.h"\n#include <memory>\n',
+                "cpp/src/base/b.h": '#include "tandem/error.h"\n', "cpp/include/tandem/error.h": "", "cpp/src/options.h": "", "cpp/src/memory/m.h": "",
+                "cpp/include/tandem/reader.h": "", "go/c/x.h": '#include "tandem.h"\n'}
+        bad = {"cpp/src/base/h.h": '#include "comm/b.h"\n', "cpp/src/base/i.h": "#include <c10/util/Half.h>\n",
+               "cpp/src/base/j.h": '#include "options.h"\n', "cpp/src/base/k.cpp": '#include "tandem/reader.h"\n',
+               "cpp/src/comm/c.cpp": '#include "ddp/a.h"\n', "cpp/src/nn/d.cpp": '#include "tandem/reader.h"\n',
                "capi/include/tandem/e.h": "#include <c10/util/Exception.h>\n", "swig/f.hpp": '#include "tandem/reader.h"\n',
                "cpp/src/optim/g.cpp": '#include "tandem/tandem.h"\n'}
         for name, text in {**good, **bad}.items():

@@ -5,10 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "base/invalid.h"
 #include "core/handle.h"
 #include "core/intra_op.h"
 #include "error_object.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/tandem.h"
 #include "thread_state.h"

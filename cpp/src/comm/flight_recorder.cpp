@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
+#include "base/atomic_file.h"
 #include "comm/environment.h"
+#include "tandem/error.h"
 #include "trace/json.h"
 
 namespace tandem {
@@ -108,16 +108,15 @@ std::string FlightRecorder::write(int rank) {
   const auto prefix = environment_variable("TANDEM_FLIGHT_RECORD");
   if (!prefix) return "";
   const std::string path = *prefix + ".rank" + std::to_string(rank) + ".json";
-  const std::string beside = path + "." + std::to_string(::getpid());
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << json();
-    if (!file.flush()) {
-      ::unlink(beside.c_str());
-      return "";
-    }
+  try {
+    AtomicFile file(path);
+    const std::string text = json();
+    file.append(text.data(), text.size());
+    file.commit_unsynced();
+    return path;
+  } catch (const Error&) {  // what it is about is being told without it
+    return "";
   }
-  return std::rename(beside.c_str(), path.c_str()) == 0 ? path : "";
 }
 
 }  // namespace tandem

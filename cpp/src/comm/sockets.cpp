@@ -126,18 +126,6 @@ std::string bind_failure(const std::string& host, std::uint16_t port, int failur
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (fd_ >= 0) close(fd_);
-    fd_ = other.release();
-  }
-  return *this;
-}
-
 std::string to_string(const Endpoint& endpoint) {
   const bool v6 = endpoint.address.find(':') != std::string::npos;
   return (v6 ? "[" + endpoint.address + "]" : endpoint.address) + ":" + std::to_string(endpoint.port);
@@ -317,7 +305,7 @@ int shut_down_connections(const std::vector<Endpoint>& local, const std::vector<
   for_each_descriptor([&](int fd) {
     if (!polled.empty() && std::find(polled.begin(), polled.end(), fd) == polled.end()) return;
     // A duplicate stays the same socket whatever other threads do with the number.
-    Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    const Descriptor copy = duplicate(fd);
     if (copy.get() < 0 || is_listening(copy.get())) return;
     const auto remote_end = remote_name(copy.get());
     if (!remote_end) return;
@@ -359,7 +347,7 @@ std::vector<Descriptor> connections_to(const Endpoint& remote) {
   std::vector<Descriptor> found;
   for_each_descriptor([&](int fd) {
     if (remote_name(fd) != remote) return;
-    Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    Descriptor copy = duplicate(fd);
     const int flags = fcntl(copy.get(), F_GETFL);
     const bool blocks = flags >= 0 && (flags & O_NONBLOCK) == 0;
     if (blocks && remote_name(copy.get()) == remote) found.push_back(std::move(copy));
@@ -410,19 +398,6 @@ SigpipeBlocked::~SigpipeBlocked() {
 
 bool SigpipeBlocked::was_raised() const {
   return !was_pending_ && is_pending();
-}
-
-std::string host_identity() {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
-  char network[64] = {};
-  const ssize_t size = readlink("/proc/self/ns/net", network, sizeof network - 1);
-  return boot + "/" + std::string(network, size > 0 ? static_cast<std::size_t>(size) : 0);
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "localhost";
 }
 
 }  // namespace tandem::net

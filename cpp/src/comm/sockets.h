@@ -7,26 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/descriptor.h"
 
 namespace tandem::net {
 
-// Closed with its owner.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
+using tandem::Descriptor;
 
 // A numeric address with a port.
 struct Endpoint {
@@ -117,9 +104,5 @@ class SigpipeBlocked {
   sigset_t before_;
   bool was_pending_ = false;
 };
-
-// Names this machine, or container with a network of its own: processes with the same identity share a loopback.
-std::string host_identity();
-std::string host_name();
 
 }  // namespace tandem::net

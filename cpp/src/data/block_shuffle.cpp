@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "data/mix.h"
+#include "base/mix.h"
 #include "tandem/error.h"
 #include "tandem/sample_order.h"
 

@@ -1,6 +1,6 @@
 #include "data/data_file.h"
 
-#include "data/mapped_file.h"
+#include "base/mapped_file.h"
 #include "data/remote/remote_file.h"
 #include "data/remote/remote_url.h"
 

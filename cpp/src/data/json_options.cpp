@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "invalid.h"
-#include "json_depth.h"
+#include "base/invalid.h"
+#include "base/json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::options {

@@ -1,7 +1,7 @@
 #include "tandem/mnist.h"
 
+#include "base/lost_pages.h"
 #include "data/formats/formats.h"
-#include "data/lost_pages.h"
 #include "tandem/error.h"
 #include "tandem/recordio.h"
 

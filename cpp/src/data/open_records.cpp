@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/fingerprint.h"
+#include "base/lost_pages.h"
 #include "data/data_file.h"
-#include "data/fingerprint.h"
 #include "data/formats/detect.h"
 #include "data/formats/formats.h"
-#include "data/lost_pages.h"
 #include "data/recordio/record_file.h"
 #include "tandem/error.h"
 

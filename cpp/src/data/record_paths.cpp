@@ -9,10 +9,10 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/atomic_file.h"
 #include "data/data_file.h"
 #include "data/recordio/v1_index.h"
 #include "data/remote/remote_url.h"
-#include "data/temporary_name.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "data/mix.h"
+#include "base/mix.h"
 
 namespace tandem {
 

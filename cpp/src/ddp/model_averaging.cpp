@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

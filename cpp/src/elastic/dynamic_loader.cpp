@@ -4,11 +4,11 @@
 #include <limits>
 #include <set>
 
+#include "base/invalid.h"
+#include "base/mix.h"
 #include "data/loader/batch_steps.h"
 #include "data/loader/positions.h"
-#include "data/mix.h"
 #include "elastic/part_threads.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/loader_state.h"
 #include "tandem/runtime.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "own_thread.h"
+#include "base/own_thread.h"
 
 namespace tandem::elastic {
 

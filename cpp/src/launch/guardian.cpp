@@ -1,6 +1,5 @@
 #include "launch/guardian.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,7 +13,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "base/descriptor.h"
 #include "launch/failure.h"
 #include "launch/port.h"
 #include "launch/process_tree.h"
@@ -65,7 +66,7 @@ class RunFolder {
 };
 
 [[noreturn]] void be_supervisor(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
-                                const RunFolder& folder, UniqueFd lifeline) {
+                                const RunFolder& folder, Descriptor lifeline) {
   setpgid(0, 0);  // the terminal's Ctrl-C comes once, through the front process
   prctl(PR_SET_NAME, "tdm-supervisor");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -106,17 +107,15 @@ int launch(const LaunchOptions& options) {
   if (options.node_rank == 0) port.emplace(options.master_port);
   const RunFolder folder(options);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const UniqueFd signal_fd = signals.open();
-  int lifeline[2];
-  if (pipe2(lifeline, O_CLOEXEC) != 0) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  UniqueFd ours(lifeline[1]);
-  UniqueFd theirs(lifeline[0]);
+  const Descriptor signal_fd = signals.open();
+  std::optional<Pipe> lifeline = make_pipe();
+  if (!lifeline) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
 
   const pid_t supervisor = fork();
   if (supervisor < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (supervisor == 0) {
-    ours.reset();
-    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(theirs));
+    lifeline->write.reset();
+    be_supervisor(options, signals, port ? &*port : nullptr, folder, std::move(lifeline->read));
   }
   setpgid(supervisor, supervisor);
 

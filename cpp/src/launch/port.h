@@ -1,7 +1,7 @@
 // The port where rank 0 will listen.
 #pragma once
 
-#include "launch/unique_fd.h"
+#include "base/descriptor.h"
 
 namespace tandem::launch {
 
@@ -17,7 +17,7 @@ class PortReservation {
   int port() const { return port_; }
 
  private:
-  UniqueFd socket_;
+  Descriptor socket_;
   int port_;
 };
 

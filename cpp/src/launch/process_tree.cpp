@@ -17,13 +17,13 @@
 #include <map>
 #include <memory>
 
-#include "launch/unique_fd.h"
+#include "base/descriptor.h"
 
 namespace tandem::launch {
 namespace {
 
-UniqueFd open_pidfd(pid_t pid) {
-  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+Descriptor open_pidfd(pid_t pid) {
+  return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 bool same(const Process& a, const Process& b) {
@@ -75,7 +75,7 @@ bool has_pidfds() {
 }
 
 bool send_signal(const Process& process, int signal) {
-  const UniqueFd fd = open_pidfd(process.pid);
+  const Descriptor fd = open_pidfd(process.pid);
   if (!fd.valid() && errno == ESRCH) return false;
   // From here on the descriptor stands for one process. If that is a later one, or if the number was given away while
   // this looked, the start is another.

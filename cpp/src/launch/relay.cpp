@@ -32,7 +32,7 @@ std::optional<int> leave_children_behind(const Signals& signals) {
     return std::nullopt;
   }
   setpgid(launcher, launcher);
-  const UniqueFd signal_fd = signals.open();
+  const Descriptor signal_fd = signals.open();
   for (;;) {
     int status = 0;
     if (waitpid(launcher, &status, WNOHANG) == launcher) {

@@ -22,8 +22,8 @@ Signals::Signals() {
   sigprocmask(SIG_BLOCK, &blocked, &original_);
 }
 
-UniqueFd Signals::open() const {
-  return UniqueFd(signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK));
+Descriptor Signals::open() const {
+  return Descriptor(signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 std::vector<int> Signals::read(int fd) {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "base/descriptor.h"
 
 namespace tandem::launch {
 
@@ -16,7 +16,7 @@ class Signals {
  public:
   Signals();
   // Readable when a taken signal or SIGCHLD is pending. Each process needs its own, made after fork.
-  UniqueFd open() const;
+  Descriptor open() const;
   // The pending signals, each once.
   static std::vector<int> read(int fd);
   // In a new worker, before exec.

@@ -19,6 +19,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/descriptor.h"
 #include "launch/console.h"
 #include "launch/environment.h"
 #include "launch/error_file.h"
@@ -77,7 +78,7 @@ std::string prefix_of(int rank, bool coloured) {
 
 class Supervisor {
  public:
-  Supervisor(const LaunchOptions& options, const Signals& signals, const std::string& run_folder, UniqueFd lifeline)
+  Supervisor(const LaunchOptions& options, const Signals& signals, const std::string& run_folder, Descriptor lifeline)
       : options_(options),
         signals_(signals),
         run_folder_(run_folder),
@@ -110,10 +111,10 @@ class Supervisor {
     for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
   }
 
-  UniqueFd log_file(const std::string& folder, const char* name) const {
-    if (options_.log_dir.empty()) return UniqueFd();
+  Descriptor log_file(const std::string& folder, const char* name) const {
+    if (options_.log_dir.empty()) return Descriptor();
     const std::string path = folder + "/" + name;
-    UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    Descriptor file = open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
     return file;
   }
@@ -128,7 +129,7 @@ class Supervisor {
                                           /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO)},
                                          signals_);
     worker.pid = process.pid;
-    auto stream = [&](int number, UniqueFd source, Console& console, const char* log) {
+    auto stream = [&](int number, Descriptor source, Console& console, const char* log) {
       const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
       return std::make_unique<WorkerStream>(2 * local_rank + number, std::move(source), log_file(folder, log),
                                             options_.prefix ? prefix_of(worker.rank, coloured) : "", &console);
@@ -349,8 +350,8 @@ class Supervisor {
   const LaunchOptions& options_;
   const Signals& signals_;
   std::string run_folder_;
-  UniqueFd lifeline_;
-  UniqueFd signal_fd_;
+  Descriptor lifeline_;
+  Descriptor signal_fd_;
   Console out_;
   Console err_;
   bool one_console_;
@@ -368,7 +369,7 @@ class Supervisor {
 }  // namespace
 
 int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
-              const std::string& run_folder, UniqueFd lifeline) {
+              const std::string& run_folder, Descriptor lifeline) {
   Supervisor supervisor(options, signals, run_folder, std::move(lifeline));
   supervisor.start(port ? port->port() : options.master_port);
   return supervisor.run();

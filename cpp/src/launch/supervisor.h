@@ -1,10 +1,10 @@
 // Starts the workers, carries their output, and ends them.
 #pragma once
 
+#include "base/descriptor.h"
 #include "launch/options.h"
 #include "launch/port.h"
 #include "launch/signals.h"
-#include "launch/unique_fd.h"
 
 namespace tandem::launch {
 
@@ -13,6 +13,6 @@ namespace tandem::launch {
 // `run_folder` holds a folder per local rank. `lifeline` becomes readable when the launcher's front process is gone:
 // everything is then killed at once. Throws Failure when a program cannot be started.
 int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
-              const std::string& run_folder, UniqueFd lifeline);
+              const std::string& run_folder, Descriptor lifeline);
 
 }  // namespace tandem::launch

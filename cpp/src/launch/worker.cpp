@@ -6,21 +6,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "launch/failure.h"
 
 namespace tandem::launch {
 namespace {
 
-struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(std::string("cannot make a pipe for a worker: ") + strerror(errno));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+Pipe new_pipe() {
+  std::optional<Pipe> pipe = make_pipe();
+  if (!pipe) throw Failure(std::string("cannot make a pipe for a worker: ") + strerror(errno));
+  return std::move(*pipe);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -36,8 +33,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent died before the line above
   if (!start.keeps_stdin) {
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(null, STDIN_FILENO);
+    dup2(open_file("/dev/null", O_RDONLY).release(), STDIN_FILENO);
   }
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
@@ -51,9 +47,9 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }  // namespace
 
 WorkerProcess start_worker(const WorkerStart& start, const Signals& signals) {
-  Pipe out = make_pipe();
-  Pipe err = make_pipe();
-  Pipe exec = make_pipe();
+  Pipe out = new_pipe();
+  Pipe err = new_pipe();
+  Pipe exec = new_pipe();
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw Failure(std::string("cannot start a worker: fork: ") + std::strerror(errno));
@@ -64,12 +60,9 @@ WorkerProcess start_worker(const WorkerStart& start, const Signals& signals) {
 
 int wait_for_exec(WorkerProcess& worker) {
   int reason = 0;
-  ssize_t count = 0;
-  do {
-    count = read(worker.exec.get(), &reason, sizeof reason);
-  } while (count < 0 && errno == EINTR);
+  const bool failed = read_all(worker.exec.get(), &reason, sizeof reason) == sizeof reason;
   worker.exec.reset();
-  return count == static_cast<ssize_t>(sizeof reason) ? reason : 0;
+  return failed ? reason : 0;
 }
 
 }  // namespace tandem::launch

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "launch/signals.h"
-#include "launch/unique_fd.h"
 
 namespace tandem::launch {
 
 struct WorkerProcess {
   pid_t pid = -1;
-  UniqueFd out;  // read ends of its stdout and stderr
-  UniqueFd err;
-  UniqueFd exec;  // read end of a pipe: errno if exec failed, end of file if it succeeded
+  Descriptor out;  // read ends of its stdout and stderr
+  Descriptor err;
+  Descriptor exec;  // read end of a pipe: errno if exec failed, end of file if it succeeded
 };
 
 struct WorkerStart {

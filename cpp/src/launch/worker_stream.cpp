@@ -6,23 +6,16 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptor.h"
+
 namespace tandem::launch {
 namespace {
 
 constexpr std::size_t kPiece = 64 << 10;
 
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;  // a full disk costs the log, not the training
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
-WorkerStream::WorkerStream(int id, UniqueFd source, UniqueFd log, std::string prefix, Console* console)
+WorkerStream::WorkerStream(int id, Descriptor source, Descriptor log, std::string prefix, Console* console)
     : id_(id),
       source_(std::move(source)),
       log_(std::move(log)),
@@ -59,7 +52,7 @@ bool WorkerStream::read_some() {
     return true;
   }
   const std::string_view bytes(buffer, static_cast<std::size_t>(count));
-  if (log_.valid()) write_all(log_.get(), bytes);
+  if (log_.valid()) write_all(log_.get(), bytes.data(), bytes.size());  // a full disk costs the log, not the training
   splitter_.feed(bytes);
   if (bytes.size() < kPiece) splitter_.pause();
   const std::string_view rest = splitter_.rest();

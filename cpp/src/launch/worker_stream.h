@@ -3,16 +3,16 @@
 
 #include <string>
 
+#include "base/descriptor.h"
 #include "launch/console.h"
 #include "launch/line_splitter.h"
-#include "launch/unique_fd.h"
 
 namespace tandem::launch {
 
 class WorkerStream {
  public:
   // Reads from `source` (set to non-blocking). `id` tells streams apart. `log` may be invalid.
-  WorkerStream(int id, UniqueFd source, UniqueFd log, std::string prefix, Console* console);
+  WorkerStream(int id, Descriptor source, Descriptor log, std::string prefix, Console* console);
   WorkerStream(const WorkerStream&) = delete;
   WorkerStream& operator=(const WorkerStream&) = delete;
 
@@ -25,8 +25,8 @@ class WorkerStream {
 
  private:
   int id_;
-  UniqueFd source_;
-  UniqueFd log_;
+  Descriptor source_;
+  Descriptor log_;
   std::string prefix_;
   Console* console_;
   std::string last_overwritten_;  // on a terminal: the progress bar that stands there until something replaces it

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "memory/fork_locks.h"
 
 namespace tandem {
@@ -68,9 +69,9 @@ class Dropper {
     std::array<std::uint64_t, 4096> entries;
     while (pages.begin < pages.end) {
       const std::size_t count = std::min<std::size_t>((pages.end - pages.begin) / page_, entries.size());
-      const auto bytes = static_cast<ssize_t>(count * sizeof entries[0]);
+      const std::size_t bytes = count * sizeof entries[0];
       const auto at = static_cast<off_t>(pages.begin / page_ * sizeof entries[0]);
-      if (pread(pagemap_, entries.data(), static_cast<std::size_t>(bytes), at) != bytes) return false;
+      if (read_all_at(pagemap_, entries.data(), bytes, at) != bytes) return false;
       const auto modified = [](std::uint64_t entry) { return (entry & kInMemory) && !(entry & kOfFile); };
       if (std::any_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count), modified)) return false;
       pages.begin += count * page_;
@@ -101,11 +102,10 @@ void drop_startup_pages() {
   std::call_once(once, [] { hold_in_fork(ForkLock::startup_pages, mutex); });
   // A child that was forked meanwhile would find the loader's lock taken.
   const std::lock_guard<std::mutex> lock(mutex);
-  const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap < 0) return;
-  Dropper dropper(pagemap);
+  const Descriptor pagemap = open_file("/proc/self/pagemap", O_RDONLY);
+  if (!pagemap.valid()) return;
+  Dropper dropper(pagemap.get());
   dl_iterate_phdr(drop_library, &dropper);
-  close(pagemap);
 }
 
 void startup_is_over() {

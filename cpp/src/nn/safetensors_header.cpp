@@ -4,7 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "json_depth.h"
+#include "base/json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::safetensors {

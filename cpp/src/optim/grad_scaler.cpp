@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::optim {

@@ -1,17 +1,14 @@
 #include "tandem/profiler.h"
 
-#include <fcntl.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 
+#include "base/atomic_file.h"
 #include "comm/clocks.h"
 #include "profiler/table.h"
 #include "tandem/error.h"
@@ -57,26 +54,12 @@ TraceIdentity identify(ProcessGroup* group) {
   return TraceRecorder::instance().identity().value_or(found);
 }
 
-// Appears whole or not at all.
+// Appears whole or not at all. Kineto writes files by their names, and does not say when it cannot.
 void save(ProfilerResult& result, const std::string& path) {
-  const auto fail = [&](const char* what) {
-    throw Error(ErrorCode::kIo, std::string("cannot ") + what + " " + path + ": " + std::strerror(errno));
-  };
-  const std::string beside = path + ".tmp" + std::to_string(::getpid());
-  // Kineto does not say when it cannot.
-  const int probe = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (probe < 0) fail("create");
-  ::close(probe);
-  result.save(beside);
-  const int written = ::open(beside.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool is_synced = written >= 0 && ::lseek(written, 0, SEEK_END) > 0 && ::fsync(written) == 0;
-  if (written >= 0) ::close(written);
-  if (!is_synced || ::rename(beside.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(beside.c_str());
-    errno = reason;
-    fail("write");
-  }
+  AtomicFile file(path);
+  result.save(file.temporary());
+  file.reopen();
+  file.commit();
 }
 
 std::vector<ProfiledSpan> spans_of(const ProfilerResult& result) {

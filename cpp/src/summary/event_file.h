@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
+
 namespace tandem {
 
 // A record is its u64 length, a masked CRC-32C of that, its bytes, and a masked CRC-32C of them, all little-endian.
@@ -12,9 +14,6 @@ namespace tandem {
 class EventFile {
  public:
   explicit EventFile(std::string path);  // which must not be there yet
-  ~EventFile();
-  EventFile(const EventFile&) = delete;
-  EventFile& operator=(const EventFile&) = delete;
 
   // Writes the whole record before it returns; where that fails, the file is as it was before.
   void append(std::string_view record);
@@ -25,7 +24,7 @@ class EventFile {
   [[noreturn]] void fail(const char* what) const;
 
   std::string path_;
-  int fd_;
+  Descriptor file_;
   std::int64_t size_ = 0;
 };
 

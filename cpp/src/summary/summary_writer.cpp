@@ -6,12 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
-#include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <stdexcept>
 
+#include "base/host.h"
 #include "summary/event_file.h"
 #include "summary/messages.h"
 #include "summary/pixels.h"
@@ -28,11 +28,9 @@ double now() {
 // TensorBoard takes any file with "tfevents" in its name; time, host and process keep those of a folder apart.
 std::string file_name(double time, const std::string& suffix) {
   static std::atomic<int> files{0};
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) host = {"localhost"};
-  std::array<char, HOST_NAME_MAX + 96> name{};
+  std::array<char, 352> name{};
   std::snprintf(name.data(), name.size(), "events.out.tfevents.%010" PRId64 ".%s.%d.%d",
-                static_cast<std::int64_t>(time), host.data(), static_cast<int>(getpid()), files++);
+                static_cast<std::int64_t>(time), host_name().c_str(), static_cast<int>(getpid()), files++);
   return name.data() + suffix;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "tandem/error.h"
 #include "trace/json.h"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "crc32c.h"
+#include "base/crc32c.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_format.h"
 #include "tandem/open_records.h"

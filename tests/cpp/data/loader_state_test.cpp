@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc32c.h"
 #include "cpp/data/expect_error.h"
-#include "crc32c.h"
 
 namespace tandem::loader_state_test {
 namespace {

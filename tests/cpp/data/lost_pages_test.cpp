@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/atomic_file.h"
+#include "base/lost_pages.h"
 #include "cpp/data/expect_error.h"
 #include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
-#include "data/atomic_file.h"
 #include "data/formats/sinks.h"
-#include "data/lost_pages.h"
 #include "tandem/open_records.h"
 #include "tandem/recordio.h"
 

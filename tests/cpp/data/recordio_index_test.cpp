@@ -9,10 +9,10 @@
 
 #include <cstring>
 
+#include "base/crc32c.h"
 #include "cpp/data/expect_error.h"
 #include "cpp/data/records.h"
 #include "cpp/data/temp_dir.h"
-#include "crc32c.h"
 #include "data/recordio/v1_format.h"
 #include "tandem/open_records.h"
 
@@ -21,10 +21,6 @@ namespace {
 
 using namespace test;
 using recordio::append_u32;
-using recordio::load_u32;
-using recordio::load_u64;
-using recordio::store_u32;
-using recordio::store_u64;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 

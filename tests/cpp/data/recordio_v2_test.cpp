@@ -5,10 +5,10 @@
 #include <random>
 #include <thread>
 
+#include "base/crc32c.h"
 #include "cpp/data/expect_error.h"
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
-#include "crc32c.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v2_chunks.h"
 #include "tandem/open_records.h"
@@ -312,15 +312,14 @@ TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
   const std::uint64_t end = good.size() - 64, first_chunk = RecordIOReader(dir / "file").chunk(0).offset;
   const auto open_with = [&](std::uint64_t footer_offset, std::uint64_t chunks) {
     FileBytes bytes = good;
-    recordio::store_u64(bytes.data() + end + 8, footer_offset);
-    recordio::store_u64(bytes.data() + end + 24, chunks);
-    recordio::store_u32(bytes.data() + end + 60, crc32c({bytes.data() + end, 60}));
+    store_u64(bytes.data() + end + 8, footer_offset);
+    store_u64(bytes.data() + end + 24, chunks);
+    store_u32(bytes.data() + end + 60, crc32c({bytes.data() + end, 60}));
     const auto file = std::make_shared<CountedFile>(std::move(bytes));
     EXPECT_ERROR(recordio::open_v2(file, {}, nullptr), ErrorCode::kDataLoss, "counted", "trailer");
     EXPECT_LT(file->fetched, 1000u) << footer_offset << " " << chunks;
   };
-  const std::uint64_t footer = recordio::load_u64(good.data() + end + 8),
-                      count = recordio::load_u64(good.data() + end + 24);
+  const std::uint64_t footer = load_u64(good.data() + end + 8), count = load_u64(good.data() + end + 24);
   const auto file = std::make_shared<CountedFile>(good);
   EXPECT_EQ(recordio::open_v2(file, {}, nullptr)->size(), 100);
   EXPECT_LT(file->fetched, 4000u);  // the footer has 3200

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/crc32c.h"
 #include "cpp/data/temp_dir.h"
-#include "crc32c.h"
 #include "data/recordio/v2_format.h"
 
 namespace tandem::test {

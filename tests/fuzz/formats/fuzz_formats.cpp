@@ -4,8 +4,8 @@
 //   fuzz_formats SECONDS SEED
 #include <zlib.h>
 
+#include "base/crc32c.h"
 #include "cpp/data/temp_dir.h"
-#include "crc32c.h"
 #include "data/formats/mxnet_list.h"
 #include "data/recordio/bytes.h"
 #include "fuzz/fuzz.h"
@@ -14,11 +14,11 @@
 
 namespace {
 
+using tandem::load_u32;
+using tandem::load_u64;
 using tandem::RecordFormat;
-using tandem::recordio::load_u32;
-using tandem::recordio::load_u64;
-using tandem::recordio::store_u32;
-using tandem::recordio::store_u64;
+using tandem::store_u32;
+using tandem::store_u64;
 using tandem::test::FileBytes;
 
 void append(FileBytes& bytes, const std::string& text) {

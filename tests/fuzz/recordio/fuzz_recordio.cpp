@@ -4,9 +4,9 @@
 //   fuzz_recordio SECONDS SEED
 //
 // Mutations are blind, so checksums are made right again in half of the cases: else nothing would get past them.
+#include "base/crc32c.h"
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
-#include "crc32c.h"
 #include "data/recordio/v1_format.h"
 #include "fuzz/fuzz.h"
 #include "tandem/mnist.h"
@@ -137,9 +137,9 @@ class Fuzzer {
     FileBytes index = indexed_;
     fuzz_.mutate(index, corpus_);
     if (fuzz_.below(2) && index.size() >= 64) {
-      tandem::recordio::store_u64(index.data() + 32, (index.size() - 64) / 24);
-      tandem::recordio::store_u32(index.data() + 40, tandem::crc32c({index.data() + 64, index.size() - 64}));
-      tandem::recordio::store_u32(index.data() + 60, tandem::crc32c({index.data(), 60}));
+      tandem::store_u64(index.data() + 32, (index.size() - 64) / 24);
+      tandem::store_u32(index.data() + 40, tandem::crc32c({index.data() + 64, index.size() - 64}));
+      tandem::store_u32(index.data() + 60, tandem::crc32c({index.data(), 60}));
     }
     tandem::test::write_file(file + ".idx", index);
     fuzz_.expect_records_or_error([&] { read_all(file); });

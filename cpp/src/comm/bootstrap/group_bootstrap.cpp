@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/host.h"
 #include "comm/bootstrap/pack.h"
 #include "comm/store/store_limit.h"
 #include "tandem/error.h"
@@ -30,7 +31,7 @@ struct Joined {
 };
 
 Joined this_process(const std::string& state) {
-  return {std::to_string(getpid()), net::host_identity(), net::host_name(), state};
+  return {std::to_string(getpid()), tandem::host_identity(), tandem::host_name(), state};
 }
 
 std::string member_key(int rank) {
@@ -118,8 +119,8 @@ GroupBootstrap::GroupBootstrap(const ProcessGroupOptions& options, const Rendezv
 RankInfo GroupBootstrap::self() const {
   RankInfo info;
   info.world_size = size();
-  info.host_name = net::host_name();
-  info.host_identity = net::host_identity();
+  info.host_name = tandem::host_name();
+  info.host_identity = tandem::host_identity();
   info.process = getpid();
   info.backend = options_.backend;
   return info;

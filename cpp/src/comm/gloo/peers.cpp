@@ -7,7 +7,6 @@
 #include "comm/gloo/slots.h"
 #include "comm/shm/lost.h"
 #include "comm/sockets.h"
-#include "own_thread.h"
 
 namespace tandem {
 namespace {

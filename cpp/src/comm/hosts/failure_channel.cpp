@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/own_thread.h"
 #include "comm/shm/lost.h"
-#include "own_thread.h"
 
 namespace tandem::hosts {
 namespace {

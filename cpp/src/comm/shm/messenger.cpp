@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/own_thread.h"
 #include "comm/shm/spin.h"
-#include "own_thread.h"
 
 namespace tandem::shm {
 namespace {

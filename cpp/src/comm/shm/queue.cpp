@@ -6,7 +6,7 @@
 
 #include <new>
 
-#include "own_thread.h"
+#include "base/own_thread.h"
 
 namespace tandem::shm {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "own_thread.h"
+#include "base/own_thread.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -12,7 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "comm/sockets.h"
+#include "base/descriptor.h"
+#include "base/packed.h"
 #include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
@@ -71,8 +72,8 @@ class DeadlineFileStore::Locked {
   Locked(const std::string& path, int lock, const Call& call) : call_(call) {
     const int flags = lock == LOCK_SH ? O_RDONLY : O_RDWR | O_CREAT;
     for (;;) {
-      fd_ = net::Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-      if (fd_.get() >= 0) break;
+      fd_ = open_file(path.c_str(), flags, 0644);
+      if (fd_.valid()) break;
       // Its last user may have removed it, and another make it again.
       if (errno != ENOENT || lock != LOCK_SH || call_.is_over()) fail("cannot be opened");
       call_.pause();
@@ -110,26 +111,15 @@ class DeadlineFileStore::Locked {
 
   // Both or none, also where there is no space left.
   void append(const std::string& key, const std::uint8_t* value, std::size_t bytes) {
-    std::string row;
-    const auto add = [&](const void* data, std::size_t size) {
-      const auto length = static_cast<std::uint32_t>(size);
-      row.append(reinterpret_cast<const char*>(&length), sizeof length);
-      row.append(static_cast<const char*>(data), size);
-    };
-    add(key.data(), key.size());
-    add(value, bytes);
+    Packer packed;
+    packed << std::string_view(key) << std::string_view(reinterpret_cast<const char*>(value), bytes);
+    const std::string& row = packed.bytes();
     const std::int64_t before = size();
-    for (std::size_t done = 0; done < row.size();) {
-      const ssize_t wrote = ::pwrite(fd_.get(), row.data() + done, row.size() - done,
-                                     static_cast<off_t>(before + static_cast<off_t>(done)));
-      if (wrote > 0) {
-        done += static_cast<std::size_t>(wrote);
-      } else if (errno != EINTR) {
-        const int failure = errno;
-        [[maybe_unused]] const int cut = ::ftruncate(fd_.get(), before);
-        errno = failure;
-        fail("cannot be written");
-      }
+    if (write_all_at(fd_.get(), row.data(), row.size(), static_cast<off_t>(before)) < row.size()) {
+      const int failure = errno;
+      [[maybe_unused]] const int cut = ::ftruncate(fd_.get(), before);
+      errno = failure;
+      fail("cannot be written");
     }
   }
 
@@ -145,20 +135,11 @@ class DeadlineFileStore::Locked {
 
  private:
   void read_at(std::int64_t at, void* data, std::size_t bytes) const {
-    std::size_t done = 0;
-    while (done < bytes) {
-      const ssize_t got = ::pread(fd_.get(), static_cast<char*>(data) + done, bytes - done,
-                                  static_cast<off_t>(at + static_cast<off_t>(done)));
-      if (got > 0) {
-        done += static_cast<std::size_t>(got);
-      } else if (got == 0 || errno != EINTR) {
-        fail("cannot be read");
-      }
-    }
+    if (read_all_at(fd_.get(), data, bytes, static_cast<off_t>(at)) < bytes) fail("cannot be read");
   }
 
   const Call& call_;
-  net::Descriptor fd_;  // whose lock goes with it
+  Descriptor fd_;  // whose lock goes with it
 };
 
 template <typename Body>

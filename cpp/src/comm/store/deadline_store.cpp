@@ -317,7 +317,7 @@ c10d::TCPStore& DeadlineStore::connected(const CallWatch::Turn& turn) {
   {
     const std::lock_guard<std::mutex> lock(socket_mutex_);
     if (client_ && !shut_) return *client_;
-    socket_ = net::Descriptor();
+    socket_ = Descriptor();
   }
   client_.reset();
   if (!lost_.empty()) C10_THROW_ERROR(DistNetworkError, lost_);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "comm/sockets.h"
 #include "comm/store/call_watch.h"
 #include "comm/store/store_limit.h"
@@ -93,7 +94,7 @@ class DeadlineStore final : public c10d::Store {
   std::string lost_;  // why the server is gone; "" as long as it is not
 
   std::mutex socket_mutex_;
-  net::Descriptor socket_;  // the client's, a duplicate
+  Descriptor socket_;  // the client's, a duplicate
   bool shut_ = false;
   bool opening_ = false;             // the client is being made,
   std::set<std::uint64_t> earlier_;  // and these sockets to the same place are not its

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/util/irange.h>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::decode {

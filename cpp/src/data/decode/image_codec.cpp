@@ -2,8 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include "base/invalid.h"
 #include "data/decode/image_plan.h"
-#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/invalid.h"
 #include "data/decode/image_plan.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/sample_random.h"
 

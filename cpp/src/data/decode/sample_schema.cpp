@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "base/invalid.h"
 #include "data/json_options.h"
-#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/lost_pages.h"
 #include "data/formats/detect.h"
 #include "data/loader/stage_clock.h"
-#include "data/lost_pages.h"
 #include "data/recordio/record_file.h"
 #include "data/remote/remote_url.h"
 #include "tandem/error.h"

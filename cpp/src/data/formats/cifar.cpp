@@ -1,7 +1,7 @@
 #include "data/formats/cifar.h"
 
-#include "crc32c.h"
-#include "data/fingerprint.h"
+#include "base/crc32c.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 
 namespace tandem::formats {

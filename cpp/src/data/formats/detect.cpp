@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "crc32c.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
 #include "data/formats/cifar.h"
 #include "data/formats/dmlc.h"
 #include "data/formats/idx.h"
@@ -15,7 +16,6 @@ namespace tandem {
 namespace {
 
 using recordio::Bytes;
-using recordio::load_u32;
 
 constexpr std::uint64_t kLooked = 4096;
 

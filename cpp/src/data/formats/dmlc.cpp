@@ -3,21 +3,19 @@
 // A record is cut where its bytes have the magic number at a multiple of 4, and those four bytes are left out. Source:
 // dmlc-core, include/dmlc/recordio.h.
 #include "data/formats/dmlc.h"
+#include "base/bytes.h"
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
 
-#include "data/fingerprint.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 #include "tandem/error.h"
 
 namespace tandem::formats {
 namespace {
-
-using recordio::load_u32;
-using recordio::store_u32;
 
 constexpr std::uint64_t kPartHeader = 8;
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "crc32c.h"
-#include "data/fingerprint.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 #include "data/formats/gunzip.h"
 #include "tandem/error.h"
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::uint64_t kMostItemBytes = 64u << 20;
 constexpr std::size_t kMostDimensions = 8;
-
-std::uint32_t big_endian(const std::uint8_t* bytes) {
-  return std::uint32_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
-}
 
 // 0 for a type that there is not.
 std::uint64_t bytes_of_type(std::uint8_t type) {
@@ -49,7 +46,7 @@ std::optional<std::uint64_t> declared_idx_bytes(Bytes begin) {
   if (begin.size() < 4 + 4 * dimensions) return {};
   std::uint64_t bytes = bytes_of_type(begin[2]);
   for (std::size_t i = 0; i < dimensions; ++i) {
-    if (__builtin_mul_overflow(bytes, std::uint64_t{big_endian(begin.data() + 4 + 4 * i)}, &bytes)) return {};
+    if (__builtin_mul_overflow(bytes, std::uint64_t{load_big_u32(begin.data() + 4 + 4 * i)}, &bytes)) return {};
   }
   return bytes + 4 + 4 * dimensions;
 }
@@ -86,7 +83,7 @@ void IdxFile::open(std::size_t dimensions, const std::string& kind) {
   if (head.size() < 4) fail("it is too short for an IDX file");
   if (dimensions > 0) {
     const std::uint32_t expected = 0x0800 | static_cast<std::uint32_t>(dimensions);
-    if (const std::uint32_t magic = big_endian(head.data()); magic != expected) {
+    if (const std::uint32_t magic = load_big_u32(head.data()); magic != expected) {
       char text[96];
       std::snprintf(text, sizeof text, "its magic number is 0x%08x, but IDX %s begin with 0x%08x", magic, kind.c_str(),
                     expected);
@@ -100,7 +97,7 @@ void IdxFile::open(std::size_t dimensions, const std::string& kind) {
   if (head.size() < header_bytes_) fail("it ends inside its header");
   item_bytes_ = element_bytes_;
   for (std::size_t i = 0; i < dimensions; ++i) {
-    sizes_.push_back(big_endian(head.data() + 4 + 4 * i));
+    sizes_.push_back(load_big_u32(head.data() + 4 + 4 * i));
     if (i > 0) item_bytes_ *= sizes_.back();
     if (item_bytes_ > kMostItemBytes || item_bytes_ == 0) {
       throw_damaged(*file_, "its header declares items of an impossible size");

@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "crc32c.h"
-#include "data/fingerprint.h"
+#include "base/crc32c.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 
 namespace tandem::formats {

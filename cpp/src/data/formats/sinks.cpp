@@ -4,7 +4,8 @@
 #include <array>
 #include <filesystem>
 
-#include "crc32c.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
 #include "data/formats/buffered.h"
 #include "data/formats/dmlc.h"
 
@@ -12,9 +13,6 @@ namespace tandem::formats {
 namespace {
 
 using recordio::Bytes;
-using recordio::load_u32;
-using recordio::store_u32;
-using recordio::store_u64;
 
 // Its layout: tfrecord.cpp.
 class TFRecordSink final : public BufferedSink {

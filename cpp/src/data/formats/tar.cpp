@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "data/fingerprint.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 #include "data/formats/msgpack.h"
 #include "data/formats/tar_files.h"

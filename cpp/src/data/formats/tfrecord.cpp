@@ -2,15 +2,13 @@
 // CRC-32C. Source: tensorflow/core/lib/io/record_writer.h.
 #include <vector>
 
-#include "crc32c.h"
-#include "data/fingerprint.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/fingerprint.h"
 #include "data/formats/formats.h"
 
 namespace tandem::formats {
 namespace {
-
-using recordio::load_u32;
-using recordio::load_u64;
 
 constexpr std::uint64_t kBefore = 12, kAfter = 4;  // around the bytes of a record
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "base/invalid.h"
 #include "data/loader/batch_steps.h"
 #include "data/loader/positions.h"
 #include "data/loader/prefetcher.h"
 #include "data/loader/stream_epoch.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/loader.h"
 #include "tandem/loader_state.h"

@@ -4,10 +4,10 @@
 
 #include <cstring>
 
-#include "crc32c.h"
+#include "base/crc32c.h"
+#include "base/invalid.h"
+#include "base/mix.h"
 #include "data/loader/rows.h"
-#include "data/mix.h"
-#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

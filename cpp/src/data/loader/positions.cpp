@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/own_thread.h"
 #include "data/interruption.h"
 #include "openmp.h"
-#include "own_thread.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {

@@ -1,6 +1,6 @@
+#include "base/lost_pages.h"
 #include "data/loader/record_layout.h"
 #include "data/loader/stage_clock.h"
-#include "data/lost_pages.h"
 #include "tandem/dataset.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"

@@ -8,7 +8,7 @@
 #include <new>
 #include <sstream>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {

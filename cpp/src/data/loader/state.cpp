@@ -1,5 +1,5 @@
-#include "crc32c.h"
-#include "data/packed.h"
+#include "base/crc32c.h"
+#include "base/packed.h"
 #include "tandem/error.h"
 #include "tandem/loader_state.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/mix.h"
+#include "base/mix.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "base/invalid.h"
 #include "data/orders/order_hash.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/samplers.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/mix.h"
+#include "base/mix.h"
 
 namespace tandem {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/invalid.h"
 #include "data/orders/epoch_list.h"
 #include "data/orders/order_hash.h"
-#include "invalid.h"
 #include "tandem/error.h"
 #include "tandem/samplers.h"
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <limits>
 
+#include "base/invalid.h"
 #include "data/json_options.h"
-#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

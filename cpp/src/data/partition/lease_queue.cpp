@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "data/packed.h"
-#include "invalid.h"
+#include "base/invalid.h"
+#include "base/packed.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,39 +1,17 @@
-// Numbers in files, and memory for what files hold.
+// Bytes of files, and memory for what they hold.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
 
+#include "base/bytes.h"
+
 namespace tandem::recordio {
 
-static_assert(std::endian::native == std::endian::little, "files are little-endian, and so are all hosts so far");
-
 using Bytes = std::span<const std::uint8_t>;
-
-inline std::uint32_t load_u32(const std::uint8_t* bytes) {
-  std::uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-inline std::uint64_t load_u64(const std::uint8_t* bytes) {
-  std::uint64_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-inline void store_u32(std::uint8_t* bytes, std::uint32_t value) {
-  std::memcpy(bytes, &value, sizeof value);
-}
-
-inline void store_u64(std::uint8_t* bytes, std::uint64_t value) {
-  std::memcpy(bytes, &value, sizeof value);
-}
 
 // A block of memory on a multiple of 64 that is not zeroed first.
 struct Buffer {

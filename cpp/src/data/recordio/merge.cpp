@@ -1,5 +1,5 @@
-#include "data/atomic_file.h"
-#include "data/lost_pages.h"
+#include "base/atomic_file.h"
+#include "base/lost_pages.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"

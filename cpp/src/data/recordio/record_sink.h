@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "data/recordio/bytes.h"
 #include "tandem/recordio.h"
 

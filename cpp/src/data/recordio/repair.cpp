@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "crc32c.h"
-#include "data/atomic_file.h"
-#include "data/lost_pages.h"
-#include "data/mapped_file.h"
+#include "base/atomic_file.h"
+#include "base/crc32c.h"
+#include "base/lost_pages.h"
+#include "base/mapped_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
 #include "tandem/error.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "data/fingerprint.h"
-#include "data/lost_pages.h"
+#include "base/fingerprint.h"
+#include "base/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_index.h"

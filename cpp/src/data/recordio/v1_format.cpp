@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "crc32c.h"
+#include "base/crc32c.h"
 
 namespace tandem::recordio {
 namespace {
@@ -36,7 +36,7 @@ struct Frame {
 // Takes the frame at the front of `rest`.
 Frame next_frame(Bytes& rest) {
   if (rest.size() < 4) throw Damaged{"its Snappy data ends inside a frame's header"};
-  const std::size_t size = rest[1] | rest[2] << 8 | rest[3] << 16;
+  const std::size_t size = load_u32(rest.data()) >> 8;
   if (rest.size() - 4 < size) throw Damaged{"its Snappy data ends inside a frame"};
   Frame frame{rest[0], rest.subspan(4, size)};
   rest = rest.subspan(4 + size);

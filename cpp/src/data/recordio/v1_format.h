@@ -14,11 +14,6 @@ inline constexpr std::size_t kHeaderBytes = 20;
 // A payload's size is a u32, compressed or not; the margin is for codecs that make incompressible data longer.
 inline constexpr std::uint64_t kMaxPayload = 0xffffffffu - (16u << 20);
 
-inline void append_u32(std::vector<std::uint8_t>& bytes, std::uint32_t value) {
-  bytes.resize(bytes.size() + sizeof value);
-  store_u32(bytes.data() + bytes.size() - sizeof value, value);
-}
-
 std::vector<std::uint8_t> snappy_compress(Bytes payload);
 std::vector<std::uint8_t> gzip_compress(Bytes payload);
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "crc32c.h"
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
+#include "base/crc32c.h"
 #include "data/formats/detect.h"
 #include "tandem/error.h"
 

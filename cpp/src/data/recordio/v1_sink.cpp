@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "crc32c.h"
+#include "base/crc32c.h"
 #include "data/recordio/record_sink.h"
 #include "data/recordio/v1_format.h"
 #include "tandem/error.h"

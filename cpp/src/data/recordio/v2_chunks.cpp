@@ -1,6 +1,6 @@
 #include "data/recordio/v2_chunks.h"
 
-#include "crc32c.h"
+#include "base/crc32c.h"
 
 namespace tandem::recordio::v2 {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "data/recordio/v2_format.h"
 
 namespace tandem::recordio::v2 {

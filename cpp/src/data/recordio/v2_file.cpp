@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "crc32c.h"
-#include "data/fingerprint.h"
-#include "data/lost_pages.h"
+#include "base/crc32c.h"
+#include "base/fingerprint.h"
+#include "base/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v2_format.h"

@@ -6,8 +6,8 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "crc32c.h"
-#include "json_depth.h"
+#include "base/crc32c.h"
+#include "base/json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem::recordio::v2 {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -13,10 +12,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "crc32c.h"
-#include "data/atomic_file.h"
-#include "data/recordio/bytes.h"
-#include "data/temporary_name.h"
+#include "base/atomic_file.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/descriptor.h"
 #include "tandem/error.h"
 
 namespace tandem::remote {
@@ -53,19 +52,13 @@ struct Contents {
 // All of a block's file, in memory of this process: what is verified stays so, whatever becomes of file and disk.
 // Nothing where it cannot be read, or is another user's.
 Contents read_trusted(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return {};
-  const std::shared_ptr<const void> closed(nullptr, [fd](const void*) { ::close(fd); });
+  const Descriptor file = open_file(path.c_str(), O_RDONLY | O_NONBLOCK);
+  if (!file.valid()) return {};
   struct stat status;
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(status.st_uid)) return {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_trusted(status.st_uid)) return {};
   const auto size = static_cast<std::size_t>(status.st_size);
   const auto memory = std::make_shared_for_overwrite<std::uint8_t[]>(size);
-  for (std::size_t at = 0; at < size;) {
-    const ssize_t n = ::read(fd, memory.get() + at, size - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return {};
-    at += static_cast<std::size_t>(n);
-  }
+  if (read_all(file.get(), memory.get(), size) < size) return {};
   return {memory, size};
 }
 
@@ -105,7 +98,7 @@ std::optional<Record> BlockFolder::find(const std::string& name) {
     const auto [memory, size] = read_trusted(path);
     if (size < kChecksumBytes) return {};
     const std::span<const std::uint8_t> bytes(memory.get(), size - kChecksumBytes);
-    if (recordio::load_u32(bytes.data() + bytes.size()) != crc32c(bytes)) return {};
+    if (load_u32(bytes.data() + bytes.size()) != crc32c(bytes)) return {};
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // it was used now
     return Record{bytes, memory};
   } catch (const std::bad_alloc&) {
@@ -120,7 +113,7 @@ void BlockFolder::put(const std::string& name, std::span<const std::uint8_t> byt
     reserved = reserve(size);
     if (!reserved) return;
     std::uint8_t checksum[kChecksumBytes];
-    recordio::store_u32(checksum, crc32c(bytes));
+    store_u32(checksum, crc32c(bytes));
     AtomicFile file(folder_ + "/" + name + kEnding, 0600);
     file.append(bytes.data(), bytes.size());
     file.append(checksum, sizeof checksum);

@@ -7,7 +7,6 @@
 
 #include "data/interruption.h"
 #include "data/remote/range_client.h"
-#include "data/remote/sha256.h"
 #include "data/remote/shared_block_folder.h"
 #include "tandem/error.h"
 

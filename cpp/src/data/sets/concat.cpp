@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "data/mix.h"
-#include "invalid.h"
+#include "base/invalid.h"
+#include "base/mix.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/error.h"
 

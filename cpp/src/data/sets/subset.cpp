@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "data/mix.h"
-#include "invalid.h"
+#include "base/invalid.h"
+#include "base/mix.h"
 #include "tandem/derived_datasets.h"
 #include "tandem/error.h"
 #include "tandem/sample_order.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/tool/digit_shapes.h"
 #include "tandem/error.h"

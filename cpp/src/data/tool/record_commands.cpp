@@ -1,6 +1,6 @@
 #include "data/tool/record_commands.h"
 
-#include "data/lost_pages.h"
+#include "base/lost_pages.h"
 #include "data/tool/commands.h"
 #include "tandem/error.h"
 

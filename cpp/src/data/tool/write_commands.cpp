@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "data/data_file.h"
 #include "data/formats/sinks.h"
 #include "data/tool/commands.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

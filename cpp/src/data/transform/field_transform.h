@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "invalid.h"
+#include "base/invalid.h"
 #include "tandem/batch_transform.h"
 #include "tandem/error.h"
 

@@ -1,7 +1,7 @@
 #include "tandem/sample_options.h"
 
+#include "base/invalid.h"
 #include "data/json_options.h"
-#include "invalid.h"
 #include "tandem/error.h"
 
 namespace tandem {

@@ -1,23 +1,16 @@
 #include "tandem/sample_random.h"
 
-#include "data/mix.h"
+#include "base/mix.h"
 
 namespace tandem {
-namespace {
-
-constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-
-}  // namespace
 
 SampleRandom::SampleRandom(std::uint64_t randomness, std::string_view purpose, std::uint64_t stream) {
-  std::uint64_t name = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : purpose) name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  state_ = mix(mix(randomness ^ name) ^ stream);
+  state_ = mix(mix(randomness ^ fnv1a(purpose)) ^ stream);
 }
 
 std::uint64_t SampleRandom::next() {
   const std::uint64_t number = mix(state_);
-  state_ += kGolden;
+  state_ += kSplitMixStep;
   return number;
 }
 

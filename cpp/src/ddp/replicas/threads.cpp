@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "base/own_thread.h"
 #include "ddp/replicas/caller_state.h"
 #include "ddp/replicas/threads.h"
 #include "openmp.h"
-#include "own_thread.h"
 #include "tandem/error.h"
 #include "thread_state.h"
 

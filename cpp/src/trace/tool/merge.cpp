@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 #include "tandem/error.h"
 
 namespace tandem {

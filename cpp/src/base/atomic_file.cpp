@@ -1,17 +1,15 @@
-#include "data/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <random>
-#include <utility>
 
-#include "data/file_kind.h"
+#include "base/file_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -38,50 +36,63 @@ void check_replaceable(const std::string& path) {
 AtomicFile::AtomicFile(std::string path, unsigned mode) : path_(std::move(path)) {
   check_replaceable(path_);
   std::random_device random;
-  for (int attempt = 0; attempt < 100 && fd_ < 0; ++attempt) {
+  for (int attempt = 0; attempt < 100 && !file_.valid(); ++attempt) {
     temporary_ = path_ + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(random() % 1000000);
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd_ < 0 && errno != EEXIST) break;
+    file_ = open_file(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (!file_.valid() && errno != EEXIST) break;
   }
-  if (fd_ < 0) fail("create");  // its destructor does not run: there is nothing to remove
+  if (!file_.valid()) fail("create");  // its destructor does not run: there is nothing to remove
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::append(const void* data, std::size_t size) {
-  const char* from = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::write(fd_, from, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("write");
-    from += n;
-    size -= static_cast<std::size_t>(n);
+  if (write_all(file_.get(), data, size) < size) fail("write");
+}
+
+void AtomicFile::reopen() {
+  file_ = open_file(temporary_.c_str(), O_WRONLY);
+  struct stat status {};
+  if (!file_.valid() || ::fstat(file_.get(), &status) != 0) fail("write");
+  if (status.st_size == 0) {
+    errno = ENODATA;
+    fail("write");
   }
 }
 
 void AtomicFile::commit_unsynced() {
-  const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0) fail("close");
+  if (::close(file_.release()) != 0) fail("close");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename");
   temporary_.clear();
 }
 
 void AtomicFile::commit() {
-  if (::fsync(fd_) != 0) fail("sync");
+  if (::fsync(file_.get()) != 0) fail("sync");
   commit_unsynced();
   const auto folder = std::filesystem::path(path_).parent_path();
-  const int dir = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir >= 0) {  // some file systems cannot sync a folder; the rename has happened all the same
-    ::fsync(dir);
-    ::close(dir);
-  }
+  const Descriptor opened = open_file(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
+  // Some file systems cannot sync a folder; the rename has happened all the same.
+  if (opened.valid()) ::fsync(opened.get());
 }
 
 void AtomicFile::fail(const std::string& what) {
   throw Error(ErrorCode::kIo, "cannot " + what + " " + path_ + ": " + std::strerror(errno));
+}
+
+std::optional<std::string_view> target_of_temporary(std::string_view name) {
+  const auto at = name.rfind(".tmp");
+  if (at == std::string_view::npos) return {};
+  const std::string_view numbers = name.substr(at + 4);
+  const auto dash = numbers.find('-');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (dash == std::string_view::npos || !is_number(numbers.substr(0, dash)) || !is_number(numbers.substr(dash + 1))) {
+    return {};
+  }
+  return name.substr(0, at);
 }
 
 }  // namespace tandem

@@ -1,14 +1,14 @@
-#include "data/mapped_file.h"
+#include "base/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "data/file_kind.h"
+#include "base/descriptor.h"
+#include "base/file_kind.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -37,16 +37,16 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
                                     ", not a regular file; copy what it gives to a file first, or pipe lines to "
                                     "`tandem record write` without a file");
   }
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail();
+  Descriptor file = open_file(path.c_str(), O_RDONLY);
+  if (!file.valid()) fail();
   void* address = nullptr;
-  if (fstat(fd, &status) != 0) {
+  if (fstat(file.get(), &status) != 0) {
     address = MAP_FAILED;
   } else if (status.st_size > 0) {  // an empty range cannot be mapped
-    address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
+    address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file.get(), 0);
   }
   const int error = errno;
-  close(fd);
+  file.reset();
   errno = error;
   if (address == MAP_FAILED) fail();
   modified_ = modified_ns(status);

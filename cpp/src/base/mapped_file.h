@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "data/lost_pages.h"
+#include "base/lost_pages.h"
 
 namespace tandem {
 

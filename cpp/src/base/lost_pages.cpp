@@ -1,4 +1,4 @@
-#include "data/lost_pages.h"
+#include "base/lost_pages.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "data/mix.h"
+#include "base/mix.h"
 
 namespace tandem {
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "base/descriptor.h"
 
 namespace tandem {
 
@@ -23,12 +26,21 @@ class AtomicFile {
   void commit_unsynced();
   const std::string& path() const { return path_; }
 
+  // The name it is written under, for whoever writes files by their names. Then, before commit(), reopen(): what has
+  // that name now may be another file. Throws Error(kIo) where nothing was written to it.
+  const std::string& temporary() const { return temporary_; }
+  void reopen();
+
  private:
   void fail(const std::string& what);
 
   std::string path_;
   std::string temporary_;
-  int fd_ = -1;
+  Descriptor file_;
 };
+
+// The file that `name` was to become, "FILE" of "FILE.tmpPID-N", as a process that was killed leaves it; nothing where
+// it is no such name.
+std::optional<std::string_view> target_of_temporary(std::string_view name);
 
 }  // namespace tandem

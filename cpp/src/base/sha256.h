@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace tandem::remote {
+namespace tandem {
 
 // As 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-}  // namespace tandem::remote
+}  // namespace tandem

@@ -1,22 +1,23 @@
-// Numbers and texts in the states that checkpoints and stores keep, little-endian.
+// Numbers and texts one after another, little-endian: states of checkpoints, messages, records.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+
+#include "base/bytes.h"
 
 namespace tandem {
-
-static_assert(std::endian::native == std::endian::little, "states are little-endian, and so are all hosts so far");
 
 class Packer {
  public:
   explicit Packer(std::string begin = {}) : bytes_(std::move(begin)) {}
   template <typename T>
-  requires std::is_integral_v<T> || std::is_enum_v<T> Packer& operator<<(T value) {
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+  Packer& operator<<(T value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
@@ -25,7 +26,13 @@ class Packer {
     bytes_ += text;
     return *this;
   }
-  const std::string& bytes() const { return bytes_; }
+  // Without its length.
+  Packer& raw(std::string_view bytes) {
+    bytes_ += bytes;
+    return *this;
+  }
+  const std::string& bytes() const& { return bytes_; }
+  std::string bytes() && { return std::move(bytes_); }
 
  private:
   std::string bytes_;
@@ -38,7 +45,8 @@ class Unpacker {
 
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
   template <typename T>
-  requires std::is_integral_v<T> || std::is_enum_v<T> T take() {
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+  T take() {
     T value;
     std::memcpy(&value, raw(sizeof value).data(), sizeof value);
     return value;
