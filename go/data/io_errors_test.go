@@ -122,7 +122,7 @@ func TestWhatTheProgramCannotReadIsRetriedSkippedOrFails(t *testing.T) {
 		if count, skipped, failure := read(err, 2, data.Options{}); failure != nil || count != 8 || skipped != 0 {
 			t.Error(err, count, skipped, failure)
 		}
-		skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
+		skips := data.Options{OnIOError: data.SkipIO, IORetry: 300 * time.Millisecond}
 		if count, skipped, failure := read(err, 1<<30, skips); failure != nil || count != 7 || skipped != 1 {
 			t.Error(err, count, skipped, failure)
 		}
@@ -132,7 +132,7 @@ func TestWhatTheProgramCannotReadIsRetriedSkippedOrFails(t *testing.T) {
 		}
 	}
 	for _, err := range contents {
-		skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
+		skips := data.Options{OnIOError: data.SkipIO, IORetry: 300 * time.Millisecond}
 		if _, _, failure := read(err, 1, skips); !errors.Is(failure, err) || !errors.Is(failure, gotorch.ErrCallback) {
 			t.Error(err, failure)
 		}

@@ -32,7 +32,7 @@ def want(pattern, text):
 
 
 def quickstart(folder):
-    run(tandem, "digits", folder, "--train", "2000", "--test", "200", "--seed", "1")
+    run(bin_folder / "draw-digits", folder, "--train", "2000", "--test", "200", "--seed", "1")
     text = run(tandem, "run", "-n", "2", "--", bin_folder / "quickstart-go", folder, TMPDIR=str(folder))
     losses = [float(x) for x in re.findall(r"rank 0, epoch \d+: loss ([\d.]+)", text)]
     if len(losses) != 5 or losses[-1] > losses[0]:

@@ -74,7 +74,7 @@ done
 cd /tmp
 PATH=/srv/tandem/bin:$PATH
 tandem --version
-tandem digits digits --train 640 --test 200
+draw-digits digits --train 640 --test 200
 for program in mnist-cpp mnist-go; do
   echo "$program:"
   tandem run -n 2 $program --data digits --epochs 1 --batch-size 32 --output out-$program

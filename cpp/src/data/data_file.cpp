@@ -30,7 +30,7 @@ class LocalFile : public DataFile {
 }  // namespace
 
 std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options,
-                                         std::shared_ptr<ContentCache> cache) {
+                                         std::shared_ptr<LruCache> cache) {
   if (remote::is_remote(path)) return remote::open_remote_file(path, options, std::move(cache));
   return std::make_shared<LocalFile>(path);
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "data/content_cache.h"
+#include "data/lru_cache.h"
 #include "tandem/record_source.h"
 #include "tandem/remote_options.h"
 
@@ -44,6 +44,6 @@ class DataFile {
 // A path of this host, or a URL. `cache` holds what of remote files stays in memory; null: each has a few MiB of its
 // own. Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.
 std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options = {},
-                                         std::shared_ptr<ContentCache> cache = nullptr);
+                                         std::shared_ptr<LruCache> cache = nullptr);
 
 }  // namespace tandem

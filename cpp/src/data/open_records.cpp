@@ -125,7 +125,7 @@ RecordFormat find_format(DataFile& file) {
 }
 
 std::unique_ptr<RecordSource> open_file(std::shared_ptr<DataFile> file, const OpenRecordsOptions& options,
-                                        const std::shared_ptr<ContentCache>& cache) {
+                                        const std::shared_ptr<LruCache>& cache) {
   const RecordFormat format = options.format == RecordFormat::kDetect ? find_format(*file) : options.format;
   RecordIOReaderOptions recordio;
   recordio.index = options.index;
@@ -203,7 +203,7 @@ std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths
     throw Error(ErrorCode::kInvalidArgument, "format mnist takes pairs of files, images and labels, but " +
                                                  std::to_string(files.size()) + " are given");
   }
-  const auto cache = std::make_shared<ContentCache>(options.cache_bytes);
+  const auto cache = std::make_shared<LruCache>(options.cache_bytes);
   std::vector<std::unique_ptr<RecordSource>> parts;
   for (std::size_t i = 0; i < files.size(); i += pairs ? 2 : 1) {
     const LostReads lost;

@@ -59,7 +59,7 @@ DigitFiles find_digits(const std::string& folder, const std::string& cache, bool
     throw tandem::Error(tandem::ErrorCode::kNotFound,
                         folder +
                             " holds neither train.recordio and test.recordio nor MNIST's IDX files "
-                            "(t10k-images-idx3-ubyte and so on, plain or .gz); `tandem digits` draws some");
+                            "(t10k-images-idx3-ubyte and so on, plain or .gz); `draw-digits` draws some");
   }
   const DigitFiles made{
       (fs::path(cache) / cache_name(train ? "train" : "split-train", train ? *train : *test)).string(),

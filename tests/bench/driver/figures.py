@@ -72,7 +72,7 @@ def measure_skipped(progress):
     """{batches from one exchange to the next: [loss of every batch]}"""
     with tempfile.TemporaryDirectory() as folder:
         digits = os.path.join(folder, "digits")
-        measure.run_tool(places.program("tandem"), "digits", digits)
+        measure.run_tool(places.program("draw-digits"), digits)
         result = {}
         for every in SKIPS:
             command = places.tandem_run(2, places.program("bench-skipped-sync"), "--data", digits, "--cache", folder,

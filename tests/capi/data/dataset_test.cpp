@@ -257,7 +257,7 @@ TEST_F(CapiDataset, WhatTheCallerCannotReadIsRetriedSkippedOrFails) {
 
     caller_.troubles = 1 << 30;
     options.on_io_error = TDM_ON_IO_ERROR_SKIP;
-    options.io_retry_ms = 1;
+    options.io_retry_ms = 300;
     const Loader skipping = open(own, options);
     std::int64_t skipped = 0, samples = 0;
     for (int i = 0; i < 3; ++i) {

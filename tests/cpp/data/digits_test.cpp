@@ -5,12 +5,14 @@
 #include <set>
 
 #include "cpp/data/temp_dir.h"
-#include "data/tool/draw_digits.h"
+#include "draw_digits.h"
 #include "tandem/mnist.h"
 #include "tandem/recordio.h"
 
-namespace tandem::data_tool {
+namespace tandem::testing::digits_test {
 namespace {
+
+using namespace digits;
 
 TEST(Digits, AreAPureFunctionOfSeedSeriesAndIndex) {
   const DrawnDigit one = draw_digit(1, 0, 5);
@@ -124,4 +126,4 @@ TEST(Digits, AreTooHardForALinearModel) {
 }
 
 }  // namespace
-}  // namespace tandem::data_tool
+}  // namespace tandem::testing::digits_test

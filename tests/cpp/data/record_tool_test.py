@@ -1,4 +1,4 @@
-"""`tandem record` as a user types it: record_tool_test.py TANDEM."""
+"""`tandem record` as a user types it: record_tool_test.py TANDEM DRAW_DIGITS."""
 import io
 import os
 import pty
@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 import unittest
 
+DRAW_DIGITS = sys.argv.pop()
 TANDEM = sys.argv.pop()
 
 
@@ -24,7 +25,7 @@ class RecordTool(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.digits = os.path.join(cls.scratch.name, "digits")
         cls.original = os.path.join(cls.scratch.name, "original")
-        cls.check_ok(tandem("digits", cls.digits, "--train", "300", "--test", "10"))
+        subprocess.run([DRAW_DIGITS, cls.digits, "--train", "300", "--test", "10"], check=True, timeout=60)
         cls.images = cls.digits + "/train-images-idx3-ubyte.gz"
         cls.labels = cls.digits + "/train-labels-idx1-ubyte.gz"
         cls.check_ok(tandem("record", "import", cls.images, cls.labels, "-o", cls.original, "--version", "1"))

@@ -355,7 +355,7 @@ TEST(RecordIO, SmallChunksKeepNoBlocks) {
     if (version == 1) options.alignment = RecordIOWriterOptions().alignment;
     write_records(dir / "file", records, options);
     const auto file = std::make_shared<BlockFile>(read_file(dir / "file"));
-    const auto opened = recordio::open_record_file(file, {}, std::make_shared<ContentCache>(1 << 20));
+    const auto opened = recordio::open_record_file(file, {}, std::make_shared<LruCache>(1 << 20));
     ASSERT_GT(opened->chunk_count(), 100u);
     for (int round = 0; round < 2; ++round) {
       for (std::size_t i = 0; i < records.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/own_thread.h"
 #include "comm/gloo/slots.h"
 #include "comm/shm/lost.h"
 #include "comm/sockets.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/hosts/failure_channel.h"
+#include "comm/gloo/gloo_backend.h"
 #include "comm/hosts/host_map.h"
 #include "comm/hosts/hosts_performer.h"
 #include "comm/shm/shm_backend.h"

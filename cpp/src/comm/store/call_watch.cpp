@@ -89,7 +89,7 @@ CallWatch::Turn::~Turn() {
 
 void CallWatch::Turn::give_up() const {
   const std::string text = what_ + (interrupted_ ? " was aborted" : " timed out") + " after " +
-                           std::to_string(age().count()) + " ms of waiting for another thread's " +
+                           std::to_string(age().count()) + " ms: the store does not answer another thread's " +
                            watch_.current_->what_ + ", which has the connection; clone the store for calls that are " +
                            "not to wait for each other";
   throw Error(interrupted_ ? ErrorCode::kAborted : ErrorCode::kTimeout, text);

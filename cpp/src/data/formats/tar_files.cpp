@@ -9,8 +9,8 @@ namespace {
 
 using recordio::Damaged;
 
-// What members before a file say of it.
-struct Said {
+// What extension headers before a file set for it.
+struct Extended {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
 };
@@ -26,13 +26,13 @@ void check_size(const DataFile& file, std::uint64_t content, std::uint64_t size)
   }
 }
 
-void hear(DataFile& file, const TarMember& member, Said& said) {
+void read_extension(DataFile& file, const TarMember& member, Extended& extended) {
   if (member.header.size > kTarMostExtra) throw Damaged{"has a name or pax header of more than 1 MiB"};
   const Record content = file.read(member.content, member.header.size);
   if (member.header.kind == kTarGnuName) {
-    said.name.emplace(content.bytes.begin(), std::ranges::find(content.bytes, 0));
+    extended.name.emplace(content.bytes.begin(), std::ranges::find(content.bytes, 0));
   } else if (member.header.kind == kTarPax) {
-    apply_pax(content.bytes, said.name, said.size);
+    apply_pax(content.bytes, extended.name, extended.size);
   }
 }
 
@@ -44,7 +44,7 @@ std::uint64_t padded(std::uint64_t size) {
 
 std::optional<TarMember> read_tar_member(DataFile& file, std::uint64_t at) {
   const std::uint64_t begin = at;
-  Said said;
+  Extended extended;
   try {
     while (at < file.size()) {  // some writers leave out the zeros at the end
       if (file.size() - at < kTarBlock) throw Damaged{"is cut off"};
@@ -54,14 +54,14 @@ std::optional<TarMember> read_tar_member(DataFile& file, std::uint64_t at) {
       if (member.header.kind == 'S') throw Damaged{"is a sparse file, which is not supported: pack it without"};
       const bool about_next = is_about_next(member.header);
       if (!about_next) {
-        if (said.name) member.header.name = *said.name;
-        if (said.size) member.header.size = *said.size;
+        if (extended.name) member.header.name = *extended.name;
+        if (extended.size) member.header.size = *extended.size;
       }
       const std::uint64_t size = about_next || member.header.is_file() ? member.header.size : 0;
       check_size(file, member.content, size);
       member.next = std::min(member.content + padded(size), file.size());  // the last one's padding may be missing
       if (!about_next) return member;
-      hear(file, member, said);
+      read_extension(file, member, extended);
       at = member.next;
     }
   } catch (const Damaged& what) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "data/content_cache.h"
+#include "data/lru_cache.h"
 #include "data/interruption.h"
 
 namespace tandem::recordio {
@@ -24,7 +24,7 @@ class ChunkContents {
   };
 
   // Without a cache everything is kept.
-  ChunkContents(std::uint64_t chunks, std::shared_ptr<ContentCache> cache)
+  ChunkContents(std::uint64_t chunks, std::shared_ptr<LruCache> cache)
       : kept_(std::make_unique<std::atomic<const Content*>[]>(chunks)), chunks_(chunks), cache_(std::move(cache)) {}
   ~ChunkContents() {
     for (std::uint64_t i = 0; i < chunks_; ++i) delete kept_[i].load(std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class ChunkContents {
 
   std::unique_ptr<std::atomic<const Content*>[]> kept_;
   const std::uint64_t chunks_;
-  const std::shared_ptr<ContentCache> cache_;
+  const std::shared_ptr<LruCache> cache_;
   std::array<InterruptibleMutex, 16> loading_;  // a chunk's is that of its number
 };
 

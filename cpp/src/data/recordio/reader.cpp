@@ -12,7 +12,7 @@ using namespace recordio;
 namespace recordio {
 
 std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                             std::shared_ptr<ContentCache> cache) {
+                                             std::shared_ptr<LruCache> cache) {
   const std::uint64_t size = std::min<std::uint64_t>(file->size(), v2::kMagic.size());
   const bool is_v2 = std::ranges::equal(file->read(0, size).bytes, v2::kMagic);
   return is_v2 ? open_v2(std::move(file), options, std::move(cache))

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "data/content_cache.h"
+#include "data/lru_cache.h"
 #include "data/data_file.h"
 #include "data/recordio/bytes.h"
 #include "tandem/recordio.h"
@@ -36,11 +36,11 @@ Record to_keep(Record read);
 
 // Without a cache, whatever was made of a chunk stays as long as the file, and records have no owners.
 std::unique_ptr<RecordFile> open_v1(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                    std::shared_ptr<ContentCache> cache);
+                                    std::shared_ptr<LruCache> cache);
 std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                    std::shared_ptr<ContentCache> cache);
+                                    std::shared_ptr<LruCache> cache);
 // Of the version that the file's first bytes say.
 std::unique_ptr<RecordFile> open_record_file(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                             std::shared_ptr<ContentCache> cache);
+                                             std::shared_ptr<LruCache> cache);
 
 }  // namespace tandem::recordio

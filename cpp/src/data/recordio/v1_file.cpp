@@ -25,7 +25,7 @@ struct V1Content {
 
 class V1File : public RecordFile {
  public:
-  V1File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<ContentCache> cache)
+  V1File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<LruCache> cache)
       : file_(std::move(file)),
         most_chunk_bytes_(options.most_chunk_bytes),
         index_(find_chunks(*file_, options)),
@@ -116,7 +116,7 @@ std::uint64_t V1File::fingerprint() const {
 }  // namespace
 
 std::unique_ptr<RecordFile> open_v1(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                    std::shared_ptr<ContentCache> cache) {
+                                    std::shared_ptr<LruCache> cache) {
   return std::make_unique<V1File>(std::move(file), options, std::move(cache));
 }
 

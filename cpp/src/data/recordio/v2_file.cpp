@@ -30,7 +30,7 @@ struct Chunk {
 
 class V2File : public RecordFile {
  public:
-  V2File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<ContentCache> cache)
+  V2File(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options, std::shared_ptr<LruCache> cache)
       : file_(std::move(file)), most_chunk_bytes_(options.most_chunk_bytes) {
     open();
     contents_.emplace(chunks_.size(), std::move(cache));
@@ -191,7 +191,7 @@ Record V2File::record(std::int64_t index) {
 }  // namespace v2
 
 std::unique_ptr<RecordFile> open_v2(std::shared_ptr<DataFile> file, const RecordIOReaderOptions& options,
-                                    std::shared_ptr<ContentCache> cache) {
+                                    std::shared_ptr<LruCache> cache) {
   return std::make_unique<v2::V2File>(std::move(file), options, std::move(cache));
 }
 

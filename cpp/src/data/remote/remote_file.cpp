@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 
+#include "base/sha256.h"
 #include "data/interruption.h"
 #include "data/remote/range_client.h"
 #include "data/remote/shared_block_folder.h"
@@ -23,11 +24,11 @@ constexpr std::size_t kRecent = 4;
 
 class RemoteFile : public DataFile {
  public:
-  RemoteFile(const std::string& path, const RemoteOptions& options, std::shared_ptr<ContentCache> cache)
+  RemoteFile(const std::string& path, const RemoteOptions& options, std::shared_ptr<LruCache> cache)
       : DataFile(path, shown_path(path)),
         client_(resolve(path, options), options),
         options_(options),
-        memory_(cache ? std::move(cache) : std::make_shared<ContentCache>(kRecent * kBlock)),
+        memory_(cache ? std::move(cache) : std::make_shared<LruCache>(kRecent * kBlock)),
         folder_(shared_block_folder(options.cache_folder.empty() ? default_cache_folder() : options.cache_folder,
                                     options.cache_bytes ? *options.cache_bytes : default_cache_bytes())) {
     RangeReply first = client_.get(0, kBlock);
@@ -78,7 +79,7 @@ class RemoteFile : public DataFile {
 
   RangeClient client_;
   const RemoteOptions options_;
-  const std::shared_ptr<ContentCache> memory_;  // for blocks as Records, by number
+  const std::shared_ptr<LruCache> memory_;  // for blocks as Records, by number
   const std::shared_ptr<BlockFolder> folder_;
   std::uint64_t size_ = 0;
   std::string version_, block_prefix_;
@@ -135,7 +136,7 @@ Record RemoteFile::request(std::uint64_t first, std::uint64_t last) {
 }  // namespace
 
 std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options,
-                                           std::shared_ptr<ContentCache> cache) {
+                                           std::shared_ptr<LruCache> cache) {
   return std::make_shared<RemoteFile>(path, options, std::move(cache));
 }
 

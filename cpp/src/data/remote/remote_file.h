@@ -12,6 +12,6 @@ namespace tandem::remote {
 // Asks for the file's beginning, and with it for its size and version. Throws what RangeClient does, and
 // Error(kDataLoss) where the file becomes another one while it is read.
 std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options,
-                                           std::shared_ptr<ContentCache> cache);
+                                           std::shared_ptr<LruCache> cache);
 
 }  // namespace tandem::remote

@@ -26,7 +26,5 @@ void add_merge(CLI::App& record);
 void add_split(CLI::App& record);
 // import_command.cpp
 void add_import(CLI::App& record);
-// digits_command.cpp
-void add_digits(CLI::App& app);
 
 }  // namespace tandem::data_tool

@@ -28,7 +28,6 @@ void add_record_commands(CLI::App& app) {
   add_merge(*record);
   add_split(*record);
   add_shuffle(*record);
-  add_digits(app);
 }
 
 }  // namespace tandem

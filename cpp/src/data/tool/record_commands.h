@@ -1,4 +1,4 @@
-// `tandem record …` and `tandem digits`.
+// `tandem record …`.
 #pragma once
 
 #include <CLI/CLI.hpp>

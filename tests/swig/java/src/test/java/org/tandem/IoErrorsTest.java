@@ -30,7 +30,7 @@ import org.tandem.dist.Store;
 @Timeout(120)
 class IoErrorsTest {
   private static final int COUNT = 8;
-  private static final Duration BRIEF = Duration.ofMillis(1);
+  private static final Duration BRIEF = Duration.ofMillis(300);
   private static final List<Exception> OF_READING = List.of(new TandemIOException("get", "away"),
       new TandemTimeoutException("get", "late"), new ConnectException("refused"), new TimeoutException("late"),
       new FileSystemException("/mnt/x", null, "Input/output error"),

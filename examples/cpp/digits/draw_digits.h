@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tandem::data_tool {
+namespace digits {
 
 inline constexpr int kSide = 28;
 
@@ -19,6 +19,7 @@ struct DrawnDigit {
 DrawnDigit draw_digit(std::uint64_t seed, std::uint64_t series, std::uint64_t index);
 
 // Writes train-{images-idx3,labels-idx1}-ubyte.gz and t10k-… as MNIST has them into `folder`, which is made if needed.
+// Throws std::runtime_error that names the file.
 void write_digits(const std::string& folder, std::uint32_t train, std::uint32_t test, std::uint64_t seed);
 
-}  // namespace tandem::data_tool
+}  // namespace digits

@@ -1,4 +1,4 @@
-// What was made of parts of files, a bounded amount of it.
+// A cache of decoded chunks and blocks of files, bounded in bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace tandem {
 
-// Contents by who made them and a number. Those that were not used for longest go first; whoever holds one keeps it.
-// Thread-safe.
-class ContentCache {
+// By owner and number; the least recently used go first. Whoever holds a content keeps it alive. Thread-safe.
+class LruCache {
  public:
-  explicit ContentCache(std::uint64_t limit_bytes) : limit_(limit_bytes) {}
+  explicit LruCache(std::uint64_t limit_bytes) : limit_(limit_bytes) {}
 
   // NULL where it is not there.
-  std::shared_ptr<const void> find(const void* maker, std::uint64_t number);
+  std::shared_ptr<const void> find(const void* owner, std::uint64_t number);
   // Drops others for it. The newest stays even where it alone is larger than the limit.
-  void put(const void* maker, std::uint64_t number, std::shared_ptr<const void> content, std::uint64_t bytes);
-  void drop(const void* maker, std::uint64_t number);
-  void drop_all_of(const void* maker);
+  void put(const void* owner, std::uint64_t number, std::shared_ptr<const void> content, std::uint64_t bytes);
+  void drop(const void* owner, std::uint64_t number);
+  void drop_all_of(const void* owner);
 
  private:
   using Key = std::pair<const void*, std::uint64_t>;

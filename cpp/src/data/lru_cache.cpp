@@ -1,20 +1,20 @@
-#include "data/content_cache.h"
+#include "data/lru_cache.h"
 
 namespace tandem {
 
-std::shared_ptr<const void> ContentCache::find(const void* maker, std::uint64_t number) {
+std::shared_ptr<const void> LruCache::find(const void* owner, std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find({maker, number});
+  const auto found = by_key_.find({owner, number});
   if (found == by_key_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return found->second->content;
 }
 
-void ContentCache::put(const void* maker, std::uint64_t number, std::shared_ptr<const void> content,
+void LruCache::put(const void* owner, std::uint64_t number, std::shared_ptr<const void> content,
                        std::uint64_t bytes) {
   std::list<Entry> dropped;  // freed without the lock
   const std::lock_guard lock(mutex_);
-  const Key key{maker, number};
+  const Key key{owner, number};
   if (by_key_.contains(key)) return;
   entries_.push_front({key, std::move(content), bytes});
   by_key_[key] = entries_.begin();
@@ -26,21 +26,21 @@ void ContentCache::put(const void* maker, std::uint64_t number, std::shared_ptr<
   }
 }
 
-void ContentCache::drop(const void* maker, std::uint64_t number) {
+void LruCache::drop(const void* owner, std::uint64_t number) {
   std::list<Entry> dropped;
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find({maker, number});
+  const auto found = by_key_.find({owner, number});
   if (found == by_key_.end()) return;
   bytes_ -= found->second->bytes;
   dropped.splice(dropped.end(), entries_, found->second);
   by_key_.erase(found);
 }
 
-void ContentCache::drop_all_of(const void* maker) {
+void LruCache::drop_all_of(const void* owner) {
   const std::lock_guard lock(mutex_);
-  const auto begin = by_key_.lower_bound({maker, 0});
+  const auto begin = by_key_.lower_bound({owner, 0});
   auto end = begin;
-  for (; end != by_key_.end() && end->first.first == maker; ++end) {
+  for (; end != by_key_.end() && end->first.first == owner; ++end) {
     bytes_ -= end->second->bytes;
     entries_.erase(end->second);
   }

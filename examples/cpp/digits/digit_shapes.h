@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace tandem::data_tool {
+namespace digits {
 
 // In a unit square, y downwards.
 struct Point {
@@ -16,4 +16,4 @@ using Stroke = std::vector<Point>;
 // One of the ways to write `digit` (0 to 9); `choice` in [0, 1) picks it.
 std::vector<Stroke> digit_shape(int digit, double choice);
 
-}  // namespace tandem::data_tool
+}  // namespace digits

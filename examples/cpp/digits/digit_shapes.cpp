@@ -1,11 +1,11 @@
-#include "data/tool/digit_shapes.h"
+#include "digit_shapes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
-namespace tandem::data_tool {
+namespace digits {
 namespace {
 
 // A smooth curve through all points (Catmull-Rom).
@@ -166,4 +166,4 @@ std::vector<Stroke> digit_shape(int digit, double choice) {
   return shapes[static_cast<std::size_t>(choice * static_cast<double>(shapes.size()))];
 }
 
-}  // namespace tandem::data_tool
+}  // namespace digits

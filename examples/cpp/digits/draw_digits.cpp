@@ -1,19 +1,22 @@
-#include "data/tool/draw_digits.h"
+#include "draw_digits.h"
+
+#include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
-#include "base/atomic_file.h"
-#include "data/recordio/v1_format.h"
-#include "data/tool/digit_shapes.h"
-#include "tandem/error.h"
+#include "digit_shapes.h"
 
-namespace tandem::data_tool {
+
+namespace digits {
 namespace {
 
 // SplitMix64. The standard library's distributions differ between implementations, and digits should not.
@@ -128,11 +131,18 @@ void append_big_endian(std::vector<std::uint8_t>& bytes, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<std::uint8_t>(value >> shift));
 }
 
+// The file appears under its name when it is whole.
 void write_gzip(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  AtomicFile file(path);
-  const auto compressed = recordio::gzip_compress(bytes);
-  file.append(compressed.data(), compressed.size());
-  file.commit();
+  const std::string partial = path + ".partial";
+  gzFile file = gzopen(partial.c_str(), "wb6");
+  bool good = file && gzfwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (file) good = gzclose(file) == Z_OK && good;
+  std::error_code error;
+  if (good) std::filesystem::rename(partial, path, error);
+  if (good && !error) return;
+  const std::string why = error ? error.message() : std::strerror(errno);
+  std::filesystem::remove(partial, error);
+  throw std::runtime_error("cannot write " + path + ": " + why);
 }
 
 void write_series(const std::string& prefix, std::uint32_t count, std::uint64_t seed, std::uint64_t series) {
@@ -171,9 +181,9 @@ DrawnDigit draw_digit(std::uint64_t seed, std::uint64_t series, std::uint64_t in
 void write_digits(const std::string& folder, std::uint32_t train, std::uint32_t test, std::uint64_t seed) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Error(ErrorCode::kIo, "cannot create the folder " + folder + ": " + error.message());
+  if (error) throw std::runtime_error("cannot create the folder " + folder + ": " + error.message());
   write_series(folder + "/train", train, seed, 0);
   write_series(folder + "/t10k", test, seed, 1);
 }
 
-}  // namespace tandem::data_tool
+}  // namespace digits
