@@ -71,7 +71,8 @@ class TANDEM_API Work {
 // ProcessGroup have one.
 class TANDEM_API WaitsAtOnce {
  public:
-  WaitsAtOnce();
+  // False: not so for what begins inside another one's scope.
+  explicit WaitsAtOnce(bool waits = true);
   ~WaitsAtOnce();
   WaitsAtOnce(const WaitsAtOnce&) = delete;
   WaitsAtOnce& operator=(const WaitsAtOnce&) = delete;

@@ -50,6 +50,9 @@ c10::intrusive_ptr<GroupBackend> GroupBackend::make(const std::shared_ptr<GroupS
     if (!held) return;
     reason.code() == ErrorCode::kAborted ? held->abort(reason) : held->fail(reason);
   });
+  state->latch().listen([weak = std::weak_ptr<GroupState>(state)](const Error&) {
+    if (const auto held = weak.lock()) held->end_connections();
+  });
   return backend;
 }
 
@@ -96,7 +99,10 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
 
 // No guard, and no future: their making takes longer than a small collective of one host.
 GroupBackend::WorkPtr GroupBackend::run_here(Collective& collective, const GuardedWork::Inner& inner) {
-  for (const auto& one : inner) one->wait();
+  {
+    const WaitsAtOnce not_what_callbacks_start(false);
+    for (const auto& one : inner) one->wait();
+  }
   const c10d::OpType type = inner.front()->retrieveOpType();
   state_->note_success(type);
   state_->record_end(collective, "");

@@ -23,7 +23,7 @@ std::shared_ptr<GroupState> GroupState::make(std::string name, int rank, int siz
                                              std::shared_ptr<FailureLatch> latch) {
   std::shared_ptr<GroupState> state(new GroupState(std::move(name), rank, size, timeout, std::move(latch)));
   state->latch_->listen([weak = std::weak_ptr<GroupState>(state)](const Error& reason) {
-    if (const auto held = weak.lock()) held->end_all(reason);
+    if (const auto held = weak.lock()) held->interrupt_all(reason);
   });
   return state;
 }
@@ -149,7 +149,7 @@ GroupState::Running::~Running() {
   state_.idle_.notify_all();
 }
 
-void GroupState::end_all(const Error& reason) {
+void GroupState::interrupt_all(const Error& reason) {
   std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> ended;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -159,7 +159,6 @@ void GroupState::end_all(const Error& reason) {
   }
   store_calls_->interrupt();
   for (const auto& [work, hold] : ended) work->interrupt(ended_by(reason, work->collective_));
-  end_connections();
 }
 
 void GroupState::fail(const Error& failure) {
@@ -170,13 +169,20 @@ void GroupState::fail(const Error& failure) {
 }
 
 bool GroupState::close(const std::string& reason) {
+  bool must_abort = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    must_abort = running_ > 0 || std::any_of(in_flight_.begin(), in_flight_.end(), [](const auto& one) {
+                   return !one.first->is_taken_for_done() && !one.first->may_have_got_through();
+                 });
+  }
   latch_->close(reason);
   store_calls_->interrupt();
   const auto is_closing = [this] { return latch_->state() == FailureLatch::State::kClosing; };
-  if (is_closing()) drain();
+  if (is_closing() && !must_abort) drain();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (nothing_in_flight()) return is_closing();
+    if (!must_abort && nothing_in_flight()) return is_closing();
   }
   abort(reason);
   return false;

@@ -103,6 +103,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // where other things are in flight this is abort(). Whether nothing was, and the group has not failed: then the
   // backend tells the peers that this rank takes part in nothing more, before close_connections().
   bool close(const std::string& reason);
+  // Once the group has failed or was aborted, and the backend has told the peers why: they see the end of connections.
+  void end_connections();
   // Of a group that was closed with nothing in flight: peers still get what was sent, and then learn of the end,
   // whoever still holds the backend.
   void close_connections();
@@ -132,11 +134,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // What ends a collective in flight once the group has failed or was aborted.
   Error ended_by(const Error& reason, const Collective& collective) const;
   // The group has failed or was aborted.
-  void end_all(const Error& reason);
+  void interrupt_all(const Error& reason);
   void drain();
   bool nothing_in_flight() const { return in_flight_.empty() && running_ == 0; }
   std::vector<net::Endpoint> peers() const;
-  void end_connections();
 
   const std::string name_;
   const int rank_;

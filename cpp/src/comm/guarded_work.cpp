@@ -8,6 +8,7 @@
 
 #include "comm/device_future.h"
 #include "comm/group_state.h"
+#include "tandem/process_group.h"
 
 namespace tandem {
 
@@ -59,6 +60,8 @@ c10::intrusive_ptr<GuardedWork> GuardedWork::start_waited(std::shared_ptr<GroupS
                                                           Inner inner, const Helpers& helpers) {
   auto work = c10::make_intrusive<GuardedWork>(state, std::move(collective), std::move(inner), nullptr, &helpers);
   state->add(*work);
+  // Of these a long one's data is asked for by whoever waits, and its sender may need that.
+  if (work->has_any_source() && !WaitsAtOnce::now()) work->have_it_waited_for();
   return work;
 }
 
@@ -216,6 +219,11 @@ bool GuardedWork::is_untold() const {
            const c10d::OpType type = one->retrieveOpType();
            return type == c10d::OpType::SEND || type == c10d::OpType::RECVANYSOURCE;
          });
+}
+
+bool GuardedWork::has_any_source() const {
+  return std::any_of(inner_.begin(), inner_.end(),
+                     [](const auto& one) { return one->retrieveOpType() == c10d::OpType::RECVANYSOURCE; });
 }
 
 bool GuardedWork::has_only_sends() const {

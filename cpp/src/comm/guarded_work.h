@@ -70,6 +70,7 @@ class GuardedWork : public c10d::Work {
   // Whether Gloo would wait in it to the end of the timeout though connections have ended: it sends, or receives from
   // any rank.
   bool is_untold() const;
+  bool has_any_source() const;
   bool has_only_sends() const;
   // Whether it goes on on a GPU, and the program, having waited, takes it for done.
   bool is_taken_for_done() const { return follows_stream_ && was_waited_for_; }

@@ -12,7 +12,7 @@ thread_local bool waits_at_once = false;
 
 }  // namespace
 
-WaitsAtOnce::WaitsAtOnce() : before_(std::exchange(waits_at_once, true)) {}
+WaitsAtOnce::WaitsAtOnce(bool waits) : before_(std::exchange(waits_at_once, waits)) {}
 
 WaitsAtOnce::~WaitsAtOnce() {
   waits_at_once = before_;

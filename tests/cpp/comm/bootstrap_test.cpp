@@ -174,6 +174,43 @@ TEST(BootstrapFaults, WhatOneRankRefusesIsToldToAll) {
   EXPECT_LT(Clock::now() - begun, seconds(50));
 }
 
+// Not once its own turn comes, after ranks that are not there yet.
+TEST(BootstrapFaults, RankZeroLearnsOfARefusalWhileOthersAreMissing) {
+  const Store store = hash_store();
+  const auto begun = Clock::now();
+  run_ranks(2, [&](int thread) {
+    Bootstrap bootstrap(WaitableStore(store), thread == 0 ? 0 : 2, 3);
+    if (thread == 1) {
+      std::this_thread::sleep_for(milliseconds(100));
+      return bootstrap.refuse(Error(ErrorCode::kIo, "no memory"));
+    }
+    const Error error = error_of([&] { bootstrap.all_gather("a", kLong); });
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+    EXPECT_LT(Clock::now() - begun, seconds(50));
+  });
+  Bootstrap late(WaitableStore(store), 1, 3);
+  EXPECT_EQ(error_of([&] { late.all_gather("b", kLong); }).code(), ErrorCode::kIo);
+}
+
+// What is wrong on one rank is said to be wrong there, and mended there all may come again.
+TEST(BootstrapFaults, ARankThatCannotGoOnIsNamedAndMayComeAgain) {
+  const Store store = hash_store();
+  for (const bool mended : {false, true}) {
+    run_ranks(3, [&](int rank) {
+      ProcessGroupOptions options = options_for(rank, 3, "gloo");
+      if (rank == 1 && !mended) options.interface_name = "no-such-interface";
+      if (mended) {
+        EXPECT_EQ(ProcessGroup::create(options, store)->size(), 3);
+        return;
+      }
+      const Error error = error_of([&] { ProcessGroup::create(options, store); });
+      EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+      EXPECT_THAT(error.what(), HasSubstr("no-such-interface"));
+      EXPECT_THAT(error.what(), HasSubstr(rank == 1 ? "network interface" : "rank 1 on "));
+    });
+  }
+}
+
 TEST(BootstrapFaults, WhatRankZeroFindsWrongIsToldToAll) {
   const Store store = hash_store();
   run_ranks(3, [&](int rank) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "cpp/comm/threads.h"
@@ -226,6 +228,52 @@ TEST_P(Messages, BatchesCrossEachOther) {
     at::Tensor out = torch::full({50000}, rank * 1.0), in = torch::zeros({50000});
     group.batch_isend_irecv({{Message::Kind::kSend, out, next}, {Message::Kind::kReceive, in, previous}}).wait();
     EXPECT_EQ(in[49999].item<double>(), previous);
+  });
+}
+
+// What a receive from any rank takes, head and data, is one message, and the next receives get the others.
+TEST_P(Messages, FromAnyRankAndFromOneGetWholeMessages) {
+  run(3, [](ProcessGroup& group) {
+    constexpr int kRounds = 100;
+    constexpr std::int64_t kLong = 3000;  // of 4 bytes: more than goes with a head
+    const auto numbered = [](int rank, int number) { return torch::full({kLong}, rank * 1000 + number, torch::kInt); };
+    for (int round = 0; round < kRounds; ++round) {
+      if (group.rank() != 0) {
+        std::vector<Work> sent;
+        for (int i = 0; i < 3; ++i) sent.push_back(group.isend(numbered(group.rank(), 3 * round + i), 0, 5));
+        for (Work& work : sent) work.wait(std::chrono::seconds(20));
+        group.barrier();
+        continue;
+      }
+      // Two from any rank, and between them one from rank 1, which has as many.
+      std::vector<at::Tensor> tensors;
+      std::vector<Work> works;
+      for (int i = 0; i < 3; ++i) {
+        tensors.push_back(torch::zeros({kLong}, torch::kInt));
+        works.push_back(group.irecv(tensors.back(), i % 2 == 0 ? ProcessGroup::kAnyRank : 1, 5));
+      }
+      std::map<int, std::vector<int>> got;
+      const auto take = [&](const at::Tensor& tensor, int source) {
+        const int value = tensor[0].item<int>();
+        EXPECT_TRUE(tensor.eq(value).all().item<bool>()) << "parts of several messages";
+        EXPECT_EQ(value / 1000, source);
+        got[source].push_back(value % 1000);
+      };
+      for (std::size_t i = 0; i < works.size(); ++i) {
+        works[i].wait(std::chrono::seconds(20));
+        take(tensors[i], works[i].source_rank());
+      }
+      for (const int source : {1, 2}) {
+        while (got[source].size() < 3) {
+          at::Tensor tensor = torch::zeros({kLong}, torch::kInt);
+          group.recv(tensor, source, 5);
+          take(tensor, source);
+        }
+        std::sort(got[source].begin(), got[source].end());
+        EXPECT_THAT(got[source], ::testing::ElementsAre(3 * round, 3 * round + 1, 3 * round + 2));
+      }
+      group.barrier();
+    }
   });
 }
 

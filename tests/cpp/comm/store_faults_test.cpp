@@ -380,8 +380,16 @@ TEST(FileStoreFaults, EachCallEndsWhileAStoppedProcessHoldsTheLock) {
     EXPECT_EQ(error_on([&] { store->add("counter", 1); }).code(), ErrorCode::kAborted);
   }
   other.join();
+  // Behind another thread's call, too.
+  std::thread first([&] { store->add("counter", 0); });
+  std::this_thread::sleep_for(milliseconds(100));
+  {
+    const StoreLimit limit(interrupt);
+    EXPECT_EQ(error_on([&] { store->add("counter", 1); }).code(), ErrorCode::kAborted);
+  }
   holder->signal(SIGKILL);
   holder->wait();
+  first.join();
   EXPECT_EQ(store->get_to_str("key"), "value");
   EXPECT_EQ(store->add("counter", 1), 1);
   store.reset();

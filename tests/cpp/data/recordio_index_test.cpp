@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "cpp/data/expect_error.h"
 #include "cpp/data/records.h"
@@ -20,7 +21,6 @@ namespace tandem::recordio_index_test {
 namespace {
 
 using namespace test;
-using recordio::append_u32;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 

@@ -4,6 +4,7 @@
 //   fuzz_recordio SECONDS SEED
 //
 // Mutations are blind, so checksums are made right again in half of the cases: else nothing would get past them.
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
@@ -15,6 +16,9 @@
 namespace {
 
 using tandem::Compressor;
+using tandem::load_u32;
+using tandem::load_u64;
+using tandem::store_u32;
 using tandem::test::FileBytes;
 
 class Fuzzer {

@@ -55,6 +55,18 @@ class Bootstrap::Round {
     const std::string message = failure_message(reason, 0);
     store_->set(key(of_.rank_), message);
     answer(message);
+    // Rank 0 may wait for one that is not there yet. That one sets its own key, and reads the answer.
+    for (int rank = 1; rank < of_.size_; ++rank) {
+      if (!store_->check({key(rank)})) store_->set(key(rank), message);
+    }
+  }
+
+  std::optional<std::vector<std::string>> answer_if_any() {
+    if (!store_->check({key("answer")})) return std::nullopt;
+    std::vector<std::string> parts = unpack(store_->get_to_str(key("answer")));
+    if (parts.empty() || parts[0] != "gathered") return std::nullopt;
+    parts.erase(parts.begin());
+    return parts;
   }
 
   void delete_own() { store_->deleteKey(key(of_.rank_)); }
@@ -181,6 +193,18 @@ std::vector<std::string> Bootstrap::all_gather(const std::string& bytes, const C
     return gathered;
   } catch (...) {
     rethrow_store_error(call.purpose);
+  }
+}
+
+std::optional<std::vector<std::string>> Bootstrap::last_answer() noexcept {
+  if (round_ == 0) return std::nullopt;
+  try {
+    const StoreLimit limit(Clock::now() + kUntilNamed);
+    auto gathered = Round(*this, round_ - 1).answer_if_any();
+    if (gathered) failed_ = false;
+    return gathered;
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
 }
 

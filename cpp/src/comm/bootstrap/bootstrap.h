@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class TANDEM_API Bootstrap {
   // later; that of Call::check or of a rank that refused, on every rank; kAborted soon after a StoreLimit of this
   // thread is interrupted; kTimeout and kPeerLost of a store that does not answer or is gone.
   std::vector<std::string> all_gather(const std::string& bytes, const Call& call);
+
+  // What the last all_gather() would have given, had it not been ended by a StoreLimit. Nothing: not all had come, or
+  // the store does not answer.
+  std::optional<std::vector<std::string>> last_answer() noexcept;
 
   // Instead of the next all_gather(), for this rank cannot go on: the others' throws `reason`. Does nothing after an
   // all_gather() that failed, for then they know. Throws nothing.

@@ -199,7 +199,14 @@ void GroupBootstrap::require_descriptors(std::size_t needed) const {
 }
 
 void GroupBootstrap::refuse(const Error& reason) noexcept {
-  if (is_member_) bootstrap_.refuse(reason);
+  if (!is_member_) return;
+  const std::string who = "rank " + std::to_string(rank());
+  const bool names_rank = std::string(reason.what()).find(who) != std::string::npos;
+  // The others have not been aborted.
+  const ErrorCode code = reason.code() == ErrorCode::kAborted ? ErrorCode::kPeerLost : reason.code();
+  bootstrap_.refuse(names_rank ? Error(code, reason.what())
+                               : Error(code, who + " on " + host_name() + ": " + reason.what()));
+  mark_ended();
 }
 
 std::string GroupBootstrap::size_message(int rank, int theirs, int leaders) const {

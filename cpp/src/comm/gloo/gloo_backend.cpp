@@ -19,6 +19,7 @@ using Buffer = std::unique_ptr<::gloo::transport::UnboundBuffer>;
 // Of a message, before its data.
 struct Head {
   std::uint64_t bytes = 0;
+  std::uint64_t number = 0;  // where data follows: among those of its slot
 };
 
 // Gloo writes messages to sockets on the thread that sends or receives. Where the peer is gone it raises SIGPIPE there,
@@ -39,6 +40,7 @@ class Limit {
     if (timeout_ == kNoTimeout) return ::gloo::transport::kUnsetTimeout;  // Gloo's own
     return std::max(std::chrono::ceil<milliseconds>(end_ - Clock::now()), milliseconds(1));
   }
+  bool is_over() const { return timeout_ != kNoTimeout && Clock::now() >= end_; }
 
  private:
   const milliseconds timeout_;
@@ -49,18 +51,19 @@ class Limit {
 
 class GlooBackend::Sent final : public c10d::Work {
  public:
-  Sent(::gloo::Context& context, const at::Tensor& tensor, int to, int tag)
+  Sent(::gloo::Context& context, DataOrder& order, const at::Tensor& tensor, int to, int tag)
       : c10d::Work(context.rank, c10d::OpType::SEND), tensor_(tensor) {
     Head head;
     head.bytes = tensor.nbytes();
-    const bool rides = head.bytes <= kInlineBytes;
-    const std::size_t size = sizeof head + (rides ? head.bytes : 0);
+    const bool is_inline = head.bytes <= kInlineBytes;
+    if (!is_inline) head.number = order.next_sent(to, data_slot(tag, head.bytes));
+    const std::size_t size = sizeof head + (is_inline ? head.bytes : 0);
     copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
     std::memcpy(copy_.get(), &head, sizeof head);
-    if (rides && head.bytes > 0) std::memcpy(copy_.get() + sizeof head, tensor.const_data_ptr(), head.bytes);
+    if (is_inline && head.bytes > 0) std::memcpy(copy_.get() + sizeof head, tensor.const_data_ptr(), head.bytes);
     head_ = context.createUnboundBuffer(copy_.get(), size);
     head_->send(to, head_slot(tag));
-    if (rides) return;
+    if (is_inline) return;
     data_ = context.createUnboundBuffer(const_cast<void*>(tensor.const_data_ptr()), head.bytes);
     data_->send(to, data_slot(tag, head.bytes));
   }
@@ -94,29 +97,36 @@ class GlooBackend::Received final : public c10d::Work {
   static constexpr int kAnyRank = -1;
 
   Received(const GlooBackend& backend, const at::Tensor& tensor, int from, int tag)
-      : c10d::Work(backend.getRank(), from == kAnyRank ? c10d::OpType::RECVANYSOURCE : c10d::OpType::RECV),
+      // As one from any rank, what asks late needs somebody who waits.
+      : c10d::Work(backend.getRank(), from == kAnyRank || asks_late(backend, tensor, from, tag)
+                                          ? c10d::OpType::RECVANYSOURCE
+                                          : c10d::OpType::RECV),
         tensor_(tensor),
         tag_(tag),
+        context_(backend.context_for(tag)),
+        order_(backend.order_),
+        is_late_(asks_late(backend, tensor, from, tag)),
         fail_(backend.fail_),
         whereabouts_(backend.whereabouts_),
         peers_(backend.peers_) {
-    const auto context = backend.context_for(tag);
     const std::vector<int> others = from == kAnyRank ? backend.others() : std::vector<int>();
     const auto post = [&](::gloo::transport::UnboundBuffer& buffer, std::uint64_t slot) {
       from == kAnyRank ? buffer.recv(others, slot) : buffer.recv(from, slot);
     };
     const std::size_t size = sizeof(Head) + kInlineBytes;
     copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    head_ = context->createUnboundBuffer(copy_.get(), size);
+    head_ = context_->createUnboundBuffer(copy_.get(), size);
+    if (is_late_) order_->begin_late(tag);
     post(*head_, head_slot(tag));
-    if (tensor.nbytes() > kInlineBytes) {
-      data_ = context->createUnboundBuffer(tensor.mutable_data_ptr(), tensor.nbytes());
-      post(*data_, data_slot(tag, tensor.nbytes()));
+    if (tensor.nbytes() > kInlineBytes && !is_late_) {
+      data_ = context_->createUnboundBuffer(tensor.mutable_data_ptr(), tensor.nbytes());
+      order_->ask(from, slot(), [&] { data_->recv(from, slot()); });
     }
     if (from == kAnyRank) place_ = peers_->listen([this](const GlooPeers::News& news) { on_news(news); });
   }
   ~Received() override {
     if (place_) peers_->remove(*place_);
+    end_late();
   }
 
   bool wait(milliseconds timeout) override {
@@ -145,9 +155,48 @@ class GlooBackend::Received final : public c10d::Work {
     Head head;
     std::memcpy(&head, copy_.get(), sizeof head);
     if (head.bytes != tensor_.nbytes()) refuse_size(head.bytes);
-    if (data_) return await(*data_, limit);
+    if (tensor_.nbytes() > kInlineBytes) {
+      if (is_late_ && !ask_late(head.number, limit)) return false;
+      return await(*data_, limit);
+    }
     if (head.bytes > 0) std::memcpy(tensor_.mutable_data_ptr(), copy_.get() + sizeof head, head.bytes);
     return true;
+  }
+
+  // Whether it asks for its data only once it has the head.
+  static bool asks_late(const GlooBackend& backend, const at::Tensor& tensor, int from, int tag) {
+    return tensor.nbytes() > kInlineBytes && (from == kAnyRank || backend.order_->has_late(tag));
+  }
+
+  std::uint64_t slot() const { return data_slot(tag_, tensor_.nbytes()); }
+
+  // False after an abort.
+  bool ask_late(std::uint64_t number, const Limit& limit) {
+    const auto check = [&] {
+      if (aborted_) throw Stop();
+      if (limit.is_over()) {
+        throw Error(ErrorCode::kTimeout, "an earlier message of rank " + std::to_string(source_) + " with tag " +
+                                             std::to_string(tag_) + " is not received");
+      }
+    };
+    try {
+      const net::SigpipeBlocked blocked;
+      order_->ask(source_, slot(), number, check, [&] {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (aborted_) throw Stop();
+        data_ = context_->createUnboundBuffer(tensor_.mutable_data_ptr(), tensor_.nbytes());
+        data_->recv(source_, slot());
+      });
+      if (blocked.was_raised()) throw Error(ErrorCode::kPeerLost, "Connection closed by peer (Broken pipe)");
+    } catch (const Stop&) {
+      return false;
+    }
+    end_late();
+    return true;
+  }
+
+  void end_late() {
+    if (is_late_ && !late_ended_.exchange(true)) order_->end_late(tag_);
   }
 
   bool await(::gloo::transport::UnboundBuffer& buffer, const Limit& limit) {
@@ -186,11 +235,18 @@ class GlooBackend::Received final : public c10d::Work {
 
   void wake() {
     head_->abortWaitRecv();
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (data_) data_->abortWaitRecv();
   }
 
+  struct Stop {};
+
   const at::Tensor tensor_;
   const int tag_;
+  const std::shared_ptr<::gloo::Context> context_;
+  const std::shared_ptr<DataOrder> order_;
+  const bool is_late_;
+  std::atomic<bool> late_ended_{false};
   const std::shared_ptr<const std::function<void(const Error&)>> fail_;
   const std::string whereabouts_;
   const std::shared_ptr<GlooPeers> peers_;
@@ -274,7 +330,7 @@ std::vector<int> GlooBackend::others() const {
 c10::intrusive_ptr<c10d::Work> GlooBackend::send(Tensors& tensors, int to, int tag) {
   const at::Tensor& tensor = checked(tensors, "send", tag);
   check_peer(to, "send");
-  return without_sigpipe([&] { return c10::make_intrusive<Sent>(*context_for(tag), tensor, to, tag); });
+  return without_sigpipe([&] { return c10::make_intrusive<Sent>(*context_for(tag), *order_, tensor, to, tag); });
 }
 
 c10::intrusive_ptr<c10d::Work> GlooBackend::recv(Tensors& tensors, int from, int tag) {

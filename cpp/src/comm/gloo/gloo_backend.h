@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/backend_control.h"
+#include "comm/gloo/data_order.h"
 #include "comm/gloo/peers.h"
 #include "comm/group_state.h"
 
@@ -21,7 +22,9 @@ namespace tandem {
 // makes progress by itself, as Gloo's own messages do. A receive of another size than is sent is an Error
 // (kInvalidArgument) that names both and ends the group.
 //
-// A receive from any rank, too, ends when a rank is lost, or all have closed the group.
+// A receive from any rank asks for a long message's data once the head says whose it is (DataOrder): somebody must wait
+// for it meanwhile, or its sender may wait for ever. Its wait ends, too, when a rank is lost, or all have closed the
+// group.
 class GlooBackend final : public c10d::ProcessGroupGloo, public BackendControl {
  public:
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
@@ -63,6 +66,7 @@ class GlooBackend final : public c10d::ProcessGroupGloo, public BackendControl {
   std::vector<int> others() const;
 
   std::shared_ptr<GlooPeers> peers_;
+  const std::shared_ptr<DataOrder> order_ = std::make_shared<DataOrder>();
   std::shared_ptr<const std::function<void(const Error&)>> fail_;
   std::string whereabouts_;  // "group 'default' (rank 0 of 2)"
 };

@@ -73,7 +73,7 @@ void Queue::run_next(Lock& lock, bool program_waits) {
   c10::intrusive_ptr<Work> work = std::move(queue_.front());
   queue_.pop_front();
   std::exception_ptr failure;
-  if (!state_->latch().is_open()) {
+  if (state_->latch().has_ended()) {
     const Error reason = state_->latch().reason_to_end();
     failure = std::make_exception_ptr(
         Error(reason.code(), Exchange::describe(work->label_) + " failed after: " + reason.what()));

@@ -142,11 +142,20 @@ class DeadlineFileStore::Locked {
   Descriptor fd_;  // whose lock goes with it
 };
 
+std::unique_lock<std::timed_mutex> DeadlineFileStore::take_turn(const Call& call) {
+  std::unique_lock<std::timed_mutex> lock(mutex_, std::defer_lock);
+  while (!lock.try_lock_for(kLongestPause)) {
+    if (call.is_over()) {
+      throw Error(ErrorCode::kTimeout, call.what + " timed out" + call.after() + " behind another thread's call");
+    }
+    call.pause();
+  }
+  return lock;
+}
+
 template <typename Body>
 auto DeadlineFileStore::write(const Call& call, Body&& body) {
-  std::unique_lock<std::timed_mutex> lock(mutex_, call.deadline);
-  if (!lock)
-    throw Error(ErrorCode::kTimeout, call.what + " timed out" + call.after() + " behind another thread's call");
+  const auto lock = take_turn(call);
   Locked file(path_, LOCK_EX, call);
   refresh(file);
   return body(file);
@@ -154,9 +163,7 @@ auto DeadlineFileStore::write(const Call& call, Body&& body) {
 
 template <typename Body>
 auto DeadlineFileStore::read(const Call& call, Body&& body) {
-  std::unique_lock<std::timed_mutex> lock(mutex_, call.deadline);
-  if (!lock)
-    throw Error(ErrorCode::kTimeout, call.what + " timed out" + call.after() + " behind another thread's call");
+  const auto lock = take_turn(call);
   Locked file(path_, LOCK_SH, call);
   refresh(file);
   return body();

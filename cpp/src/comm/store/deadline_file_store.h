@@ -47,6 +47,7 @@ class DeadlineFileStore final : public c10d::Store {
   using Milliseconds = std::chrono::milliseconds;
   class Locked;
   struct Call;
+  std::unique_lock<std::timed_mutex> take_turn(const Call& call);
 
   template <typename Body>
   auto read(const Call& call, Body&& body);

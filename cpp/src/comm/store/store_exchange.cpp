@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/own_thread.h"
+
 namespace tandem {
 namespace {
 
@@ -15,7 +17,9 @@ constexpr std::chrono::milliseconds kBetweenChecks{50};
 class Checking {
  public:
   Checking(std::function<void()> check, std::shared_ptr<StoreInterrupt> interrupt)
-      : check_(std::move(check)), interrupt_(std::move(interrupt)), thread_([this] { run(); }) {}
+      : check_(std::move(check)),
+        interrupt_(std::move(interrupt)),
+        thread_(start_own_thread("tandem-check", [this] { run(); })) {}
   ~Checking() { stop(); }
   Checking(const Checking&) = delete;
   Checking& operator=(const Checking&) = delete;
@@ -61,7 +65,7 @@ std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std:
                                                 const std::shared_ptr<StoreInterrupt>& calls,
                                                 std::function<void()> check) {
   const auto failed_check = std::make_shared<StoreInterrupt>();
-  const StoreLimit of_group(calls), of_check(failed_check);
+  const StoreLimit of_group(calls);
   Bootstrap::Call call;
   call.purpose = "reading what the other ranks say";
   call.timeout = timeout;
@@ -70,14 +74,19 @@ std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std:
   };
   Checking checking(check, failed_check);
   try {
+    const StoreLimit of_check(failed_check);
     return bootstrap.all_gather(bytes, call);
   } catch (const Error& error) {
     checking.stop();
     if (error.code() != ErrorCode::kAborted) throw;
-    if (checking.failure()) std::rethrow_exception(checking.failure());
-    check();  // it may know why
-    throw;
   }
+  if (checking.failure()) {
+    // A rank that has closed the group may have done so with the answer in its hands.
+    if (auto gathered = bootstrap.last_answer()) return *std::move(gathered);
+    std::rethrow_exception(checking.failure());
+  }
+  check();  // it may know why
+  throw Error(ErrorCode::kAborted, "the exchange through the store was aborted");
 }
 
 }  // namespace tandem

@@ -89,7 +89,7 @@ WaitableStore::Waiter::Waiter(const WaitableStore& store)
       store_(store.prefix_.empty() ? connection_ : prefix_store(store.prefix_, connection_)) {}
 
 WaitableStore::Waiter::~Waiter() {
-  from_.connections_->give_back(std::move(connection_));
+  if (!is_broken_) from_.connections_->give_back(std::move(connection_));
 }
 
 bool WaitableStore::Waiter::wait(const std::string& key, Clock::time_point deadline) {
@@ -106,7 +106,11 @@ bool WaitableStore::Waiter::wait(const std::string& key, Clock::time_point deadl
       store_->wait({key}, left);
       return true;
     } catch (const c10::Error& error) {
-      if (!is_store_timeout(error)) throw;
+      is_broken_ = !is_store_timeout(error);
+      if (is_broken_) throw;
+    } catch (...) {
+      is_broken_ = true;
+      throw;
     }
     if (is_last || Clock::now() >= deadline) {
       throw_if_interrupted(key);
@@ -116,7 +120,12 @@ bool WaitableStore::Waiter::wait(const std::string& key, Clock::time_point deadl
 }
 
 std::string WaitableStore::Waiter::get(const std::string& key) {
-  return store_->get_to_str(key);
+  try {
+    return store_->get_to_str(key);
+  } catch (...) {
+    is_broken_ = true;
+    throw;
+  }
 }
 
 }  // namespace tandem

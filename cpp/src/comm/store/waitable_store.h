@@ -45,6 +45,7 @@ class TANDEM_API WaitableStore {
     const WaitableStore& from_;
     Store connection_;  // without the prefix
     Store store_;
+    bool is_broken_ = false;  // the next one gets a new connection
   };
   Waiter waiter() const { return Waiter(*this); }
 

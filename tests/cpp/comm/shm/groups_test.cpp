@@ -6,6 +6,7 @@
 #include <fstream>
 #include <future>
 #include <map>
+#include <optional>
 
 #include "cpp/comm/shm/native.h"
 #include "tandem/ddp.h"
@@ -211,6 +212,34 @@ TEST(ShmErrors, ABlockingCallIsEndedFromAnotherThread) {
         },
         "shm");
   }
+}
+
+// A callback of one collective may run on a thread that waits at once for another; what it starts has no waiter.
+TEST(ShmOrder, WhatACallbackSendsArrivesThoughNobodyWaitsForIt) {
+  run_groups(
+      2,
+      [](ProcessGroup& group) {
+        for (int round = 0; round < 20; ++round) {
+          at::Tensor reduced = torch::ones({4}), message = torch::full({2000000}, 7.0);
+          std::optional<Work> sent;
+          Work work = group.all_reduce_async(reduced);
+          if (group.rank() == 0) {
+            work.native()->getFuture()->addCallback([&](c10::ivalue::Future&) { sent = group.isend(message, 1); });
+          }
+          group.barrier();
+          if (group.rank() == 1) {
+            at::Tensor received = torch::zeros({2000000});
+            group.recv(received, 0);
+            EXPECT_EQ(received[1999999].item<double>(), 7);
+          }
+          work.wait(std::chrono::seconds(20));
+          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+          while (sent && !sent->is_completed() && std::chrono::steady_clock::now() < deadline)
+            std::this_thread::yield();
+          EXPECT_TRUE(!sent || sent->is_completed());
+        }
+      },
+      "shm");
 }
 
 // Whoever finds out first tells the others, which may not have begun yet.
