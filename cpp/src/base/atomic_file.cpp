@@ -42,6 +42,8 @@ AtomicFile::AtomicFile(std::string path, unsigned mode) : path_(std::move(path))
     if (!file_.valid() && errno != EEXIST) break;
   }
   if (!file_.valid()) fail("create");  // its destructor does not run: there is nothing to remove
+  struct stat old {};
+  if (::stat(path_.c_str(), &old) == 0) ::fchmod(file_.get(), old.st_mode & mode);
 }
 
 AtomicFile::~AtomicFile() {

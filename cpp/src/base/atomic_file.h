@@ -14,7 +14,7 @@ namespace tandem {
 // it, the temporary file is removed. Throws Error(kIo) naming `path`, also where a pipe, a device or a folder has it.
 class AtomicFile {
  public:
-  // `mode`: of the file, less what umask() takes from it.
+  // `mode`: of a new file, less what umask() takes from it. One that is replaced stays as closed as it was.
   explicit AtomicFile(std::string path, unsigned mode = 0666);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -2,16 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <set>
 
+#include "base/atomic_file.h"
+#include "base/descriptor.h"
 #include "nn/safetensors_header.h"
 #include "tandem/error.h"
 
@@ -44,73 +43,6 @@ constexpr Name kNames[] = {{at::kBool, "BOOL"},
   throw Error(number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, what + ": " + std::strerror(number));
 }
 
-class File {
- public:
-  File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-void write_all(const File& file, const std::string& path, const void* data, std::size_t size) {
-  const char* next = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(file.get(), next, std::min<std::size_t>(size, 1 << 30));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_io("cannot write " + path);
-    next += written;
-    size -= static_cast<std::size_t>(written);
-  }
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// A temporary file beside the one to be written; removed unless published.
-class Draft {
- public:
-  explicit Draft(const std::string& path) : path_(path), draft_(unused_name(path)), file_(create(draft_)) {
-    if (file_.get() < 0) fail_io("cannot write " + draft_);
-    struct stat old {};
-    if (::stat(path.c_str(), &old) == 0) ::fchmod(file_.get(), old.st_mode & 07777);
-  }
-  ~Draft() {
-    if (!published_) ::unlink(draft_.c_str());
-  }
-  const File& file() const { return file_; }
-
-  void publish() {
-    if (::fsync(file_.get()) != 0) fail_io("cannot sync " + path_);
-    if (::rename(draft_.c_str(), path_.c_str()) != 0) fail_io("cannot rename to " + path_);
-    published_ = true;
-    const File folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() >= 0) ::fsync(folder.get());
-  }
-
- private:
-  static std::string unused_name(const std::string& path) {
-    static std::atomic<unsigned> made{0};
-    return path + "." + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".tmp";
-  }
-  static int create(const std::string& name) {
-    ::unlink(name.c_str());  // of a process of the same number that was killed
-    return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  }
-
-  const std::string& path_;
-  std::string draft_;
-  File file_;
-  bool published_ = false;
-};
-
 const char* dtype_name(const std::string& tensor, at::ScalarType dtype) {
   for (const Name& known : kNames) {
     if (known.dtype == dtype) return known.name;
@@ -120,21 +52,13 @@ const char* dtype_name(const std::string& tensor, at::ScalarType dtype) {
 }
 
 // Bytes [begin, begin + size) of the file.
-void read_all(const File& file, const std::string& path, std::uint64_t begin, void* to, std::uint64_t size) {
-  char* next = static_cast<char*>(to);
-  for (const std::uint64_t end = begin + size; begin < end;) {
-    const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, 1 << 30));
-    const ssize_t read = ::pread(file.get(), next, most, static_cast<off_t>(begin));
-    if (read < 0 && errno == EINTR) continue;
-    if (read < 0) fail_io("cannot read " + path);
-    if (read == 0) {
-      throw Error(ErrorCode::kDataLoss, path + " was cut off at byte " + std::to_string(begin) +
-                                            " while it was read; restore it, and replace files that are in use by "
-                                            "renaming others to their names");
-    }
-    next += read;
-    begin += static_cast<std::uint64_t>(read);
-  }
+void read_bytes(const Descriptor& file, const std::string& path, std::uint64_t begin, void* to, std::uint64_t size) {
+  const std::size_t read = read_all_at(file.get(), to, size, static_cast<off_t>(begin));
+  if (read == size) return;
+  if (errno != ENODATA) fail_io("cannot read " + path);
+  throw Error(ErrorCode::kDataLoss, path + " was cut off at byte " + std::to_string(begin + read) +
+                                        " while it was read; restore it, and replace files that are in use by " +
+                                        "renaming others to their names");
 }
 
 }  // namespace
@@ -164,18 +88,18 @@ void save_safetensors(const std::string& path, const Safetensors& content) {
   const std::string start = safetensors::format(placed);
 
   at::NoGradGuard no_grad;
-  Draft draft(path);
-  write_all(draft.file(), path, start.data(), start.size());
+  AtomicFile file(path);
+  file.append(start.data(), start.size());
   for (const std::size_t i : order) {
     const at::Tensor plain = content.tensors[i].second.detach().to(at::kCPU).resolve_conj().resolve_neg().contiguous();
-    if (plain.numel() != 0) write_all(draft.file(), path, plain.const_data_ptr(), plain.nbytes());
+    if (plain.numel() != 0) file.append(plain.const_data_ptr(), plain.nbytes());
   }
-  draft.publish();
+  file.commit();
 }
 
 Safetensors load_safetensors(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail_io("cannot open " + path);
+  const Descriptor file = open_file(path.c_str(), O_RDONLY);
+  if (!file.valid()) fail_io("cannot open " + path);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_io("cannot read " + path);
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kInvalidArgument, path + " is no regular file");
@@ -184,11 +108,11 @@ Safetensors load_safetensors(const std::string& path) {
   // Into memory of the tensors' own, not a map of the file: where the file is cut off under a map, whoever uses a
   // tensor ends the process.
   std::string start(std::min<std::size_t>(size, safetensors::kLengthBytes), '\0');
-  read_all(file, path, 0, start.data(), start.size());
+  read_bytes(file, path, 0, start.data(), start.size());
   const std::uint64_t rest = std::min<std::uint64_t>(safetensors::header_bytes(start), size - start.size());
   const std::size_t before = start.size();
   start.resize(before + rest);
-  read_all(file, path, before, start.data() + before, rest);
+  read_bytes(file, path, before, start.data() + before, rest);
 
   safetensors::Header header = safetensors::parse(path, start, size);
   Safetensors content;
@@ -198,7 +122,7 @@ Safetensors load_safetensors(const std::string& path) {
         std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& name) { return entry.dtype == name.name; });
     at::Tensor tensor = at::empty(entry.sizes, at::TensorOptions(known->dtype));
     const std::uint64_t bytes = entry.end - entry.begin;
-    if (bytes > 0) read_all(file, path, header.data + entry.begin, tensor.mutable_data_ptr(), bytes);
+    if (bytes > 0) read_bytes(file, path, header.data + entry.begin, tensor.mutable_data_ptr(), bytes);
     content.tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }
   return content;

@@ -48,6 +48,19 @@ TEST(AtomicFileTest, AppearsWholeOrNotAtAll) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+TEST(AtomicFileTest, StaysAsClosedAsTheFileItReplaces) {
+  const TempDir dir;
+  for (const mode_t mode : {0600, 0640, 0777}) {
+    std::ofstream(dir / "f") << "old";
+    ASSERT_EQ(::chmod((dir / "f").c_str(), mode), 0);
+    AtomicFile file(dir / "f");
+    file.commit();
+    struct stat status {};
+    ASSERT_EQ(::stat((dir / "f").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, mode & 0666u);
+  }
+}
+
 // As a library does that takes the name of a file: into it, or another one in its place.
 TEST(AtomicFileTest, OthersMayWriteIt) {
   const TempDir dir;
