@@ -161,7 +161,8 @@ bool GuardedWork::wait(std::chrono::milliseconds timeout) {
 bool GuardedWork::isCompleted() {
   if (follows_stream_) look_at_stream();
   have_it_waited_for();
-  return c10d::Work::isCompleted();
+  // As in wait(): whoever looks at the failure next has seen ended_ before.
+  return c10d::Work::isCompleted() && ended_.load();
 }
 
 void GuardedWork::synchronize() {
