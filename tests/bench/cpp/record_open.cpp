@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_format.h"
@@ -24,6 +25,9 @@
 namespace {
 
 using namespace tandem::recordio;
+using tandem::append_u32;
+using tandem::store_u32;
+using tandem::store_u64;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kFiles = 10;
