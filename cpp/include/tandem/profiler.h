@@ -28,7 +28,7 @@ TANDEM_API void start_profiler(const ProfilerOptions& options = {}, ProcessGroup
 
 // Ends it, and writes a file for Perfetto and chrome://tracing, whole or not at all; "": none. Gives a table of what
 // took time: calls, time with and without what was called from inside, a line a name, the most expensive first. Errors:
-// kInvalidArgument when it is not on; kIo, after which the profile is lost.
+// kInvalidArgument when it is not on; kNotFound (its folder) and kIo, after which the profile is lost.
 TANDEM_API std::string stop_profiler(const std::string& path = "");
 
 }  // namespace tandem

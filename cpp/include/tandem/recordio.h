@@ -50,8 +50,9 @@ struct RecordIOWriterOptions {
 // Writes one file. Bytes go to a temporary name beside `path`; close() syncs it and gives it its name, so that the file
 // is either whole or not there. A writer that is destroyed without close() leaves nothing.
 //
-// Errors: Error(kIo) naming the file and the system's error; kInvalidArgument for options out of range, or that the
-// version does not have, and for a record that the format cannot hold (4 GiB); kClosed after close().
+// Errors: Error(kIo), and kNotFound where its folder is missing, naming the file and the system's error;
+// kInvalidArgument for options out of range, or that the version does not have, and for a record that the format cannot
+// hold (4 GiB); kClosed after close().
 // Any thread may write; records lie in the order of the calls.
 class TANDEM_API RecordIOWriter {
  public:

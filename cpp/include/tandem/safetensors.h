@@ -19,8 +19,8 @@ struct Safetensors {
 };
 
 // Writes beside `path` under a temporary name, syncs and renames: `path` has the old content or the new, never a part.
-// Tensors of any device and strides; their elements are copied one tensor at a time. Throws tandem::Error: kIo,
-// kInvalidArgument (a name given twice, a sparse tensor, a dtype that the format lacks).
+// Tensors of any device and strides; their elements are copied one tensor at a time. Throws tandem::Error: kNotFound
+// (its folder), kIo, kInvalidArgument (a name given twice, a sparse tensor, a dtype that the format lacks).
 TANDEM_API void save_safetensors(const std::string& path, const Safetensors& content);
 
 // CPU tensors with memory of their own, so whatever becomes of the file later, they stay. Throws tandem::Error:

@@ -28,7 +28,7 @@ struct TraceOptions {
 TANDEM_API void start_trace(ProcessGroup& group, const TraceOptions& options = {});
 
 // Ends the trace and writes it. What is still under way is not in it. After an error of the file it is on still.
-// Errors: kInvalidArgument when none is on, kIo.
+// Errors: kInvalidArgument when none is on, kNotFound where its folder is missing, kIo.
 TANDEM_API void stop_trace(const std::string& path);
 
 // Whether one is on.

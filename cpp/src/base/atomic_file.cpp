@@ -41,7 +41,12 @@ AtomicFile::AtomicFile(std::string path, unsigned mode) : path_(std::move(path))
     file_ = open_file(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
     if (!file_.valid() && errno != EEXIST) break;
   }
-  if (!file_.valid()) fail("create");  // its destructor does not run: there is nothing to remove
+  // The destructor does not run: there is nothing to remove.
+  if (!file_.valid() && (errno == ENOENT || errno == ENOTDIR)) {
+    throw Error(ErrorCode::kNotFound,
+                "cannot create " + path_ + ": " + std::strerror(errno) + "; is its folder there?");
+  }
+  if (!file_.valid()) fail("create");
   struct stat old {};
   if (::stat(path_.c_str(), &old) == 0) ::fchmod(file_.get(), old.st_mode & mode);
 }

@@ -11,7 +11,8 @@
 namespace tandem {
 
 // Writes to a temporary name beside `path`. commit() syncs the bytes, renames and syncs the folder; destroyed without
-// it, the temporary file is removed. Throws Error(kIo) naming `path`, also where a pipe, a device or a folder has it.
+// it, the temporary file is removed. Throws Error(kIo) naming `path`, also where a pipe, a device or a folder has it,
+// and Error(kNotFound) where its folder is missing.
 class AtomicFile {
  public:
   // `mode`: of a new file, less what umask() takes from it. One that is replaced stays as closed as it was.

@@ -87,7 +87,7 @@ TEST(AtomicFileTest, RefusesWhatARenameWouldReplace) {
   EXPECT_ERROR(AtomicFile(dir / "pipe"), ErrorCode::kIo, "it is a pipe");
   EXPECT_ERROR(AtomicFile("/dev/null"), ErrorCode::kIo, "it is a device");
   EXPECT_ERROR(AtomicFile(dir / ""), ErrorCode::kIo, "it is a folder");
-  EXPECT_ERROR(AtomicFile(dir / "no/f"), ErrorCode::kIo, "cannot create", "No such file");
+  EXPECT_ERROR(AtomicFile(dir / "no/f"), ErrorCode::kNotFound, "cannot create", "No such file");
   EXPECT_THAT(dir.names(), ElementsAre("pipe"));
 }
 

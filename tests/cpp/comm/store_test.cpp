@@ -357,6 +357,26 @@ TEST(Rendezvous, AGroupIsMadeWhileTheLastOneAtItsPortCloses) {
   }
 }
 
+// Nothing of the last group is left by then, not even a store that its server's last use has gone from.
+TEST(Rendezvous, AGroupIsMadeAfterTheLastOneAtItsPort) {
+  const net::Listener place = net::listen_on("127.0.0.1", 0);
+  close(place.fd);
+  const std::string port = std::to_string(place.endpoint.port);
+  const Variables environment({{"RANK", "0"},
+                               {"WORLD_SIZE", "1"},
+                               {"MASTER_ADDR", "127.0.0.1"},
+                               {"MASTER_PORT", port.c_str()},
+                               {"TORCHELASTIC_USE_AGENT_STORE", nullptr}});
+  ProcessGroupOptions options;
+  options.backend = "gloo";
+  for (int round = 0; round < 3; ++round) {
+    ProcessGroup::create(options);
+    // Another process may have the port then.
+    const net::Listener taken = net::listen_on("127.0.0.1", place.endpoint.port);
+    close(taken.fd);
+  }
+}
+
 TEST(Rendezvous, FileMethodConnects) {
   TemporaryFolder folder;
   run_ranks(2, [&](int rank) {

@@ -328,7 +328,7 @@ TEST(RecordIOWriter, KilledWriterLeavesNoFile) {
 
 TEST(RecordIOWriter, RefusesWhatCannotBe) {
   TempDir dir;
-  EXPECT_ERROR(RecordIOWriter(dir / "no/such/folder"), ErrorCode::kIo, "no/such/folder");
+  EXPECT_ERROR(RecordIOWriter(dir / "no/such/folder"), ErrorCode::kNotFound, "no/such/folder");
   EXPECT_ERROR(RecordIOWriter("/tmp"), ErrorCode::kIo, "folder");
   EXPECT_ERROR(RecordIOWriter(dir / "f", {Compressor::kNone, 0}), ErrorCode::kInvalidArgument, "chunk_bytes");
   EXPECT_ERROR(RecordIOWriter(dir / "f", {static_cast<Compressor>(9), 100}), ErrorCode::kInvalidArgument,

@@ -225,7 +225,7 @@ TEST_P(Traces, HaveStepsBucketsAndCollectivesOfAllRanks) {
   for (const auto& rank : ranks) {
     EXPECT_THAT(rank->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("no trace of this process is on")));
     EXPECT_THAT(rank->line(), IsError(ErrorCode::kInvalidArgument, HasSubstr("is on already")));
-    EXPECT_THAT(rank->line(), IsError(ErrorCode::kIo, HasSubstr("/no/such/folder")));
+    EXPECT_THAT(rank->line(), IsError(ErrorCode::kNotFound, HasSubstr("/no/such/folder")));
     EXPECT_EQ(rank->line(), "off");
     EXPECT_EQ(rank->wait(), 0);
   }

@@ -88,7 +88,7 @@ TEST(Profiler, IsToldWhenItIsNotOnAndWhereAFileCannotBe) {
   EXPECT_THAT(error_of([&] { stop_profiler(); }).what(), HasSubstr("is not on"));
   start_profiler();
   const Error error = error_of([&] { stop_profiler("/no/such/folder/profile"); });
-  EXPECT_EQ(error.code(), ErrorCode::kIo);
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
   EXPECT_THAT(error.what(), HasSubstr("cannot create /no/such/folder/profile: No such file"));
   EXPECT_THAT(error_of([&] { stop_profiler(); }).what(), HasSubstr("is not on"));
   start_profiler();

@@ -260,6 +260,13 @@ DeadlineStore::DeadlineStore(StorePlace place, milliseconds timeout, std::shared
   server_ = std::move(server);
 }
 
+void DeadlineStore::release_resources() {
+  watch_.reset();
+  socket_ = Descriptor();
+  client_.reset();
+  server_.reset();
+}
+
 void DeadlineStore::open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options) {
   const OpeningTurn alone(place_.endpoint, turn);
   {

@@ -49,6 +49,8 @@ class DeadlineStore final : public c10d::Store {
   using c10d::Store::set;
 
   c10::intrusive_ptr<c10d::Store> clone() override;
+  // With its last use, also where it is still known by a weak pointer: else the server kept its port.
+  void release_resources() override;
   void set(const std::string& key, const std::vector<std::uint8_t>& value) override;
   std::vector<std::uint8_t> compareSet(const std::string& key, const std::vector<std::uint8_t>& expected,
                                        const std::vector<std::uint8_t>& desired) override;
@@ -99,7 +101,7 @@ class DeadlineStore final : public c10d::Store {
   bool opening_ = false;             // the client is being made,
   std::set<std::uint64_t> earlier_;  // and these sockets to the same place are not its
 
-  const std::unique_ptr<CallWatch, CallWatch::InItsProcess> watch_;
+  std::unique_ptr<CallWatch, CallWatch::InItsProcess> watch_;
   const std::shared_ptr<StoreInterrupt> at_shutdown_ = std::make_shared<StoreInterrupt>();
   const ShutdownHook hook_;
 };
