@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::int64_t kEntries = 2000;
 
-std::int64_t unix_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
+template <typename Time>
+std::int64_t ns_of(Time time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
 std::size_t ring_size() {
@@ -38,7 +38,6 @@ FlightRecorder& FlightRecorder::instance() {
 
 std::int64_t FlightRecorder::begin(const std::string& group, int rank, int size, const Collective& collective) {
   if (ring_.empty()) return -1;
-  const std::int64_t time = unix_ns();
   std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = ring_[next_ % ring_.size()];
   entry.record = next_++;
@@ -55,23 +54,26 @@ std::int64_t FlightRecorder::begin(const std::string& group, int rank, int size,
     entry.shapes[i].dtype = static_cast<std::int8_t>(tensor.scalar_type());
     entry.shapes[i].sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
   }
-  entry.begun = time;
-  entry.ended = 0;
+  entry.begun = collective.begun;
+  entry.ended = {};
   entry.failure.clear();
+  // It was used so long ago that it is in no near cache; while this collective runs it comes.
+  const auto* next = reinterpret_cast<const char*>(&ring_[next_ % ring_.size()]);
+  for (std::size_t at = 0; at < sizeof(Entry); at += 64) __builtin_prefetch(next + at, 1);
   return entry.record;
 }
 
 void FlightRecorder::end(std::int64_t record, const std::string& failure) {
   if (record < 0) return;
-  const std::int64_t time = unix_ns();
+  const auto time = Clock::now();
   std::lock_guard<std::mutex> lock(mutex_);
   Entry& entry = ring_[record % ring_.size()];
-  if (entry.record != record || entry.ended != 0) return;
+  if (entry.record != record || entry.has_ended()) return;
   entry.ended = time;
   entry.failure = failure;
 }
 
-std::string FlightRecorder::json_of(const Entry& entry) {
+std::string FlightRecorder::json_of(const Entry& entry, std::int64_t since_1970) {
   std::string shapes, dtypes;
   for (std::size_t i = 0; i < std::min(std::size(entry.shapes), entry.tensor_count); ++i) {
     std::string sizes;
@@ -79,7 +81,7 @@ std::string FlightRecorder::json_of(const Entry& entry) {
     shapes += (i ? ", [" : "[") + sizes + "]";
     dtypes += (i ? ", " : "") + json_quoted(c10::toString(static_cast<c10::ScalarType>(entry.shapes[i].dtype)));
   }
-  const char* state = entry.ended == 0 ? "started" : entry.failure.empty() ? "completed" : "failed";
+  const char* state = !entry.has_ended() ? "started" : entry.failure.empty() ? "completed" : "failed";
   std::string text = "{\"record\": " + std::to_string(entry.record) + ", \"group\": " + json_quoted(entry.group) +
                      ", \"rank\": " + std::to_string(entry.rank) + ", \"size\": " + std::to_string(entry.size) +
                      ", \"sequence\": " + std::to_string(entry.sequence) +
@@ -87,21 +89,24 @@ std::string FlightRecorder::json_of(const Entry& entry) {
                      ", \"collective\": " + json_quoted(entry.name);
   if (entry.peer >= 0) text += ", \"peer\": " + std::to_string(entry.peer);
   text += ", \"tensor_count\": " + std::to_string(entry.tensor_count) + ", \"shapes\": [" + shapes +
-          "], \"dtypes\": [" + dtypes + "], \"state\": \"" + state + "\", \"begun_ns\": " + std::to_string(entry.begun);
-  if (entry.ended != 0) text += ", \"ended_ns\": " + std::to_string(entry.ended);
+          "], \"dtypes\": [" + dtypes + "], \"state\": \"" + state +
+          "\", \"begun_ns\": " + std::to_string(since_1970 + ns_of(entry.begun));
+  if (entry.has_ended()) text += ", \"ended_ns\": " + std::to_string(since_1970 + ns_of(entry.ended));
   if (!entry.failure.empty()) text += ", \"error\": " + json_quoted(entry.failure);
   return text + "}";
 }
 
 std::string FlightRecorder::json() {
   std::lock_guard<std::mutex> lock(mutex_);
+  const std::int64_t now = ns_of(std::chrono::system_clock::now());
+  const std::int64_t since_1970 = now - ns_of(Clock::now());  // to what entries have
   std::string entries;
   const std::int64_t size = static_cast<std::int64_t>(ring_.size());
   for (std::int64_t record = std::max<std::int64_t>(0, next_ - size); record < next_; ++record) {
-    entries += (entries.empty() ? "" : ",\n") + json_of(ring_[record % size]);
+    entries += (entries.empty() ? "" : ",\n") + json_of(ring_[record % size], since_1970);
   }
-  return "{\"version\": \"1\", \"process\": " + std::to_string(::getpid()) +
-         ", \"now_ns\": " + std::to_string(unix_ns()) + ", \"entries\": [\n" + entries + "\n]}\n";
+  return "{\"version\": \"1\", \"process\": " + std::to_string(::getpid()) + ", \"now_ns\": " + std::to_string(now) +
+         ", \"entries\": [\n" + entries + "\n]}\n";
 }
 
 std::string FlightRecorder::write(int rank) {

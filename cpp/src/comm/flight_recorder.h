@@ -1,6 +1,7 @@
 // The last collectives of this process, of all its groups, in a ring: for whoever asks why ranks wait for each other.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -28,6 +29,7 @@ class FlightRecorder {
   std::string write(int rank);
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Shape {
     std::int8_t dtype = 0;
     std::vector<std::int64_t> sizes;
@@ -43,13 +45,15 @@ class FlightRecorder {
     int peer = -1;
     std::size_t tensor_count = 0;
     Shape shapes[4];  // of the first tensors; their room is used again
-    std::int64_t begun = 0;
-    std::int64_t ended = 0;
+    Clock::time_point begun;
+    Clock::time_point ended{};
     std::string failure;
+
+    bool has_ended() const { return ended != Clock::time_point(); }
   };
 
   FlightRecorder();
-  static std::string json_of(const Entry& entry);
+  static std::string json_of(const Entry& entry, std::int64_t since_1970);
 
   std::mutex mutex_;
   std::vector<Entry> ring_;

@@ -9,6 +9,7 @@
 #include "comm/finished_work.h"
 #include "comm/issue_turns.h"
 #include "comm/message_handle.h"
+#include "comm/runs_here.h"
 #include "tandem/process_group.h"
 
 namespace tandem {
@@ -82,6 +83,7 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
     const bool runs_here = traits_.runs_when_waited && !finish && WaitsAtOnce::now();
     std::optional<GroupState::Running> running;
     if (runs_here) running.emplace(*state_);
+    const RunsHere here(runs_here);
     GuardedWork::Inner inner = issue_in_turn([&]() -> GuardedWork::Inner {
       if constexpr (std::is_convertible_v<decltype(issue()), WorkPtr>) {
         return {issue()};
@@ -90,7 +92,7 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
       }
     });
     if (!traits_.completes) return GuardedWork::start_on_stream(state_, collective, inner.front());
-    if (runs_here) return run_here(collective, inner);
+    if (runs_here) return run_here(collective, inner, here.type());
     return GuardedWork::start(state_, collective, std::move(inner), std::move(finish), traits_.runs_when_waited);
   } catch (...) {
     state_->rethrow_failure(collective);
@@ -98,12 +100,16 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
 }
 
 // No guard, and no future: their making takes longer than a small collective of one host.
-GroupBackend::WorkPtr GroupBackend::run_here(Collective& collective, const GuardedWork::Inner& inner) {
+GroupBackend::WorkPtr GroupBackend::run_here(Collective& collective, const GuardedWork::Inner& inner,
+                                             c10d::OpType type) {
   {
     const WaitsAtOnce not_what_callbacks_start(false);
-    for (const auto& one : inner) one->wait();
+    for (const auto& one : inner) {
+      if (!one) continue;  // it has run
+      one->wait();
+      type = one->retrieveOpType();
+    }
   }
-  const c10d::OpType type = inner.front()->retrieveOpType();
   state_->note_success(type);
   state_->record_end(collective, "");
   return c10::make_intrusive<FinishedWork>(getRank(), type, std::move(collective.tensors), collective.sequence);

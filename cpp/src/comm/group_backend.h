@@ -100,8 +100,9 @@ class GroupBackend final : public c10d::Backend {
   template <typename Call, typename Issue>
   WorkPtr run(const Called& called, Tensors results, int peer, Call&& call, Issue&& issue,
               std::function<void()> finish = nullptr);
-  // Waits for works that run on the waiting thread, whose caller would do so at once.
-  WorkPtr run_here(Collective& collective, const GuardedWork::Inner& inner);
+  // Waits for works that run on the waiting thread, whose caller would do so at once; null is what has run already, a
+  // collective of `type`.
+  WorkPtr run_here(Collective& collective, const GuardedWork::Inner& inner, c10d::OpType type);
   template <typename Issue>
   WorkPtr run_messages(const char* name, Tensors tensors, int peer, Issue&& issue);
   template <typename Issue>

@@ -52,10 +52,7 @@ Collective GroupState::begin(const char* name, std::vector<at::Tensor> tensors, 
   collective.tensors = std::move(tensors);
   collective.begun = std::chrono::steady_clock::now();
   collective.timeout = timeout_;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    collective.sequence = point_to_point ? messages_++ : collectives_++;
-  }
+  collective.sequence = point_to_point ? messages_++ : collectives_++;
   collective.record = FlightRecorder::instance().begin(name_, rank_, size_, collective);
   return collective;
 }
@@ -91,11 +88,6 @@ void GroupState::note_success(c10d::OpType type) {
       type == ALLTOALL || type == ALLTOALL_BASE || type == BARRIER) {
     set_complete();
   }
-}
-
-std::uint64_t GroupState::collectives() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return collectives_;
 }
 
 std::string GroupState::whereabouts() const {

@@ -82,7 +82,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   };
 
   // How many collectives were begun.
-  std::uint64_t collectives() const;
+  std::uint64_t collectives() const { return collectives_; }
 
   // In the flight recorder and the process's trace. `failure`: "" after success.
   void record_end(const Collective& collective, const std::string& failure) const;
@@ -155,8 +155,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   std::unordered_map<GuardedWork*, c10::intrusive_ptr<c10d::Work>> in_flight_;
   std::atomic<int> running_{0};  // collectives that their callers run
   int being_told_ = 0;           // collectives that are done, whose waiters are being told
-  std::uint64_t collectives_ = 0;
-  std::uint64_t messages_ = 0;  // sends and receives
+  std::atomic<std::uint64_t> collectives_{0};
+  std::atomic<std::uint64_t> messages_{0};  // sends and receives
 };
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
 #include <atomic>
@@ -21,7 +22,7 @@ class GroupState;
 // peer; GroupState::abort() completes it at once; the first failure ends the group. Thread-safe.
 class GuardedWork : public c10d::Work {
  public:
-  using Inner = std::vector<c10::intrusive_ptr<c10d::Work>>;
+  using Inner = c10::SmallVector<c10::intrusive_ptr<c10d::Work>, 1>;
 
   // For works with futures. `runs_when_waited`: whoever waits for them without a limit may run them. `finish`
   // runs on the backend's thread after success, before anyone is told.

@@ -90,7 +90,7 @@ TEST(CapiRecordIO, NamesWhatIsWrong) {
   tdm_recordio_reader_free(reader);
 
   tdm_recordio_writer* writer = nullptr;
-  expect_error(tdm_recordio_writer_create((dir / "a/b").c_str(), nullptr, &writer), TDM_ERROR_IO,
+  expect_error(tdm_recordio_writer_create((dir / "a/b").c_str(), nullptr, &writer), TDM_ERROR_NOT_FOUND,
                "tdm_recordio_writer_create", dir / "a/b");
   tdm_recordio_writer_options options = TDM_RECORDIO_WRITER_OPTIONS_INIT;
   options.compressor = -1;

@@ -58,6 +58,12 @@ class Exchange {
   // The whole segment of a rank.
   std::byte* memory(int rank) const { return peers_->segments[rank]->data(); }
   std::size_t memory_bytes() const { return peers_->segments[rank_]->bytes(); }
+  // A place for each rank, for what is combined: small collectives allocate nothing.
+  struct Scratch {
+    std::vector<const void*> inputs;
+    std::vector<double> factors;
+  };
+  Scratch& scratch() { return scratch_; }
   // Throws when the group has ended.
   void check_latch() {
     if (latch_->has_ended()) throw_ended();
@@ -100,6 +106,7 @@ class Exchange {
   std::uint32_t step_ = 0;               // steps that this rank has published
   std::vector<std::uint32_t> seen_;      // the same of each rank, as far as known
   std::vector<std::uint32_t> verified_;  // steps of each rank whose labels were compared with ours
+  Scratch scratch_;
   Label label_;
   Clock::time_point begun_;
   Clock::time_point deadline_;

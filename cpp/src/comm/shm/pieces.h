@@ -15,7 +15,11 @@ class Pieces {
 
   void add(std::byte* data, std::size_t bytes) {
     if (bytes == 0) return;
-    pieces_.push_back({data, bytes_});
+    if (bytes_ == 0) {
+      first_ = data;
+    } else {
+      more_.push_back({data, bytes_});
+    }
     bytes_ += bytes;
   }
 
@@ -25,7 +29,7 @@ class Pieces {
 
   std::size_t bytes() const { return bytes_; }
   // Where all of it lies, or null when it lies in several places, or nowhere.
-  std::byte* one_place() const { return pieces_.size() == 1 ? pieces_.front().data : nullptr; }
+  std::byte* one_place() const { return more_.empty() ? first_ : nullptr; }
 
   // [begin, begin + bytes) of it.
   Pieces part(std::size_t begin, std::size_t bytes) const {
@@ -39,14 +43,14 @@ class Pieces {
   template <typename Visit>
   void for_each(std::size_t begin, std::size_t bytes, Visit&& visit) const {
     if (bytes == 0) return;
-    auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), begin,
-                                  [](std::size_t at, const Piece& next) { return at < next.begin; });
-    --piece;
-    for (std::size_t done = 0; done < bytes; ++piece) {
-      const std::size_t into = begin + done - piece->begin;
-      const std::size_t end = piece + 1 == pieces_.end() ? bytes_ : (piece + 1)->begin;
-      const std::size_t size = std::min(bytes - done, end - piece->begin - into);
-      visit(piece->data + into, done, size);
+    auto next = std::upper_bound(more_.begin(), more_.end(), begin,
+                                 [](std::size_t at, const Piece& piece) { return at < piece.begin; });
+    for (std::size_t done = 0; done < bytes; ++next) {
+      const Piece piece = next == more_.begin() ? Piece{first_, 0} : *(next - 1);
+      const std::size_t into = begin + done - piece.begin;
+      const std::size_t end = next == more_.end() ? bytes_ : next->begin;
+      const std::size_t size = std::min(bytes - done, end - piece.begin - into);
+      visit(piece.data + into, done, size);
       done += size;
     }
   }
@@ -66,7 +70,8 @@ class Pieces {
     std::byte* data;
     std::size_t begin;
   };
-  std::vector<Piece> pieces_;
+  std::byte* first_ = nullptr;  // mostly the only one: small collectives allocate nothing for it
+  std::vector<Piece> more_;
   std::size_t bytes_ = 0;
 };
 

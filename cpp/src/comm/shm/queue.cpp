@@ -69,19 +69,41 @@ void Queue::help(Work& work) {
   if (!running_ && !queue_.empty()) wake_thread();
 }
 
+bool Queue::run_here(const Label& label, std::chrono::milliseconds timeout, BodyRef body) {
+  {
+    const Lock lock(mutex_);
+    if (running_ || !queue_.empty()) return false;
+    running_ = true;
+  }
+  std::exception_ptr failure = why_not(label);
+  if (!failure) {
+    performer_->set_program_waits(true);
+    failure = run(label, timeout, body);
+  }
+  {
+    const Lock lock(mutex_);
+    running_ = false;
+    if (!queue_.empty()) wake_thread();  // other threads' that came meanwhile
+  }
+  if (failure) std::rethrow_exception(failure);
+  return true;
+}
+
+std::exception_ptr Queue::why_not(const Label& label) const {
+  if (!state_->latch().has_ended()) return nullptr;
+  const Error reason = state_->latch().reason_to_end();
+  return std::make_exception_ptr(Error(reason.code(), Exchange::describe(label) + " failed after: " + reason.what()));
+}
+
 void Queue::run_next(Lock& lock, bool program_waits) {
   c10::intrusive_ptr<Work> work = std::move(queue_.front());
   queue_.pop_front();
-  std::exception_ptr failure;
-  if (state_->latch().has_ended()) {
-    const Error reason = state_->latch().reason_to_end();
-    failure = std::make_exception_ptr(
-        Error(reason.code(), Exchange::describe(work->label_) + " failed after: " + reason.what()));
-  } else {
+  std::exception_ptr failure = why_not(work->label_);
+  if (!failure) {
     running_ = true;
     lock.unlock();
     performer_->set_program_waits(program_waits);
-    failure = run(*work);
+    failure = run(work->label_, work->timeout_, work->body_);
     lock.lock();
   }
   // Before anyone is told: who closes the group right after its last collective must not find one running.
@@ -93,18 +115,18 @@ void Queue::run_next(Lock& lock, bool program_waits) {
   lock.lock();
 }
 
-std::exception_ptr Queue::run(Work& work) {
+std::exception_ptr Queue::run(const Label& label, std::chrono::milliseconds timeout, BodyRef body) {
   std::optional<Error> failure;
   try {
     const DefaultArithmetic arithmetic;
-    work.body_(*performer_, work.label_, Exchange::Clock::now() + work.timeout_);
+    body(*performer_, label, Exchange::Clock::now() + timeout);
     return nullptr;
   } catch (const Error& error) {
     failure = error;
   } catch (const std::bad_alloc&) {
-    failure = Error(ErrorCode::kOutOfMemory, Exchange::describe(work.label_) + " failed: this rank has no memory left");
+    failure = Error(ErrorCode::kOutOfMemory, Exchange::describe(label) + " failed: this rank has no memory left");
   } catch (const std::exception& error) {
-    failure = Error(ErrorCode::kInternal, Exchange::describe(work.label_) + " failed: " + error.what());
+    failure = Error(ErrorCode::kInternal, Exchange::describe(label) + " failed: " + error.what());
   }
   // Where the work is waited for, its failure is explained.
   state_->latch().fail(*failure);

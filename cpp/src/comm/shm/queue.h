@@ -1,6 +1,8 @@
 // Runs a group's collectives one after another, in the order of their calls.
 #pragma once
 
+#include <c10/util/FunctionRef.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -20,6 +22,8 @@ namespace tandem::shm {
 // that waits for one. The queue's thread starts with the first collective that needs it. Thread-safe.
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
+  using BodyRef = c10::function_ref<void(Performer&, const Label&, Performer::Deadline)>;
+
   Queue(std::shared_ptr<GroupState> state, std::unique_ptr<Performer> performer);
   ~Queue();
   Queue(const Queue&) = delete;
@@ -27,6 +31,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
 
   // Appends the work. `soon`: whoever submits will wait for it at once, so that nobody else is woken.
   void submit(const c10::intrusive_ptr<Work>& work, bool soon);
+  // Runs a collective on this thread; false where another one comes first. Throws what it throws.
+  bool run_here(const Label& label, std::chrono::milliseconds timeout, BodyRef body);
   // Runs what is queued, up to `work`, unless another thread does already.
   void help(Work& work);
 
@@ -45,8 +51,11 @@ class Queue : public std::enable_shared_from_this<Queue> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  // Why it cannot begin: the group has ended. Null where it can.
+  std::exception_ptr why_not(const Label& label) const;
+
   void run_next(Lock& lock, bool program_waits);
-  std::exception_ptr run(Work& work);
+  std::exception_ptr run(const Label& label, std::chrono::milliseconds timeout, BodyRef body);
   void wake_thread();
   void serve();
 

@@ -58,8 +58,8 @@ class Combiner {
       : exchange_(exchange),
         kernel_(kernel),
         element_(size_of(element)),
-        inputs_(static_cast<std::size_t>(exchange.size())),
-        factors_(static_cast<std::size_t>(exchange.size())) {}
+        inputs_(exchange.scratch().inputs),
+        factors_(exchange.scratch().factors) {}
 
   // to(mine, after): where the result goes of this rank's bytes at `mine`, which are `after` the beginning of `range`.
   template <typename Target>
@@ -78,8 +78,8 @@ class Combiner {
   Exchange& exchange_;
   const Kernel kernel_;
   const std::size_t element_;
-  std::vector<const void*> inputs_;
-  std::vector<double> factors_;
+  std::vector<const void*>& inputs_;
+  std::vector<double>& factors_;
 };
 
 // In one step: everyone tells everyone.

@@ -1,5 +1,8 @@
 #include "comm/shm/shm_backend.h"
 
+#include <ATen/record_function.h>
+
+#include "comm/runs_here.h"
 #include "comm/shm/checks.h"
 #include "comm/shm/collectives.h"
 #include "comm/shm/lost.h"
@@ -39,11 +42,10 @@ struct ShmBackend::Call {
   OpType type;
   const char* title;
   Label label;
-  shm::Work::Body body;
   std::chrono::milliseconds timeout;
   bool async = true;
-  Tensors result;
-  Tensors held;
+  at::TensorList result;
+  at::TensorList held;
 };
 
 namespace {
@@ -114,11 +116,20 @@ void ShmBackend::abort(const Error& reason) {
   if (messenger_) messenger_->end();
 }
 
-c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call) {
+template <typename Body>
+c10::intrusive_ptr<c10d::Work> ShmBackend::issue(Call call, Body body) {
   call.label.sequence = state_->collectives() - 1;  // of the one that GroupBackend has just begun
   if (call.timeout == c10d::kUnsetTimeout) call.timeout = timeout_;
-  auto work = c10::make_intrusive<shm::Work>(queue_, getRank(), call.type, call.title, call.label, std::move(call.body),
-                                             call.timeout, std::move(call.result), std::move(call.held));
+  const auto recorded = [&](Performer& performer, const Label& label, Deadline deadline) {
+    RECORD_FUNCTION_WITH_SCOPE(at::RecordScope::USER_SCOPE, call.title, {});
+    body(performer, label, deadline);
+  };
+  if (RunsHere::now() && queue_->run_here(call.label, call.timeout, recorded)) {
+    RunsHere::ran(call.type);
+    return nullptr;
+  }
+  auto work = c10::make_intrusive<shm::Work>(queue_, getRank(), call.type, call.title, call.label, std::move(body),
+                                             call.timeout, call.result.vec(), call.held.vec());
   queue_->submit(work, /*soon=*/!call.async || WaitsAtOnce::now());
   if (!call.async) queue_->help(*work);
   return work;
@@ -130,16 +141,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce(Tensors& tensors, const c10
   Label label = label_of(CollectiveKind::kAllReduce, tensor.nbytes());
   label.extent = heap_->place_of(static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes());
   const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
-  return issue({OpType::ALLREDUCE,
-                "shm:all_reduce",
-                label,
-                [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
-                  performer.all_reduce(label, deadline, kernel, data);
-                },
-                options.timeout,
-                options.asyncOp,
-                tensors,
-                {}});
+  return issue({OpType::ALLREDUCE, "shm:all_reduce", label, options.timeout, options.asyncOp, tensors, {}},
+               [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                 performer.all_reduce(label, deadline, kernel, data);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce_coalesced(Tensors& tensors,
@@ -156,16 +161,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce_coalesced(Tensors& tensors,
   if (tensors.empty()) refuse(CollectiveKind::kAllReduce, "got no tensors");
   Label label = label_of(CollectiveKind::kAllReduce, data.bytes());
   const Kernel kernel = kernel_for(&label, tensors.front(), options.reduceOp);
-  return issue({OpType::ALLREDUCE_COALESCED,
-                "shm:all_reduce",
-                label,
-                [kernel, data](Performer& performer, const Label& label, Deadline deadline) {
-                  performer.all_reduce(label, deadline, kernel, data);
-                },
-                options.timeout,
-                options.asyncOp,
-                tensors,
-                {}});
+  return issue({OpType::ALLREDUCE_COALESCED, "shm:all_reduce", label, options.timeout, options.asyncOp, tensors, {}},
+               [kernel, data](Performer& performer, const Label& label, Deadline deadline) {
+                 performer.all_reduce(label, deadline, kernel, data);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
@@ -174,16 +173,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce(Tensors& tensors, const c10d::
   check_root(CollectiveKind::kReduce, options.rootRank, getSize());
   Label label = label_of(CollectiveKind::kReduce, tensor.nbytes(), options.rootRank);
   const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
-  return issue({OpType::REDUCE,
-                "shm:reduce",
-                label,
-                [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
-                  performer.reduce(label, deadline, kernel, data);
-                },
-                options.timeout,
-                options.asyncOp,
-                tensors,
-                {}});
+  return issue({OpType::REDUCE, "shm:reduce", label, options.timeout, options.asyncOp, tensors, {}},
+               [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                 performer.reduce(label, deadline, kernel, data);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
@@ -192,16 +185,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::broadcast(Tensors& tensors, const c10
   check_root(CollectiveKind::kBroadcast, options.rootRank, getSize());
   Label label = label_of(CollectiveKind::kBroadcast, tensor.nbytes(), options.rootRank);
   label.element = element_of(tensor.scalar_type());
-  return issue({OpType::BROADCAST,
-                "shm:broadcast",
-                label,
-                [data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
-                  performer.broadcast(label, deadline, data);
-                },
-                options.timeout,
-                options.asyncOp,
-                tensors,
-                {}});
+  return issue({OpType::BROADCAST, "shm:broadcast", label, options.timeout, options.asyncOp, tensors, {}},
+               [data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {
+                 performer.broadcast(label, deadline, data);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -218,12 +205,11 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allgather(std::vector<Tensors>& outpu
   Label label = label_of(CollectiveKind::kAllGather, 0);
   label.element = element_of(input.scalar_type());
   label.extent = input.nbytes();
-  return issue({OpType::ALLGATHER, "shm:all_gather", label,
-                [to = pieces_of(outputs[0]), from = piece_of(input)](Performer& performer, const Label& label,
-                                                                     Deadline deadline) {
-                  performer.all_gather(label, deadline, to, from);
-                },
-                options.timeout, options.asyncOp, outputs[0], inputs});
+  return issue({OpType::ALLGATHER, "shm:all_gather", label, options.timeout, options.asyncOp, outputs[0], inputs},
+               [to = pieces_of(outputs[0]), from = piece_of(input)](Performer& performer, const Label& label,
+                                                                    Deadline deadline) {
+                 performer.all_gather(label, deadline, to, from);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
@@ -256,11 +242,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allgather_into_tensor_coalesced(Tenso
   Label label = label_of(CollectiveKind::kAllGather, 0);
   label.element = element_of(inputs[0].scalar_type());
   label.extent = from.bytes();
-  return issue({OpType::_ALLGATHER_BASE, "shm:all_gather", label,
-                [to = std::move(to), from](Performer& performer, const Label& label, Deadline deadline) {
-                  performer.all_gather(label, deadline, to, from);
-                },
-                options.timeout, options.asyncOp, outputs, inputs});
+  return issue({OpType::_ALLGATHER_BASE, "shm:all_gather", label, options.timeout, options.asyncOp, outputs, inputs},
+               [to = std::move(to), from](Performer& performer, const Label& label, Deadline deadline) {
+                 performer.all_gather(label, deadline, to, from);
+               });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -278,11 +263,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::gather(std::vector<Tensors>& outputs,
   label.element = element_of(input.scalar_type());
   auto to = pieces_of(result);
   return issue(
-      {OpType::GATHER, "shm:gather", label,
-       [to = std::move(to), from = piece_of(input)](Performer& performer, const Label& label, Deadline deadline) {
-         performer.gather(label, deadline, to, from);
-       },
-       options.timeout, options.asyncOp, std::move(result), inputs});
+      {OpType::GATHER, "shm:gather", label, options.timeout, options.asyncOp, result, inputs},
+      [to = std::move(to), from = piece_of(input)](Performer& performer, const Label& label, Deadline deadline) {
+        performer.gather(label, deadline, to, from);
+      });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
@@ -300,11 +284,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::scatter(Tensors& outputs, std::vector
   label.element = element_of(output.scalar_type());
   auto from = pieces_of(held);
   return issue(
-      {OpType::SCATTER, "shm:scatter", label,
-       [from = std::move(from), to = piece_of(output)](Performer& performer, const Label& label, Deadline deadline) {
-         performer.scatter(label, deadline, from, to);
-       },
-       options.timeout, options.asyncOp, outputs, std::move(held)});
+      {OpType::SCATTER, "shm:scatter", label, options.timeout, options.asyncOp, outputs, held},
+      [from = std::move(from), to = piece_of(output)](Performer& performer, const Label& label, Deadline deadline) {
+        performer.scatter(label, deadline, from, to);
+      });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
@@ -322,12 +305,12 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter(Tensors& outputs, std:
   for (const at::Tensor& input : inputs[0]) bytes += input.nbytes();
   Label label = label_of(CollectiveKind::kReduceScatter, bytes);
   const Kernel kernel = kernel_for(&label, output, options.reduceOp);
-  return issue({OpType::REDUCE_SCATTER, "shm:reduce_scatter", label,
-                [kernel, from = pieces_of(inputs[0]), to = static_cast<std::byte*>(output.mutable_data_ptr())](
-                    Performer& performer, const Label& label, Deadline deadline) {
-                  performer.reduce_scatter(label, deadline, kernel, from, to);
-                },
-                options.timeout, options.asyncOp, outputs, inputs[0]});
+  return issue(
+      {OpType::REDUCE_SCATTER, "shm:reduce_scatter", label, options.timeout, options.asyncOp, outputs, inputs[0]},
+      [kernel, from = pieces_of(inputs[0]), to = static_cast<std::byte*>(output.mutable_data_ptr())](
+          Performer& performer, const Label& label, Deadline deadline) {
+        performer.reduce_scatter(label, deadline, kernel, from, to);
+      });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
@@ -360,13 +343,13 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::reduce_scatter_tensor_coalesced(Tenso
     Label label = label_of(CollectiveKind::kReduceScatter, inputs[i].nbytes());
     const Kernel kernel = kernel_for(&label, outputs[i], options.reduceOp);
     const bool is_last = i + 1 == inputs.size();
-    last = issue({OpType::_REDUCE_SCATTER_BASE, "shm:reduce_scatter", label,
-                  [kernel, from = equal_parts(inputs[i], getSize()),
-                   to = static_cast<std::byte*>(outputs[i].mutable_data_ptr())](Performer& performer,
-                                                                                const Label& label, Deadline deadline) {
-                    performer.reduce_scatter(label, deadline, kernel, from, to);
-                  },
-                  options.timeout, is_last ? options.asyncOp : true, is_last ? outputs : Tensors(), held});
+    last = issue(
+        {OpType::_REDUCE_SCATTER_BASE, "shm:reduce_scatter", label, options.timeout, is_last ? options.asyncOp : true,
+         is_last ? at::TensorList(outputs) : at::TensorList(), held},
+        [kernel, from = equal_parts(inputs[i], getSize()), to = static_cast<std::byte*>(outputs[i].mutable_data_ptr())](
+            Performer& performer, const Label& label, Deadline deadline) {
+          performer.reduce_scatter(label, deadline, kernel, from, to);
+        });
   }
   return last;
 }
@@ -389,16 +372,10 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall_base(at::Tensor& output, at:
   Label label = label_of(CollectiveKind::kAllToAll, 0);
   label.element = element_of(input.scalar_type());
   return issue(
-      {OpType::ALLTOALL_BASE,
-       "shm:all_to_all",
-       label,
-       [to = std::move(to), from = std::move(from)](Performer& performer, const Label& label, Deadline deadline) {
-         performer.all_to_all(label, deadline, to, from);
-       },
-       options.timeout,
-       options.asyncOp,
-       {output},
-       {input}});
+      {OpType::ALLTOALL_BASE, "shm:all_to_all", label, options.timeout, options.asyncOp, output, input},
+      [to = std::move(to), from = std::move(from)](Performer& performer, const Label& label, Deadline deadline) {
+        performer.all_to_all(label, deadline, to, from);
+      });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall(Tensors& outputs, Tensors& inputs,
@@ -413,23 +390,17 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::alltoall(Tensors& outputs, Tensors& i
   }
   Label label = label_of(CollectiveKind::kAllToAll, 0);
   label.element = element_of(inputs[0].scalar_type());
-  return issue({OpType::ALLTOALL, "shm:all_to_all", label,
-                [to = pieces_of(outputs), from = pieces_of(inputs)](Performer& performer, const Label& label,
-                                                                    Deadline deadline) {
-                  performer.all_to_all(label, deadline, to, from);
-                },
-                options.timeout, options.asyncOp, outputs, inputs});
+  return issue(
+      {OpType::ALLTOALL, "shm:all_to_all", label, options.timeout, options.asyncOp, outputs, inputs},
+      [to = pieces_of(outputs), from = pieces_of(inputs)](Performer& performer, const Label& label, Deadline deadline) {
+        performer.all_to_all(label, deadline, to, from);
+      });
 }
 
 c10::intrusive_ptr<c10d::Work> ShmBackend::barrier(const c10d::BarrierOptions& options) {
-  return issue({OpType::BARRIER,
-                "shm:barrier",
-                label_of(CollectiveKind::kBarrier, 0),
-                [](Performer& performer, const Label& label, Deadline deadline) { performer.barrier(label, deadline); },
-                options.timeout,
-                options.asyncOp,
-                {},
-                {}});
+  return issue(
+      {OpType::BARRIER, "shm:barrier", label_of(CollectiveKind::kBarrier, 0), options.timeout, options.asyncOp, {}, {}},
+      [](Performer& performer, const Label& label, Deadline deadline) { performer.barrier(label, deadline); });
 }
 
 void ShmBackend::check_message(const char* call, const Tensors& tensors, std::optional<int> peer, int tag) const {

@@ -84,7 +84,9 @@ class ShmBackend : public c10d::Backend, public BackendControl {
 
  private:
   struct Call;
-  c10::intrusive_ptr<c10d::Work> issue(Call call);
+  // Null: it has run.
+  template <typename Body>
+  c10::intrusive_ptr<c10d::Work> issue(Call call, Body body);
   c10::intrusive_ptr<c10d::Work> start_message(c10d::OpType type, const char* call, const char* title,
                                                std::vector<at::Tensor>& tensors, int peer, int tag);
 
