@@ -5,6 +5,7 @@
 
 #include "comm/collective_check.h"
 #include "comm/gloo/connect.h"
+#include "comm/gloo/failure.h"
 #include "comm/gloo/gloo_backend.h"
 #include "comm/hosts/connect.h"
 #include "comm/hosts/hosts_backend.h"
@@ -77,6 +78,10 @@ std::shared_ptr<Channel> Channel::open(const BackendEntry& entry, const ProcessG
     } catch (const Error& error) {
       bootstrap.refuse(error);
       throw;
+    } catch (const std::exception& other) {
+      const Error error(ErrorCode::kInternal, "making group '" + options.name + "' failed: " + plain_text(other));
+      bootstrap.refuse(error);
+      throw error;
     }
     bootstrap.finish();
   }

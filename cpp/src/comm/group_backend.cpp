@@ -82,7 +82,10 @@ GroupBackend::WorkPtr GroupBackend::run(const Called& called, Tensors results, i
     if (check_) check_->check(collective, std::string(called.name) + call());
     const bool runs_here = traits_.runs_when_waited && !finish && WaitsAtOnce::now();
     std::optional<GroupState::Running> running;
-    if (runs_here) running.emplace(*state_);
+    if (runs_here) {
+      running.emplace(*state_);
+      state_->check_usable(called.name);  // a close() after begin() did not know of it
+    }
     const RunsHere here(runs_here);
     GuardedWork::Inner inner = issue_in_turn([&]() -> GuardedWork::Inner {
       if constexpr (std::is_convertible_v<decltype(issue()), WorkPtr>) {

@@ -109,7 +109,7 @@ void GroupState::add(GuardedWork& work) {
   if (latch_->is_open()) return;
   // That came between begin() and here.
   const Error reason = latch_->reason_to_end();
-  if (reason.code() == ErrorCode::kAborted || work.is_untold()) work.interrupt(ended_by(reason, work.collective_));
+  if (work.must_end_with(reason)) work.interrupt(ended_by(reason, work.collective_));
 }
 
 Error GroupState::ended_by(const Error& reason, const Collective& collective) const {
@@ -146,7 +146,7 @@ void GroupState::interrupt_all(const Error& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [work, hold] : in_flight_) {
-      if (reason.code() == ErrorCode::kAborted || work->is_untold()) ended.emplace_back(work, hold);
+      if (work->must_end_with(reason)) ended.emplace_back(work, hold);
     }
   }
   store_calls_->interrupt();
@@ -168,13 +168,14 @@ bool GroupState::close(const std::string& reason) {
                    return !one.first->is_taken_for_done() && !one.first->may_have_got_through();
                  });
   }
+  const bool is_first = !was_closed_.exchange(true);
   latch_->close(reason);
   store_calls_->interrupt();
   const auto is_closing = [this] { return latch_->state() == FailureLatch::State::kClosing; };
   if (is_closing() && !must_abort) drain();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!must_abort && nothing_in_flight()) return is_closing();
+    if (!must_abort && nothing_in_flight()) return is_first && is_closing();
   }
   abort(reason);
   return false;
@@ -268,6 +269,8 @@ std::exception_ptr GroupState::explain(std::exception_ptr failure, const Collect
     // NCCL and the stores.
     error = error_of(is_late ? ErrorCode::kTimeout : ErrorCode::kPeerLost,
                      std::string(is_late ? ", timed out: " : ", failed: ") + lost.what_without_backtrace());
+  } catch (const c10::AcceleratorError& broken) {
+    error = error_of(ErrorCode::kInternal, std::string(", failed on the GPU: ") + broken.what_without_backtrace());
   } catch (const c10::Error& refusal) {
     // LibTorch refused the arguments: the connections are as good as before.
     return std::make_exception_ptr(

@@ -100,8 +100,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // Completes every collective in flight with Error (kAborted) and ends the group's connections.
   void abort(const std::string& reason) { latch_->abort(reason); }
   // The program is done with the group. Messages that have got through, and were never waited for, come to their end;
-  // where other things are in flight this is abort(). Whether nothing was, and the group has not failed: then the
-  // backend tells the peers that this rank takes part in nothing more, before close_connections().
+  // where other things are in flight this is abort(). Whether nothing was, the group has not failed, and nobody has
+  // closed it before: then the backend tells the peers that this rank takes part in nothing more, before
+  // close_connections().
   bool close(const std::string& reason);
   // Once the group has failed or was aborted, and the backend has told the peers why: they see the end of connections.
   void end_connections();
@@ -146,6 +147,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const std::shared_ptr<FailureLatch> latch_;
   std::vector<std::vector<net::Endpoint>> listeners_;
   std::atomic<bool> is_complete_{false};
+  std::atomic<bool> was_closed_{false};
   std::function<std::optional<Error>()> lost_peer_;
   std::function<void()> send_closed_;
   const std::shared_ptr<StoreInterrupt> store_calls_ = std::make_shared<StoreInterrupt>();

@@ -200,6 +200,7 @@ void GuardedWork::hand_to(const std::weak_ptr<Waiters>& helper) {
 }
 
 void GuardedWork::interrupt(const Error& reason) {
+  if (follows_stream_ && reason.code() != ErrorCode::kAborted) look_at_stream();  // it may have ended before
   end(std::make_exception_ptr(reason));
   if (follows_stream_) {
     // What the GPU still does ends with the backend's abort.
@@ -213,6 +214,17 @@ void GuardedWork::interrupt(const Error& reason) {
   if (!claim()) return;
   state_->settle(*this);
   state_->release();
+}
+
+// On a GPU an abort ends kernels as if they were done, and with the group's failure comes an abort: what has not ended
+// by then has failed.
+bool GuardedWork::must_end_with(const Error& reason) const {
+  return reason.code() == ErrorCode::kAborted || is_untold() || (follows_stream_ && !failing_);
+}
+
+void GuardedWork::release_resources() {
+  inner_.clear();
+  finish_ = nullptr;
 }
 
 bool GuardedWork::is_untold() const {

@@ -58,6 +58,8 @@ class GuardedWork : public c10d::Work {
   int sourceRank() const override;
   uint64_t getSequencenumber() const override { return collective_.sequence; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+  // With the last use, also where a future that is never completed knows it by a weak pointer.
+  void release_resources() override;
 
  private:
   friend class GroupState;
@@ -68,6 +70,8 @@ class GuardedWork : public c10d::Work {
   void end(std::exception_ptr failure);
   // The group was aborted, or has failed.
   void interrupt(const Error& reason);
+  // Whether the end of its group ends it at once: else its backend tells soon.
+  bool must_end_with(const Error& reason) const;
   // Whether Gloo would wait in it to the end of the timeout though connections have ended: it sends, or receives from
   // any rank.
   bool is_untold() const;
@@ -92,7 +96,7 @@ class GuardedWork : public c10d::Work {
 
   const std::shared_ptr<GroupState> state_;
   const Collective collective_;
-  const Inner inner_;
+  Inner inner_;
   std::function<void()> finish_;
   const bool is_waited_;  // else the inner works have futures
   bool runs_when_waited_ = false;

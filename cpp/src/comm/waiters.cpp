@@ -1,35 +1,61 @@
 #include "comm/waiters.h"
 
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
 namespace tandem {
 
+// A thread that ends its Waiters has use for it still.
+struct Waiters::Tasks {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> queue;
+  std::size_t idle = 0;
+  bool stopping = false;
+  std::vector<std::thread> threads;
+};
+
+Waiters::Waiters(std::size_t most) : most_(most), tasks_(std::make_shared<Tasks>()) {}
+
 Waiters::~Waiters() {
+  std::vector<std::thread> threads;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
+    std::lock_guard<std::mutex> lock(tasks_->mutex);
+    tasks_->stopping = true;
+    threads.swap(tasks_->threads);
   }
-  changed_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  tasks_->changed.notify_all();
+  for (auto& thread : threads) {
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();  // the last user was called back by a task, which is about to end
+    } else {
+      thread.join();
+    }
+  }
 }
 
 void Waiters::run(std::function<void()> task) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  tasks_.push_back(std::move(task));
-  if (idle_ < tasks_.size() && threads_.size() < most_) {
-    threads_.emplace_back([this] { work(); });
+  std::lock_guard<std::mutex> lock(tasks_->mutex);
+  tasks_->queue.push_back(std::move(task));
+  if (tasks_->idle < tasks_->queue.size() && tasks_->threads.size() < most_) {
+    tasks_->threads.emplace_back([tasks = tasks_] { work(tasks); });
   } else {
-    changed_.notify_one();
+    tasks_->changed.notify_one();
   }
 }
 
-void Waiters::work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+void Waiters::work(const std::shared_ptr<Tasks>& tasks) {
+  std::unique_lock<std::mutex> lock(tasks->mutex);
   for (;;) {
-    ++idle_;
-    changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-    --idle_;
-    if (tasks_.empty()) return;
-    auto task = std::move(tasks_.front());
-    tasks_.pop_front();
+    ++tasks->idle;
+    tasks->changed.wait(lock, [&] { return tasks->stopping || !tasks->queue.empty(); });
+    --tasks->idle;
+    if (tasks->queue.empty()) return;
+    auto task = std::move(tasks->queue.front());
+    tasks->queue.pop_front();
     lock.unlock();
     task();
     task = nullptr;  // what it holds goes before others may think it gone

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <map>
 #include <thread>
@@ -386,6 +387,31 @@ TEST_P(Messages, AbortWakesAReceiver) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, Messages, ::testing::Values("gloo", "shm"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Then the group ends on the thread that calls back.
+TEST_P(Messages, ACallbackMayHoldTheLastUseOfItsGroup) {
+  std::promise<void> gone;
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    auto group = ProcessGroup::create(options_for(rank, 2, GetParam()), store);
+    const at::Tensor tensor = torch::ones({3});
+    if (rank == 1) {
+      group->barrier();
+      group->send(tensor, 0);
+      // Not before the other one has got it.
+      EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+      return;
+    }
+    Work work = group->irecv(tensor, 1);
+    group->barrier();
+    const auto future = work.native()->getFuture();
+    work = Work();
+    future->addCallback([&gone, held = std::shared_ptr<ProcessGroup>(std::move(group))](c10::ivalue::Future&) mutable {
+      held.reset();
+      gone.set_value();
+    });
+  });
+}
 
 TEST(Refusals, NameWhatIsWrong) {
   run_groups(1, [](ProcessGroup& group) {

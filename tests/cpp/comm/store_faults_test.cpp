@@ -450,6 +450,13 @@ TEST_P(StoppedRankZero, HoldsNoAbortUp) {
   EXPECT_EQ(second_->wait(), 0);
 }
 
+// With the store that LibTorch's own backends get.
+TEST_P(StoppedRankZero, HoldsNoAbortOfLibTorchsCallsUp) {
+  start("native");
+  EXPECT_THAT(error(), IsError(ErrorCode::kAborted, HasSubstr("abort")));
+  EXPECT_EQ(second_->wait(), 0);
+}
+
 TEST_P(StoppedRankZero, HoldsNoShutdownUp) {
   start("shutdown");
   EXPECT_THAT(error(), IsError(ErrorCode::kAborted, HasSubstr("shut down")));
@@ -498,10 +505,10 @@ int run_rank(const std::string& role) {
   sigwait(&signal, &number);  // rank 0 is stopped instead
   constexpr std::chrono::minutes kNever{10};
   std::thread other;
-  if (role == "abort" || role == "shutdown") {
+  if (role == "abort" || role == "shutdown" || role == "native") {
     other = std::thread([&] {
       std::this_thread::sleep_for(milliseconds(100));
-      role == "abort" ? group->abort() : tandem::shutdown(kSoon);
+      role == "shutdown" ? static_cast<void>(tandem::shutdown(kSoon)) : group->abort();
     });
   }
   const Clock::time_point begun = Clock::now();
@@ -510,6 +517,12 @@ int run_rank(const std::string& role) {
     if (role == "all_reduce") group->all_reduce(torch::ones({4}));
     if (role == "split") group->new_group({0, 1});
     if (role == "abort" || role == "shutdown") group->monitored_barrier(kNever);
+    if (role != "native") return;
+    try {
+      group->native()->getStore()->wait({"nobody"}, kNever);
+    } catch (...) {
+      rethrow_store_error("the wait");
+    }
   };
   say_error(call, &begun);
   if (other.joinable()) other.join();

@@ -377,6 +377,33 @@ TEST(Rendezvous, AGroupIsMadeAfterTheLastOneAtItsPort) {
   }
 }
 
+// Something of rank 1's last group may be held for long: a wrapper, a work. Rank 0 has made its own anew meanwhile.
+TEST(Rendezvous, ARankThatHoldsItsLastGroupMeetsTheNewServer) {
+  const net::Listener place = net::listen_on("127.0.0.1", 0);
+  close(place.fd);
+  const std::string method = "tcp://127.0.0.1:" + std::to_string(place.endpoint.port);
+  const auto make = [&](int rank, const char* name) {
+    ProcessGroupOptions options = options_for(rank, 2);
+    options.init_method = method;
+    options.name = name;
+    return ProcessGroup::create(options);
+  };
+  std::shared_ptr<ProcessGroup> held;
+  run_ranks(2, [&](int rank) {
+    auto group = make(rank, "last");
+    at::Tensor tensor = at::ones({2});
+    group->all_reduce(tensor);
+    group->close();
+    if (rank == 1) held = std::move(group);
+  });
+  run_ranks(2, [&](int rank) {
+    const auto group = make(rank, "next");
+    at::Tensor tensor = at::ones({2});
+    group->all_reduce(tensor);
+    EXPECT_EQ(tensor[0].item<float>(), 2.0f);
+  });
+}
+
 TEST(Rendezvous, FileMethodConnects) {
   TemporaryFolder folder;
   run_ranks(2, [&](int rank) {

@@ -16,6 +16,7 @@
 #include "../../../cpp/src/comm/guarded_work.cpp"
 #include "../../../cpp/src/comm/local_reduction.cpp"
 #include "../../../cpp/src/comm/message_handle.cpp"
+#include "../../../cpp/src/comm/nccl/groups.cpp"
 #include "../../../cpp/src/comm/store/store_exchange.cpp"
 #include "../../../cpp/src/comm/store/store_limit.cpp"
 #include "../../../cpp/src/comm/waiters.cpp"
@@ -57,7 +58,7 @@ class StreamBackend final : public c10d::Backend {
   StreamBackend() : c10d::Backend(0, 2) {}
   const std::string getBackendName() const override { return "stream"; }
   WorkPtr allreduce(std::vector<at::Tensor>&, const c10d::AllreduceOptions&) override {
-    if (refuses_) C10_THROW_ERROR(DistBackendError, "the communicator was aborted on another rank");
+    if (refuses_) refuses_();
     last_ = c10::make_intrusive<StreamWork>();
     return last_;
   }
@@ -75,8 +76,9 @@ class StreamBackend final : public c10d::Backend {
   void abort() override { ++aborts_; }
   void shutdown() override { ++shutdowns_; }
 
-  bool refuses_ = false;
-  int open_ = 0, aborts_ = 0, shutdowns_ = 0;
+  std::function<void()> refuses_;
+  int open_ = 0;
+  std::atomic<int> aborts_{0}, shutdowns_{0};
   c10::intrusive_ptr<StreamWork> last_;
 };
 
@@ -141,10 +143,125 @@ TEST_F(OnStream, ATimeoutIsOne) {
 }
 
 TEST_F(OnStream, WhatTheBackendRefusesIsNotTheCallersMistake) {
-  backend_->refuses_ = true;
+  backend_->refuses_ = [] { C10_THROW_ERROR(DistBackendError, "the communicator was aborted on another rank"); };
   const Error error = error_of([&] { all_reduce(); });
   EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
   EXPECT_THAT(error.what(), HasSubstr("aborted on another rank"));
+}
+
+TEST_F(OnStream, LackOfMemoryIsNoLostPeer) {
+  backend_->refuses_ = [] { throw std::bad_alloc(); };
+  EXPECT_EQ(error_of([&] { all_reduce(); }).code(), ErrorCode::kOutOfMemory);
+}
+
+// A text that speaks of a timeout is none: its time has only begun.
+TEST_F(OnStream, WhetherATimeoutItWasSaysTheClock) {
+  backend_->refuses_ = [] { throw ::gloo::IoException("the other side closed after a timeout"); };
+  EXPECT_EQ(error_of([&] { all_reduce(); }).code(), ErrorCode::kPeerLost);
+}
+
+TEST_F(OnStream, ABrokenGpuEndsTheGroup) {
+  backend_->refuses_ = [] { throw c10::AcceleratorError({"here", "file", 1}, 700, "an illegal memory access"); };
+  EXPECT_EQ(error_of([&] { all_reduce(); }).code(), ErrorCode::kInternal);
+  backend_->refuses_ = nullptr;
+  EXPECT_EQ(error_of([&] { all_reduce(); }).code(), ErrorCode::kInternal);
+}
+
+// The abort that a failure brings ends the kernels of the others as if they were done: their sums are parts.
+TEST_F(OnStream, AFailureIsThatOfAllThatHadNotEnded) {
+  Work ended(all_reduce());
+  backend_->last_->done_ = true;
+  Work fails(all_reduce());
+  const auto failing = backend_->last_;
+  Work looked_at(all_reduce()), waited_for(all_reduce()), told(all_reduce());
+  const auto last = backend_->last_;
+  failing->end(c10d::WorkResult::COMM_ERROR);
+  last->end(c10d::WorkResult::SUCCESS);
+  EXPECT_EQ(backend_->aborts_, 1);
+  EXPECT_FALSE(ended.error().has_value());
+  EXPECT_THAT(error_of([&] { fails.synchronize(); }).what(), HasSubstr("a connection to another rank broke"));
+  EXPECT_EQ(looked_at.error()->code(), ErrorCode::kPeerLost);
+  EXPECT_EQ(error_of([&] { waited_for.wait(); }).code(), ErrorCode::kPeerLost);
+  EXPECT_EQ(error_of([&] { told.synchronize(); }).code(), ErrorCode::kPeerLost);
+}
+
+// The future that the backend tells by may never be completed; it knows the work all the same.
+TEST_F(OnStream, WhatNeverEndsOnTheGpuKeepsNothingAfterAnAbort) {
+  const at::Tensor tensor = torch::ones({4});
+  std::vector<at::Tensor> tensors = {tensor};
+  WorkPtr work = group_->allreduce(tensors, {});
+  tensors.clear();
+  group_->abort();
+  work.reset();
+  backend_->last_.reset();
+  EXPECT_EQ(tensor.use_count(), 1);
+}
+
+// NCCL's own groups, but for their backend.
+class NcclGroup {
+ public:
+  explicit NcclGroup(const std::string& name)
+      : state_(GroupState::make(name, 0, 2, milliseconds(20000))),
+        backend_(c10::make_intrusive<StreamBackend>()),
+        group_(GroupBackend::make(state_, {backend_, NcclGroups::instance().add(state_, backend_)}, nullptr)) {}
+
+  WorkPtr all_reduce() {
+    std::vector<at::Tensor> tensors = {torch::ones({4})};
+    return group_->allreduce(tensors, {});
+  }
+  StreamBackend& backend() { return *backend_; }
+  GroupBackend& group() { return *group_; }
+  // Aborts run on threads of their own.
+  bool is_aborted() const {
+    for (int look = 0; look < 2000 && backend_->aborts_ == 0; ++look) std::this_thread::sleep_for(milliseconds(5));
+    return backend_->aborts_ == 1;
+  }
+
+ private:
+  const std::shared_ptr<GroupState> state_;
+  const c10::intrusive_ptr<StreamBackend> backend_;
+  const c10::intrusive_ptr<GroupBackend> group_;
+};
+
+TEST(NcclGroupsOfAProcess, FailTogether) {
+  NcclGroup first("first"), second("second");
+  Work fails(first.all_reduce()), held_up(second.all_reduce());
+  first.backend().last_->end(c10d::WorkResult::COMM_ERROR);
+  EXPECT_TRUE(first.is_aborted());
+  EXPECT_TRUE(second.is_aborted());
+  EXPECT_EQ(held_up.error()->code(), ErrorCode::kPeerLost);
+  const Error error = error_of([&] { second.all_reduce(); });
+  EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+  EXPECT_THAT(error.what(), HasSubstr("another NCCL group of this process failed"));
+}
+
+TEST(NcclGroupsOfAProcess, AreAbortedOneByOne) {
+  NcclGroup first("first"), second("second");
+  first.group().abort();
+  EXPECT_TRUE(first.is_aborted());
+  EXPECT_EQ(second.backend().aborts_, 0);
+  Work goes_on(second.all_reduce());
+  second.backend().last_->end(c10d::WorkResult::SUCCESS);
+  goes_on.synchronize();
+}
+
+// Whose store may hold the port of the job's server.
+TEST(NcclGroupsOfAProcess, KeepNoBackendThatNobodyUses) {
+  struct Counted final : public c10d::Backend {
+    explicit Counted(bool* gone) : c10d::Backend(0, 2), gone_(gone) {}
+    ~Counted() override { *gone_ = true; }
+    const std::string getBackendName() const override { return "counted"; }
+    void abort() override {}
+    bool* const gone_;
+  };
+  bool gone = false;
+  {
+    const auto state = GroupState::make("aborted", 0, 2, milliseconds(20000));
+    auto backend = c10::make_intrusive<Counted>(&gone);
+    const auto control = NcclGroups::instance().add(state, backend);
+    backend->abort();
+  }
+  EXPECT_TRUE(gone);
 }
 
 TEST_F(OnStream, AnAbortEndsWhatIsWaitedFor) {

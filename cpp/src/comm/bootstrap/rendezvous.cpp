@@ -36,6 +36,9 @@ class OpenStores {
     }
     const auto found = stores_.find(key);
     Store store = found == stores_.end() ? Store() : found->second.lock();
+    // Who still holds it may do so for long after its server's end, where another one serves by now.
+    auto* of_tcp = dynamic_cast<DeadlineStore*>(store.get());
+    if (of_tcp && of_tcp->has_lost_server()) store.reset();
     if (!store) {
       lock.unlock();
       try {

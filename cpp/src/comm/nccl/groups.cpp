@@ -31,6 +31,7 @@ class NcclGroups::Control final : public BackendControl {
     traits.completes = false;
     return traits;
   }
+  const c10::intrusive_ptr<c10d::Backend>& backend() const { return backend_; }
   void finish(const std::string&) override { groups_.shut_down(backend_); }
   void fail(const Error& failure) override { groups_.fail_all(failure); }
   // Its program's own will: the other groups are left alone.
@@ -43,10 +44,11 @@ class NcclGroups::Control final : public BackendControl {
 
 std::shared_ptr<BackendControl> NcclGroups::add(const std::shared_ptr<GroupState>& state,
                                                 const c10::intrusive_ptr<c10d::Backend>& backend) {
+  auto control = std::make_shared<Control>(*this, backend);
   std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(entries_, [](const Entry& entry) { return entry.state.expired(); });
-  entries_.push_back({state, c10::weak_intrusive_ptr<c10d::Backend>(backend)});
-  return std::make_shared<Control>(*this, backend);
+  std::erase_if(entries_, [](const Entry& entry) { return entry.state.expired() || entry.control.expired(); });
+  entries_.push_back({state, control});
+  return control;
 }
 
 void NcclGroups::fail_all(const Error& reason) {
@@ -55,22 +57,24 @@ void NcclGroups::fail_all(const Error& reason) {
     std::lock_guard<std::mutex> lock(mutex_);
     entries.swap(entries_);
   }
-  for (const Entry& entry : entries) {
-    if (const auto backend = entry.backend.lock()) {
-      run([backend] { backend->abort(); });
-    }
-  }
+  // First: an abort ends kernels as if they were done.
   for (const Entry& entry : entries) {
     const auto state = entry.state.lock();
     if (!state) continue;
     state->fail(Error(reason.code(), std::string("another NCCL group of this process failed: ") + reason.what()));
+  }
+  for (const Entry& entry : entries) {
+    if (const auto control = entry.control.lock()) run([backend = control->backend()] { backend->abort(); });
   }
 }
 
 void NcclGroups::shut_down(const c10::intrusive_ptr<c10d::Backend>& backend) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.backend.lock() == backend; });
+    std::erase_if(entries_, [&](const Entry& entry) {
+      const auto control = entry.control.lock();
+      return !control || control->backend() == backend;
+    });
   }
   run([backend] { backend->shutdown(); }).wait_for(kShutDown);
 }

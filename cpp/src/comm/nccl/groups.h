@@ -33,7 +33,7 @@ class NcclGroups {
   class Control;
   struct Entry {
     std::weak_ptr<GroupState> state;
-    c10::weak_intrusive_ptr<c10d::Backend> backend;
+    std::weak_ptr<Control> control;
   };
 
   NcclGroups();

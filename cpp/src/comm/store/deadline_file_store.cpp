@@ -70,23 +70,10 @@ struct DeadlineFileStore::Call {
 class DeadlineFileStore::Locked {
  public:
   Locked(const std::string& path, int lock, const Call& call) : call_(call) {
-    const int flags = lock == LOCK_SH ? O_RDONLY : O_RDWR | O_CREAT;
-    for (;;) {
-      fd_ = open_file(path.c_str(), flags, 0644);
-      if (fd_.valid()) break;
-      // Its last user may have removed it, and another make it again.
-      if (errno != ENOENT || lock != LOCK_SH || call_.is_over()) fail("cannot be opened");
-      call_.pause();
-    }
-    while (::flock(fd_.get(), lock | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR) fail("cannot be locked");
-      if (call_.is_over()) {
-        throw Error(ErrorCode::kTimeout, call_.what + " timed out" + call_.after() +
-                                             ": another process holds the file's lock; it is stopped, or slow (lslocks "
-                                             "names it): let it go on, or end it");
-      }
-      call_.pause();
-    }
+    do {
+      open(path, lock);
+      take(lock);
+    } while (is_removed());
   }
 
   std::int64_t size() const {
@@ -134,6 +121,35 @@ class DeadlineFileStore::Locked {
   }
 
  private:
+  void open(const std::string& path, int lock) {
+    const int flags = lock == LOCK_SH ? O_RDONLY : O_RDWR | O_CREAT;
+    for (;;) {
+      fd_ = open_file(path.c_str(), flags, 0644);
+      if (fd_.valid()) return;
+      // Its last user may have removed it, and another make it again.
+      if (errno != ENOENT || lock != LOCK_SH || call_.is_over()) fail("cannot be opened");
+      call_.pause();
+    }
+  }
+
+  void take(int lock) {
+    while (::flock(fd_.get(), lock | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) fail("cannot be locked");
+      if (call_.is_over()) {
+        throw Error(ErrorCode::kTimeout, call_.what + " timed out" + call_.after() +
+                                             ": another process holds the file's lock; it is stopped, or slow (lslocks "
+                                             "names it): let it go on, or end it");
+      }
+      call_.pause();
+    }
+  }
+
+  // By its last user, between open() and take(): what is written to it would be nobody's.
+  bool is_removed() const {
+    struct stat status {};
+    return ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
+  }
+
   void read_at(std::int64_t at, void* data, std::size_t bytes) const {
     if (read_all_at(fd_.get(), data, bytes, static_cast<off_t>(at)) < bytes) fail("cannot be read");
   }

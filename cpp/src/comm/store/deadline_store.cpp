@@ -1,8 +1,10 @@
 #include "comm/store/deadline_store.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <functional>
 #include <set>
@@ -450,6 +452,13 @@ std::vector<std::uint8_t> DeadlineStore::queuePop(const std::string& key, bool b
 
 std::int64_t DeadlineStore::queueLen(const std::string& key) {
   return ask("length of queue " + quoted(key), [&](c10d::TCPStore& client) { return client.queueLen(key); });
+}
+
+bool DeadlineStore::has_lost_server() {
+  const std::lock_guard<std::mutex> lock(socket_mutex_);
+  char byte = 0;
+  const ssize_t read = socket_.valid() && !shut_ ? ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
+  return read == 0 || (read < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 std::vector<std::string> DeadlineStore::listKeys() {

@@ -42,6 +42,8 @@ class DeadlineStore final : public c10d::Store {
   DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, std::shared_ptr<Server> server);
 
   std::uint16_t port() const { return place_.endpoint.port; }
+  // Whether the connection has ended on the server's side. Asks nobody.
+  bool has_lost_server();
   // Of a store that was told their number: waits until all workers have connected.
   void wait_for_workers();
 
