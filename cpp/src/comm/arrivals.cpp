@@ -15,10 +15,10 @@
 namespace tandem::net {
 namespace {
 
-// Who belongs here speaks at once; a machine may be busy.
+// A rank sends its hello at once; a machine may be busy.
 constexpr std::chrono::seconds kMostSilence{10};
-// So many are held. Others wait in the listener's queue meanwhile: who calls together with hundreds of ranks may not
-// have come to speak yet, so those held are only closed for others once they had time for it.
+// So many are held. Others wait in the listener's queue meanwhile: a rank that connects together with hundreds may not
+// have sent its hello yet, so those held are only closed for others once they had time for it.
 constexpr std::size_t kMostSilent = 256;
 constexpr std::chrono::milliseconds kMostSilenceBeforeOthers{1000};
 constexpr std::chrono::milliseconds kWhenFull{100};

@@ -41,7 +41,7 @@ ControlledBackend connect_shm(GroupBootstrap& bootstrap, const std::shared_ptr<G
   const hosts::HostMap map(identities, bootstrap.rank());
   const shm::Connecting connecting{bootstrap, ranks, listener, cancelled};
   if (map.hosts() == 1) return controlled(shm::connect(connecting, state));
-  if (!only_shm && !map.has_neighbours()) return {};
+  if (!only_shm && !map.has_local_ranks()) return {};
   return controlled(hosts::connect(connecting, map, state));
 }
 

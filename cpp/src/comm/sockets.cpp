@@ -192,13 +192,13 @@ int try_to_connect(const SocketAddress& address, Connection* connection) {
     *connection = {*local, *remote};
     return 0;
   }
-  // The system gave this try the very port that it knocks at, so it met itself. Leave no trace of it.
+  // A self-connection: the system gave this try the very port that it connects to. Reset, so that none stays.
   const linger none{1, 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
   return ECONNREFUSED;
 }
 
-// What is no news of the other side.
+// Such a failure is this process's own, and says nothing of the other side.
 void throw_if_short_of_descriptors(int failure, const std::string& place) {
   if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;
   rlimit limit{};

@@ -122,7 +122,7 @@ class GlooBackend::Received final : public c10d::Work {
       data_ = context_->createUnboundBuffer(tensor.mutable_data_ptr(), tensor.nbytes());
       order_->ask(from, slot(), [&] { data_->recv(from, slot()); });
     }
-    if (from == kAnyRank) place_ = peers_->listen([this](const GlooPeers::News& news) { on_news(news); });
+    if (from == kAnyRank) place_ = peers_->listen([this](const GlooPeers::Status& peers) { on_peers(peers); });
   }
   ~Received() override {
     if (place_) peers_->remove(*place_);
@@ -222,13 +222,14 @@ class GlooBackend::Received final : public c10d::Work {
   }
 
   // On a thread of GlooPeers.
-  void on_news(const GlooPeers::News& news) {
-    if (!news.lost && !news.all_closed) return;
+  void on_peers(const GlooPeers::Status& peers) {
+    if (!peers.lost && !peers.all_closed) return;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (nobody_left_) return;
-      nobody_left_ = news.lost ? *news.lost
-                               : Error(ErrorCode::kPeerLost, "all other ranks closed the group, and send nothing more");
+      nobody_left_ = peers.lost
+                         ? *peers.lost
+                         : Error(ErrorCode::kPeerLost, "all other ranks closed the group, and send nothing more");
     }
     wake();
   }
@@ -282,8 +283,8 @@ void GlooBackend::join(const std::shared_ptr<GroupState>& state) {
   state->set_lost_peer([peers]() -> std::optional<Error> {
     const auto held = peers.lock();
     if (!held) return std::nullopt;
-    const GlooPeers::News news = held->news();
-    return news.closed ? news.closed : news.lost;
+    const GlooPeers::Status status = held->status();
+    return status.closed ? status.closed : status.lost;
   });
   state->set_send_closed([peers] {
     if (const auto held = peers.lock()) held->send_closed();

@@ -33,7 +33,7 @@ GlooPeers::GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, 
     try {
       incoming_->recv(other, kClosedSlot, static_cast<std::size_t>(other), 1);
     } catch (const std::exception&) {
-      news_.lost = lost(other);
+      status_.lost = lost(other);
       over_ = true;
     }
   }
@@ -55,16 +55,16 @@ void GlooPeers::send_closed() {
   }
 }
 
-GlooPeers::News GlooPeers::news() {
+GlooPeers::Status GlooPeers::status() {
   const std::lock_guard<std::mutex> lock(mutex_);
   start();
-  return news_;
+  return status_;
 }
 
 GlooPeers::Place GlooPeers::listen(Listener listener) {
   const std::lock_guard<std::mutex> lock(mutex_);
   start();
-  listener(news_);
+  listener(status_);
   return listeners_.insert(listeners_.end(), std::move(listener));
 }
 
@@ -96,17 +96,17 @@ bool GlooPeers::take_in(const std::string* broken) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopping_) return true;
   if (broken) {
-    news_.lost = lost(rank_of_ ? rank_of_(*broken) : -1);
+    status_.lost = lost(rank_of_ ? rank_of_(*broken) : -1);
   }
   int closed = 0;
   for (int other = 0; other < size_; ++other) {
     if (received_[other] == 0) continue;
     ++closed;
-    if (!news_.closed) news_.closed = shm::closed_by(other);
+    if (!status_.closed) status_.closed = shm::closed_by(other);
   }
-  news_.all_closed = closed == size_ - 1;
-  over_ = broken || news_.all_closed;
-  for (const Listener& listener : listeners_) listener(news_);
+  status_.all_closed = closed == size_ - 1;
+  over_ = broken || status_.all_closed;
+  for (const Listener& listener : listeners_) listener(status_);
   return over_;
 }
 

@@ -21,17 +21,17 @@
 namespace tandem {
 
 // Gloo tells of the end of a connection only what waits for a message of just that rank. So each rank has a receive
-// from each other under a slot of its own: a rank that closes the group in peace sends a byte there; one that goes
-// without a word ends it with an exception. A thread waits for them once somebody wants to know. Thread-safe.
+// from each other under a slot of its own: a rank that closes the group in peace sends a byte there; one that dies
+// ends it with an exception. A thread waits for them once somebody wants to know. Thread-safe.
 class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
  public:
   // What is known of the others.
-  struct News {
-    std::optional<Error> lost;    // a rank that went without a word
+  struct Status {
+    std::optional<Error> lost;    // a rank that died or lost its connection
     std::optional<Error> closed;  // the first one that closed the group
     bool all_closed = false;
   };
-  using Listener = std::function<void(const News&)>;
+  using Listener = std::function<void(const Status&)>;
 
   GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, int size);
   ~GlooPeers();
@@ -45,10 +45,10 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   void send_closed();
 
   // What is known so far.
-  News news();
+  Status status();
 
-  // Is told of news from now on, and at once of what is known, until it is removed. It must not call this object, and
-  // must not block.
+  // Is called at changes from now on, and at once of what is known, until it is removed. It must not call this object,
+  // and must not block.
   using Place = std::list<Listener>::iterator;
   Place listen(Listener listener);
   void remove(Place place);
@@ -72,9 +72,9 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   std::function<int(const std::string&)> rank_of_;
 
   std::mutex mutex_;
-  News news_;
+  Status status_;
   std::list<Listener> listeners_;
-  bool over_ = false;  // no more news will come
+  bool over_ = false;  // nothing changes any more
   bool stopping_ = false;
   std::thread thread_;
 };

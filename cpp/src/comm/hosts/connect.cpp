@@ -30,9 +30,9 @@ c10::intrusive_ptr<ShmBackend> connect(const shm::Connecting& connecting, const 
   const GlooDevices devices = exchange_gloo_listeners(bootstrap, &ranks);
   const auto others = static_cast<std::size_t>(map.size() - 1);
   bootstrap.require_descriptors(descriptors_of_gloo(devices, map.size()) + others +
-                                shm::descriptors_of_shm(map.neighbours().size() - 1));
+                                shm::descriptors_of_shm(map.local_ranks().size() - 1));
   auto sockets = connect_failure_channel(connecting, devices);
-  const auto peers = shm::connect_local_ranks(connecting, map.neighbours());
+  const auto peers = shm::connect_local_ranks(connecting, map.local_ranks());
   const auto gloo = connect_gloo(bootstrap, devices, ranks, state);
   return HostsBackend::make(state, peers, map, gloo, std::move(sockets), bootstrap.options().timeout);
 }

@@ -22,11 +22,11 @@ class HostMap {
 
   int host() const { return host_of_[rank_]; }
   int index() const { return index_of_[rank_]; }
-  const std::vector<int>& neighbours() const { return ranks_[host()]; }
+  const std::vector<int>& local_ranks() const { return ranks_[host()]; }
 
   // How many ranks every host has at least. Rank `column` of each of them exchanges with that of the others.
   int columns() const { return columns_; }
-  bool has_neighbours() const { return size() > hosts(); }
+  bool has_local_ranks() const { return size() > hosts(); }
 
   // Who of a host exchanges with `rank`, which is on another: work is spread over the host's ranks.
   int counterpart(int host, int rank) const {

@@ -54,14 +54,14 @@ HostsPerformer::HostsPerformer(std::unique_ptr<shm::Exchange> inside, std::share
                                std::shared_ptr<FailureChannel> failures)
     : inside_(std::move(inside)), wire_(std::move(wire)), map_(std::move(map)), failures_(std::move(failures)) {}
 
-std::vector<Pieces> HostsPerformer::of_neighbours(const std::vector<Pieces>& rows) const {
+std::vector<Pieces> HostsPerformer::of_local_ranks(const std::vector<Pieces>& rows) const {
   std::vector<Pieces> found;
-  for (const int rank : map_.neighbours()) found.push_back(rows[rank]);
+  for (const int rank : map_.local_ranks()) found.push_back(rows[rank]);
   return found;
 }
 
 template <typename Visit>
-void HostsPerformer::for_each_stranger(Visit&& visit) const {
+void HostsPerformer::for_each_remote_rank(Visit&& visit) const {
   for (int rank = 0; rank < map_.size(); ++rank) {
     if (map_.host_of(rank) != map_.host()) visit(rank);
   }
@@ -97,7 +97,7 @@ void HostsPerformer::reduce_scatter(const Label& label, Deadline deadline, Kerne
   const std::size_t bytes = inputs[map_.rank()].bytes();
   const auto hosts = static_cast<std::size_t>(map_.hosts());
 
-  std::vector<Pieces> shares(map_.neighbours().size());
+  std::vector<Pieces> shares(map_.local_ranks().size());
   std::vector<std::size_t> place(inputs.size());  // in the share
   for (int rank = 0; rank < map_.size(); ++rank) {
     const int worker = map_.host_of(rank) == map_.host() ? rank : map_.counterpart(map_.host(), rank);
@@ -111,7 +111,7 @@ void HostsPerformer::reduce_scatter(const Label& label, Deadline deadline, Kerne
   shm::reduce_scatter(*inside_, label, deadlines.inside, kernels.inside, shares, combined.get());
 
   Messages messages = this->messages(label);
-  for_each_stranger([&](int rank) {
+  for_each_remote_rank([&](int rank) {
     if (map_.counterpart(map_.host(), rank) == map_.rank()) {
       messages.send(rank, Pieces(combined.get() + place[rank], inputs[rank].bytes()));
     }
@@ -139,13 +139,13 @@ void HostsPerformer::all_gather(const Label& label, Deadline deadline, const std
   for (int host = 0; host < map_.hosts(); ++host) {
     if (host != map_.host()) messages.send(map_.counterpart(host, map_.rank()), input);
   }
-  std::vector<Pieces> arrived(map_.neighbours().size());
-  for_each_stranger([&](int rank) {
+  std::vector<Pieces> arrived(map_.local_ranks().size());
+  for_each_remote_rank([&](int rank) {
     const int receiver = map_.counterpart(map_.host(), rank);
     arrived[map_.index_of(receiver)].add(outputs[rank]);
     if (receiver == map_.rank()) messages.receive(rank, outputs[rank]);
   });
-  shm::all_gather(*inside_, label, deadlines.inside, of_neighbours(outputs), input);
+  shm::all_gather(*inside_, label, deadlines.inside, of_local_ranks(outputs), input);
   messages.finish(deadlines.between());
   if (arrived.size() == 1) return;
   Label second = label;
@@ -159,9 +159,9 @@ void HostsPerformer::gather(const Label& label, Deadline deadline, const std::ve
   Messages messages = this->messages(label);
   if (map_.host_of(label.root) == map_.host()) {
     const bool is_root = label.root == map_.rank();
-    if (is_root) for_each_stranger([&](int rank) { messages.receive(rank, outputs[rank]); });
+    if (is_root) for_each_remote_rank([&](int rank) { messages.receive(rank, outputs[rank]); });
     shm::gather(*inside_, label, deadline, map_.index_of(label.root),
-                is_root ? of_neighbours(outputs) : std::vector<Pieces>(), input);
+                is_root ? of_local_ranks(outputs) : std::vector<Pieces>(), input);
   } else {
     messages.send(label.root, input);
   }
@@ -174,9 +174,9 @@ void HostsPerformer::scatter(const Label& label, Deadline deadline, const std::v
   Messages messages = this->messages(label);
   if (map_.host_of(label.root) == map_.host()) {
     const bool is_root = label.root == map_.rank();
-    if (is_root) for_each_stranger([&](int rank) { messages.send(rank, inputs[rank]); });
+    if (is_root) for_each_remote_rank([&](int rank) { messages.send(rank, inputs[rank]); });
     shm::scatter(*inside_, label, deadline, map_.index_of(label.root),
-                 is_root ? of_neighbours(inputs) : std::vector<Pieces>(), output);
+                 is_root ? of_local_ranks(inputs) : std::vector<Pieces>(), output);
   } else {
     messages.receive(label.root, output);
   }
@@ -187,11 +187,11 @@ void HostsPerformer::all_to_all(const Label& label, Deadline deadline, const std
                                 const std::vector<Pieces>& inputs) {
   const Running running(*this);
   Messages messages = this->messages(label);
-  for_each_stranger([&](int rank) {
+  for_each_remote_rank([&](int rank) {
     messages.receive(rank, outputs[rank]);
     messages.send(rank, inputs[rank]);
   });
-  shm::all_to_all(*inside_, label, deadline, of_neighbours(outputs), of_neighbours(inputs));
+  shm::all_to_all(*inside_, label, deadline, of_local_ranks(outputs), of_local_ranks(inputs));
   messages.finish(Deadlines{deadline}.between());
 }
 

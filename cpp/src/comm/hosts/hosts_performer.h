@@ -52,10 +52,10 @@ class HostsPerformer final : public shm::Performer {
 
   Setting setting() { return {*inside_, *wire_, map_, staging_}; }
   Messages messages(const shm::Label& label) { return Messages(*wire_, label, inside_->whereabouts()); }
-  std::vector<shm::Pieces> of_neighbours(const std::vector<shm::Pieces>& rows) const;
+  std::vector<shm::Pieces> of_local_ranks(const std::vector<shm::Pieces>& rows) const;
   // Calls visit(rank) for those of other hosts.
   template <typename Visit>
-  void for_each_stranger(Visit&& visit) const;
+  void for_each_remote_rank(Visit&& visit) const;
 
   const std::unique_ptr<shm::Exchange> inside_;
   const std::shared_ptr<Wire> wire_;

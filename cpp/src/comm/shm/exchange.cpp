@@ -70,7 +70,7 @@ void Exchange::publish() {
   own.labels[step_ % kSlots].label = label_;
   own.published.store(++step_);
   for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_) board(rank).bell.ring();
+    if (rank != rank_) board(rank).step_event.notify();
   }
 }
 
@@ -109,15 +109,15 @@ void Exchange::await(int rank, std::uint32_t count) {
 }
 
 void Exchange::sleep_until_published(int rank, std::uint32_t count) {
-  Doorbell& bell = board(rank_).bell;
+  EventCount& event = board(rank_).step_event;
   auto next_look = Clock::now() + kExchangeLook;
   int ended = 0;  // ranks, at the last look
   for (;;) {
-    const std::uint32_t key = bell.prepare();
-    if (has_published(rank, count)) return bell.leave();
+    const std::uint32_t key = event.prepare_wait();
+    if (has_published(rank, count)) return event.cancel_wait();
     const auto now = Clock::now();
     if (latch_->has_ended() || now >= next_look || now >= deadline_) {
-      bell.leave();
+      event.cancel_wait();
       check_latch();
       look_around(count);
       if (now >= deadline_ && !has_published(rank, count)) time_out(count);
@@ -125,12 +125,12 @@ void Exchange::sleep_until_published(int rank, std::uint32_t count) {
       continue;
     }
     if (const int now_ended = count_ended(); now_ended > ended) {
-      bell.leave();
+      event.cancel_wait();
       look_around(count);
       ended = now_ended;
       continue;
     }
-    bell.sleep(key, std::min(next_look, deadline_) - now);
+    event.wait(key, std::min(next_look, deadline_) - now);
   }
 }
 
@@ -202,24 +202,24 @@ void Exchange::fail(const std::string& reason) {
   if (own.condition.load() == failed) return;
   std::strncpy(own.reason, reason.c_str(), sizeof own.reason - 1);
   own.condition.store(failed);
-  ring_all();
+  notify_all();
 }
 
 void Exchange::close() {
   auto good = static_cast<std::uint32_t>(Condition::kGood);
   if (!board(rank_).condition.compare_exchange_strong(good, static_cast<std::uint32_t>(Condition::kClosed))) return;
-  ring_all();
+  notify_all();
 }
 
-void Exchange::ring_all() {
+void Exchange::notify_all() {
   for (Board* other : boards_) {
-    other->bell.ring();
-    other->message_bell.ring();
+    other->step_event.notify();
+    other->message_event.notify();
   }
 }
 
 void Exchange::wake() {
-  board(rank_).bell.ring();
+  board(rank_).step_event.notify();
 }
 
 std::string Exchange::describe(const Label& label) {

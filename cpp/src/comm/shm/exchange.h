@@ -89,7 +89,7 @@ class Exchange {
   void sleep_until_published(int rank, std::uint32_t count);
   void verify(int rank, std::uint32_t step);
   int count_ended() const;
-  void ring_all();
+  void notify_all();
   void look_around(std::uint32_t count);
   [[noreturn]] void throw_lost(int rank);
   [[noreturn]] void time_out(std::uint32_t count);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "comm/shm/doorbell.h"
+#include "comm/shm/event_count.h"
 
 namespace tandem::shm {
 
@@ -88,16 +88,16 @@ enum class Condition : std::uint32_t {
   kClosed,  // the group, with nothing pending: who needs no more of this rank goes on
 };
 
-// The first page. Written by its owner alone, but for the bells.
+// The first page. Written by its owner alone, but for the events.
 struct Board {
   alignas(kLine) std::atomic<std::uint32_t> published{0};  // steps whose slots are filled; counts on, modulo 2^32
   std::atomic<std::uint32_t> condition{0};
-  alignas(kLine) Doorbell bell;
+  alignas(kLine) EventCount step_event;
   alignas(kLine) char reason[448]{};                      // text, when the condition is kFailed
   alignas(kLine) std::atomic<std::uint64_t> sequence{0};  // of the collective that runs, or ran last
   std::atomic<std::uint32_t> collective{0};
   SlotLabel labels[kSlots];
-  alignas(kLine) Doorbell message_bell;
+  alignas(kLine) EventCount message_event;
 };
 static_assert(sizeof(Board) <= kPage);
 

@@ -1,4 +1,4 @@
-// What a rank says on its board, or does not say, when it can no longer be reached.
+// The error about a rank that failed, closed the group or died, by what its board has.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ Mailbox::Mailbox(std::string whereabouts, int rank, std::shared_ptr<const LocalC
       size_(static_cast<int>(peers->segments.size())),
       peers_(std::move(peers)),
       with_(static_cast<std::size_t>(size_)),
-      sight_(static_cast<std::size_t>(size_)) {}
+      peer_states_(static_cast<std::size_t>(size_)) {}
 
 void Mailbox::post(Message&& message) {
   Jobs one(1);
@@ -35,29 +35,29 @@ void Mailbox::post(Message&& message) {
   if (message.is_send) return append_to(with_[message.peer].unsent);
   one.front().number = ++posted_;
   make_room_to_end_one();
-  auto found = take_aside(message);
+  auto found = take_unexpected(message);
   if (!found) return append_to(receives_[key_of(message.peer, message.tag)]);
   const auto& [from, aside] = *found;
   one.front().message = std::move(message);
   deliver(from, aside.arrival, aside.bytes.data(), std::move(one));
-  board(from).message_bell.ring();  // it may have waited for room
+  board(from).message_event.notify();  // it may have waited for room
 }
 
-std::optional<std::pair<int, Mailbox::Aside>> Mailbox::take_aside(const Message& receive) {
+std::optional<std::pair<int, Mailbox::UnexpectedMessage>> Mailbox::take_unexpected(const Message& receive) {
   const bool is_any = receive.peer == Message::kAnyRank;
-  auto first = aside_.end();
+  auto first = unexpected_.end();
   int from = -1;
   for (int rank = is_any ? 0 : receive.peer; rank < (is_any ? size_ : receive.peer + 1); ++rank) {
-    const auto found = aside_.find(key_of(rank, receive.tag));
-    if (found == aside_.end()) continue;
-    if (first != aside_.end() && first->second.front().number < found->second.front().number) continue;
+    const auto found = unexpected_.find(key_of(rank, receive.tag));
+    if (found == unexpected_.end()) continue;
+    if (first != unexpected_.end() && first->second.front().number < found->second.front().number) continue;
     first = found;
     from = rank;
   }
-  if (first == aside_.end()) return std::nullopt;
-  std::pair<int, Aside> taken(from, std::move(first->second.front()));
+  if (first == unexpected_.end()) return std::nullopt;
+  std::pair<int, UnexpectedMessage> taken(from, std::move(first->second.front()));
   first->second.pop_front();
-  if (first->second.empty()) aside_.erase(first);
+  if (first->second.empty()) unexpected_.erase(first);
   return taken;
 }
 
@@ -97,7 +97,7 @@ bool Mailbox::send_to(int rank) {
       const auto job = peer.unsent.begin();
       const std::size_t bytes = job->message.bytes;
       job->number = ++peer.sent;
-      if (bytes <= kPartBytes && peer.short_bytes + bytes - out.received.load() <= kMostAside) {
+      if (bytes <= kPartBytes && peer.short_bytes + bytes - out.received.load() <= kMostUnexpected) {
         peer.short_bytes += bytes;
         put(rank, *job, PartKind::kShort, bytes);
         end(peer.unsent, job, rank);
@@ -134,7 +134,7 @@ void Mailbox::put(int rank, Job& job, PartKind kind, std::size_t bytes) {
   if (bytes > 0) std::memcpy(part(rank_, rank, filled), job.message.data + job.moved, bytes);
   job.moved += bytes;
   out.filled.store(filled + 1);
-  board(rank).message_bell.ring();
+  board(rank).message_event.notify();
 }
 
 bool Mailbox::receive_from(int rank) {
@@ -152,7 +152,7 @@ bool Mailbox::receive_from(int rank) {
       arrive(rank, label.tag, {label.message, label.message_bytes, label.kind, label.bytes}, data);
     }
     in.taken.store(taken + 1);
-    board(rank).message_bell.ring();
+    board(rank).message_event.notify();
     moved = true;
   }
   return moved;
@@ -162,11 +162,11 @@ void Mailbox::arrive(int rank, int tag, const Arrival& arrival, const std::byte*
   make_room_to_end_one();
   Jobs receive = take_receive(rank, tag);
   if (!receive.empty()) return deliver(rank, arrival, data, std::move(receive));
-  std::list<Aside> one(1);
+  std::list<UnexpectedMessage> one(1);
   one.front().number = ++arrived_;
   one.front().arrival = arrival;
   if (arrival.kind == PartKind::kShort) one.front().bytes.assign(data, data + arrival.bytes);
-  auto& row = aside_[key_of(rank, tag)];
+  auto& row = unexpected_[key_of(rank, tag)];
   row.splice(row.end(), one);
 }
 
@@ -199,7 +199,7 @@ void Mailbox::want_next(int rank) {
   const Jobs& wanted = with_[rank].wanted;
   if (wanted.empty()) return;
   pipe(rank, rank_).wanted.store(wanted.front().number);
-  board(rank).message_bell.ring();
+  board(rank).message_event.notify();
 }
 
 void Mailbox::take_piece(int rank, const PartLabel& label, const std::byte* data) {
@@ -251,8 +251,8 @@ void Mailbox::look(Clock::time_point now) {
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
     const bool is_gone = has_closed(board(rank)) || peers_->is_gone(rank);
-    sight_[rank] = has_failed(board(rank)) ? Sight::kFailed : is_gone ? Sight::kGone : Sight::kThere;
-    ended_ranks_ += sight_[rank] == Sight::kFailed || has_closed(board(rank));
+    peer_states_[rank] = has_failed(board(rank)) ? PeerState::kFailed : is_gone ? PeerState::kGone : PeerState::kThere;
+    ended_ranks_ += peer_states_[rank] == PeerState::kFailed || has_closed(board(rank));
   }
   // What a rank sent before that comes now; more will not.
   while (move()) {
@@ -272,10 +272,10 @@ std::optional<Error> Mailbox::trouble_of(const Message& message, Clock::time_poi
   int there = 0;
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
-    there += sight_[rank] == Sight::kThere;
+    there += peer_states_[rank] == PeerState::kThere;
     // Whoever failed has ended the group.
-    if (sight_[rank] == Sight::kFailed) return lost(board(rank), rank);
-    if (sight_[rank] == Sight::kThere) continue;
+    if (peer_states_[rank] == PeerState::kFailed) return lost(board(rank), rank);
+    if (peer_states_[rank] == PeerState::kThere) continue;
     // A receive from any rank needs one that is left, unless a rank died that might have sent.
     const bool from_any = message.peer == Message::kAnyRank && !has_closed(board(rank));
     if (message.peer == rank || from_any) return lost(board(rank), rank);
@@ -321,7 +321,7 @@ void Mailbox::fail_all(const Error& failure) {
     }
   });
   receives_.clear();
-  aside_.clear();
+  unexpected_.clear();
   for (Peer& peer : with_) peer.announced_as.clear();
 }
 

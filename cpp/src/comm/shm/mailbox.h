@@ -37,16 +37,17 @@ struct Message {
 // are matched in the order in which they were sent and the receives posted.
 //
 // A short message goes into the pipe at once, and whoever sent it is done; what nobody receives yet the receiver keeps
-// aside, up to kMostAside bytes for each sender. A long one, or a short one beyond that, is only announced: its bytes
-// follow once a receive wants them, straight to where that wants them. So no order of sends and receives that MPI calls
-// safe gets stuck, and no memory but that is taken, and an entry for each message. A sender of which kMostUnmatched
-// messages wait for their receives, as many as 64 MiB of entries hold, keeps further ones until some have found theirs.
+// aside, up to kMostUnexpected bytes for each sender. A long one, or a short one beyond that, is only announced: its
+// bytes follow once a receive wants them, straight to where that wants them. So no order of sends and receives that MPI
+// calls safe gets stuck, and no memory but that is taken, and an entry for each message. A sender of which
+// kMostUnmatched messages wait for their receives, as many as 64 MiB of entries hold, keeps further ones until some
+// have found theirs.
 //
 // One thread at a time.
 class Mailbox {
  public:
   using Clock = Message::Clock;
-  static constexpr std::size_t kMostAside = std::size_t{4} << 20;
+  static constexpr std::size_t kMostUnexpected = std::size_t{4} << 20;
   static constexpr std::size_t kUnmatchedBytes = 192;  // of the entry of a message, under a tag of its own
   static constexpr std::uint64_t kMostUnmatched = (std::uint64_t{64} << 20) / kUnmatchedBytes;
 
@@ -96,12 +97,12 @@ class Mailbox {
     std::uint32_t bytes = 0;  // that came with it
   };
   // One without a receive for it.
-  struct Aside {
+  struct UnexpectedMessage {
     std::uint64_t number = 0;  // counts what came, from whomever
     Arrival arrival;
     std::vector<std::byte> bytes;  // of a short one
   };
-  static_assert(sizeof(Aside) <= kUnmatchedBytes / 3, "the rest is for its list, its tag and its bytes");
+  static_assert(sizeof(UnexpectedMessage) <= kUnmatchedBytes / 3, "the rest is for its list, its tag and its bytes");
   // By who sends and tag; in order for each. None is empty.
   template <typename Row>
   using ByTag = std::unordered_map<std::uint64_t, Row>;
@@ -125,7 +126,7 @@ class Mailbox {
   // The first receive that what comes from this rank fits; empty: there is none.
   Jobs take_receive(int rank, int tag);
   // The first that came of what this receive fits, and from whom.
-  std::optional<std::pair<int, Aside>> take_aside(const Message& receive);
+  std::optional<std::pair<int, UnexpectedMessage>> take_unexpected(const Message& receive);
   // Hands what came to the one receive that it is for.
   void deliver(int rank, const Arrival& arrival, const std::byte* data, Jobs receive);
   void want_next(int rank);
@@ -156,14 +157,14 @@ class Mailbox {
   const std::shared_ptr<const LocalConnections> peers_;
   std::vector<Peer> with_;  // each rank
   ByTag<Jobs> receives_;  // that nothing has come for
-  ByTag<std::list<Aside>> aside_;
+  ByTag<std::list<UnexpectedMessage>> unexpected_;
   std::uint64_t posted_ = 0;   // receives
   std::uint64_t arrived_ = 0;  // messages without a receive
   std::vector<Ended> ended_;
   std::optional<Error> failure_;
   // Of each rank, when it was last looked at.
-  enum class Sight { kThere, kGone, kFailed };
-  std::vector<Sight> sight_;
+  enum class PeerState { kThere, kGone, kFailed };
+  std::vector<PeerState> peer_states_;
   int ended_ranks_ = 0;  // how many had failed or closed the group
 };
 

@@ -23,9 +23,9 @@ Error ended_by(const FailureLatch& latch) {
 
 }  // namespace
 
-Messenger::Messenger(std::unique_ptr<Mailbox> mailbox, Doorbell& bell, std::chrono::nanoseconds spin,
+Messenger::Messenger(std::unique_ptr<Mailbox> mailbox, EventCount& events, std::chrono::nanoseconds spin,
                      std::shared_ptr<FailureLatch> latch)
-    : bell_(bell), spin_(spin), latch_(std::move(latch)), mailbox_(std::move(mailbox)), next_look_(Clock::now()) {}
+    : events_(events), spin_(spin), latch_(std::move(latch)), mailbox_(std::move(mailbox)), next_look_(Clock::now()) {}
 
 Messenger::~Messenger() {
   stop();
@@ -154,10 +154,10 @@ void Messenger::rest(bool spins) {
       }
     } while (Clock::now() < until);
   }
-  const std::uint32_t key = bell_.prepare();
+  const std::uint32_t key = events_.prepare_wait();
   const auto left = next_look_ - Clock::now();
-  if (news_ || has_moved() || left.count() <= 0) return bell_.leave();
-  bell_.sleep(key, left);
+  if (news_ || has_moved() || left.count() <= 0) return events_.cancel_wait();
+  events_.wait(key, left);
 }
 
 // With the lock, which it gives up meanwhile, and the mailbox with it: whoever is told may wait for another message.
@@ -186,7 +186,7 @@ void Messenger::end() {
 // With the lock.
 void Messenger::nudge() {
   news_ = true;
-  bell_.ring();
+  events_.notify();
 }
 
 // With the lock.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "comm/failure_latch.h"
-#include "comm/shm/doorbell.h"
+#include "comm/shm/event_count.h"
 #include "comm/shm/mailbox.h"
 
 namespace tandem::shm {
@@ -23,8 +23,9 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
  public:
   using Clock = Message::Clock;
 
-  // `bell` is what peers ring. A message that fails fails the group, before its end is told, and all others with it.
-  Messenger(std::unique_ptr<Mailbox> mailbox, Doorbell& bell, std::chrono::nanoseconds spin,
+  // `events` is what peers notify. A message that fails fails the group, before its end is told, and all others with
+  // it.
+  Messenger(std::unique_ptr<Mailbox> mailbox, EventCount& events, std::chrono::nanoseconds spin,
             std::shared_ptr<FailureLatch> latch);
   ~Messenger();
   Messenger(const Messenger&) = delete;
@@ -60,7 +61,7 @@ class Messenger : public std::enable_shared_from_this<Messenger> {
   void serve();
   void nudge();
 
-  Doorbell& bell_;
+  EventCount& events_;
   const std::chrono::nanoseconds spin_;
   const std::shared_ptr<FailureLatch> latch_;
 

@@ -59,7 +59,7 @@ std::unique_ptr<Performer> make_performer(const GroupState& state, const Connect
 std::shared_ptr<shm::Messenger> make_messenger(const GroupState& state, const ConnectionsPtr& peers) {
   auto& board = *reinterpret_cast<shm::Board*>(peers->segments[state.rank()]->data());
   return std::make_shared<shm::Messenger>(
-      std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), state.rank(), peers), board.message_bell,
+      std::make_unique<shm::Mailbox>(peers->ranks.whereabouts(), state.rank(), peers), board.message_event,
       shm::SpinTime::for_ranks(state.size()).program, state.shared_latch());
 }
 

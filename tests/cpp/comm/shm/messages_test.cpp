@@ -125,7 +125,7 @@ TEST(ShmMessages, TagsAreReceivedInAnotherOrderHoweverLongTheMessages) {
 TEST(ShmMessages, ManyThatNobodyReceivesYetHoldUpNoOthers) {
   run(2, [](ProcessGroup& group) {
     // More than the receiver keeps.
-    constexpr int kCount = static_cast<int>(2 * shm::Mailbox::kMostAside / shm::kPartBytes);
+    constexpr int kCount = static_cast<int>(2 * shm::Mailbox::kMostUnexpected / shm::kPartBytes);
     std::vector<Work> works;
     Tensors tensors;
     for (int i = 0; i < kCount; ++i) {

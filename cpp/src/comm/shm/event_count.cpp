@@ -1,4 +1,4 @@
-#include "comm/shm/doorbell.h"
+#include "comm/shm/event_count.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -15,18 +15,18 @@ long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::sleep(std::uint32_t key, std::chrono::nanoseconds limit) {
+void EventCount::wait(std::uint32_t key, std::chrono::nanoseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   timespec time{};
   time.tv_sec = seconds.count();
   time.tv_nsec = (limit - seconds).count();
-  futex(&rung_, FUTEX_WAIT, key, &time);  // any outcome: the caller looks again
-  leave();
+  futex(&count_, FUTEX_WAIT, key, &time);  // any outcome: the caller looks again
+  cancel_wait();
 }
 
-void Doorbell::wake() {
-  rung_.fetch_add(1);
-  futex(&rung_, FUTEX_WAKE, 1, nullptr);
+void EventCount::wake() {
+  count_.fetch_add(1);
+  futex(&count_, FUTEX_WAKE, 1, nullptr);
 }
 
 }  // namespace tandem::shm
