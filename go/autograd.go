@@ -3,6 +3,7 @@ package gotorch
 import (
 	"runtime"
 
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -17,7 +18,7 @@ type BackwardOptions struct {
 // gradients are averaged over all ranks on the way: a lost peer is ErrPeerLost, a late one ErrTimeout.
 // Source: torch.Tensor.backward.
 func (t *Tensor) Backward(options ...BackwardOptions) error {
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		return Backward([]*Tensor{t}, options...)
 	}
 	return Try(func() {

@@ -1,6 +1,7 @@
 package gotorch_test
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"strings"
@@ -170,4 +171,35 @@ func TestWithDataKeepsTheTensorAlive(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAnEmptyShapeHasNoDimensions(t *testing.T) {
+	if got := gotorch.From([]float32{7}, []int{}...); got.Dim() != 0 || got.Item() != 7 {
+		t.Fatal(got.Shape())
+	}
+	if got := gotorch.From([]float32{7}); got.Dim() != 1 {
+		t.Fatal(got.Shape())
+	}
+	if got := gotorch.FromBytes(make([]byte, 4), gotorch.Float32, []int{}...); got.Dim() != 0 {
+		t.Fatal(got.Shape())
+	}
+	if err := gotorch.Try(func() { gotorch.From([]float32{1, 2}, []int{}...) }); !errors.Is(err, gotorch.ErrInvalidArgument) {
+		t.Fatal(err)
+	}
+}
+
+func TestScalarsOfAllTypesOfNumbers(t *testing.T) {
+	type steps int
+	type rate float32
+	x := gotorch.From([]float64{2})
+	for _, one := range []gotorch.Scalar{steps(3), rate(3), uint(3), uint64(3), uintptr(3), int8(3), float32(3)} {
+		if got := x.MulScalar(one).Item(); got != 6 {
+			t.Errorf("%T: %v", one, got)
+		}
+	}
+	for _, one := range []gotorch.Scalar{"3", uint64(1) << 63, nil, []int{3}} {
+		if err := gotorch.Try(func() { x.MulScalar(one) }); !errors.Is(err, gotorch.ErrInvalidArgument) {
+			t.Errorf("%T: %v", one, err)
+		}
+	}
 }

@@ -9,10 +9,11 @@ import (
 	"tandem.example/gotorch/internal/c"
 )
 
-// From copies values, in C order, into a new CPU tensor of that shape; without a shape it has one dimension. The
+// From copies values, in C order, into a new CPU tensor of that shape; without a shape it has one dimension, and of an empty
+// one that is not nil, as a file may have it, none. The
 // elements have values' type: [DTypeOf]. [NewTensor] takes nested slices and single numbers.
 func From[T Element](values []T, shape ...int) *Tensor {
-	if len(shape) == 0 {
+	if shape == nil {
 		shape = []int{len(values)}
 	}
 	if elements := count("from", shape); elements != len(values) {
@@ -30,7 +31,7 @@ func FromBytes(raw []byte, dtype DType, shape ...int) *Tensor {
 	if size == 0 {
 		panic(invalid("from_bytes", "%v is no element type", dtype))
 	}
-	if len(shape) == 0 {
+	if shape == nil {
 		shape = []int{len(raw) / size}
 	}
 	if elements := count("from_bytes", shape); len(raw)%size != 0 || len(raw)/size != elements {

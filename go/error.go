@@ -3,6 +3,7 @@ package gotorch
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
@@ -51,10 +52,10 @@ type Error struct {
 // Error is "gotorch: OP: MESSAGE".
 func (e *Error) Error() string { return "gotorch: " + e.Op + ": " + e.Message }
 
-// Is tells whether target is this error's code.
+// Is tells whether target is this error's code, or [fs.ErrNotExist] for what does not exist.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
-	return ok && code == e.Code
+	return ok && code == e.Code || target == fs.ErrNotExist && e.Code == ErrNotFound
 }
 
 func errorOf(failure *c.Failure) error {

@@ -2,14 +2,16 @@ package gotorch
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"runtime"
 
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
-// Scalar is a number where an operator takes one: a bool, an integer, a float or a complex number of Go. As in
-// PyTorch, an integer keeps an integer tensor's type and a float does not.
+// Scalar is a number where an operator takes one: a bool, an integer up to 2⁶³-1, a float or a complex number of Go, of
+// named types, too. As in PyTorch, an integer keeps an integer tensor's type and a float does not.
 type Scalar any
 
 // Op is an operator of LibTorch's dispatcher.
@@ -154,6 +156,25 @@ func addScalar(f *c.Frame, number Scalar) bool {
 		f.Complex(complex128(v))
 	case complex128:
 		f.Complex(v)
+	default:
+		return addNamedScalar(f, reflect.ValueOf(number))
+	}
+	return true
+}
+
+// addNamedScalar adds numbers of the remaining types: uint, uint64, and named ones.
+func addNamedScalar(f *c.Frame, number reflect.Value) bool {
+	switch {
+	case number.Kind() == reflect.Bool:
+		f.Bool(number.Bool())
+	case number.CanInt():
+		f.Int(number.Int())
+	case number.CanUint() && number.Uint() <= math.MaxInt64:
+		f.Int(int64(number.Uint()))
+	case number.CanFloat():
+		f.Double(number.Float())
+	case number.CanComplex():
+		f.Complex(number.Complex())
 	default:
 		return false
 	}

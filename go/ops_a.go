@@ -97,7 +97,7 @@ type AddOptions struct {
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Add(other *Tensor, options ...AddOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opAdd, t, other)
 	}
 	o := options[0]
@@ -114,7 +114,7 @@ type AddBMMOptions struct {
 //
 //	addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddBMM(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddBMM, t, batch1, batch2)
 	}
 	o := options[0]
@@ -127,7 +127,7 @@ func (t *Tensor) AddBMM(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tenso
 //	addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddBMMI(batch1, batch2 *Tensor, options ...AddBMMOptions) *Tensor {
 	args := begin(opAddBMMI).tensor(t).tensor(batch1).tensor(batch2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -153,7 +153,7 @@ type AddCDivOptions struct {
 //
 //	addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCDiv(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddCDiv, t, tensor1, tensor2)
 	}
 	o := options[0]
@@ -165,7 +165,7 @@ func (t *Tensor) AddCDiv(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *T
 //	addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 func (t *Tensor) AddCDivI(tensor1, tensor2 *Tensor, options ...AddCDivOptions) *Tensor {
 	args := begin(opAddCDivI).tensor(t).tensor(tensor1).tensor(tensor2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Value)
 	}
 	return args.into(t, tensor1, tensor2)
@@ -189,7 +189,7 @@ type AddCMulOptions struct {
 //
 //	addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
 func (t *Tensor) AddCMul(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddCMul, t, tensor1, tensor2)
 	}
 	o := options[0]
@@ -201,7 +201,7 @@ func (t *Tensor) AddCMul(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *T
 //	addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
 func (t *Tensor) AddCMulI(tensor1, tensor2 *Tensor, options ...AddCMulOptions) *Tensor {
 	args := begin(opAddCMulI).tensor(t).tensor(tensor1).tensor(tensor2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Value)
 	}
 	return args.into(t, tensor1, tensor2)
@@ -221,7 +221,7 @@ func (t *Tensor) AddCMulOut(tensor1, tensor2, out *Tensor, options ...AddCMulOpt
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddI(other *Tensor, options ...AddOptions) *Tensor {
 	args := begin(opAddI).tensor(t).tensor(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t, other)
@@ -237,7 +237,7 @@ type AddMMOptions struct {
 //
 //	addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMM(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddMM, t, mat1, mat2)
 	}
 	o := options[0]
@@ -256,7 +256,7 @@ type AddMMDTypeOptions struct {
 //	    -> Tensor
 func AddMMDType(self, mat1, mat2 *Tensor, outDType DType, options ...AddMMDTypeOptions) *Tensor {
 	args := begin(opAddMMDType).tensor(self).tensor(mat1).tensor(mat2).dtype(outDType)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -278,7 +278,7 @@ func AddMMDTypeOut(self, mat1, mat2 *Tensor, outDType DType, out *Tensor, option
 //	addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddMMI(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
 	args := begin(opAddMMI).tensor(t).tensor(mat1).tensor(mat2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -305,7 +305,7 @@ type AddMVOptions struct {
 //
 //	addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddMV(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddMV, t, mat, vec)
 	}
 	o := options[0]
@@ -317,7 +317,7 @@ func (t *Tensor) AddMV(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
 //	addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddMVI(mat, vec *Tensor, options ...AddMVOptions) *Tensor {
 	args := begin(opAddMVI).tensor(t).tensor(mat).tensor(vec)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -352,7 +352,7 @@ type AddScalarOptions struct {
 //	add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) AddScalar(other Scalar, options ...AddScalarOptions) *Tensor {
 	args := begin(opAddScalar).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.one(t)
@@ -363,7 +363,7 @@ func (t *Tensor) AddScalar(other Scalar, options ...AddScalarOptions) *Tensor {
 //	add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddScalarI(other Scalar, options ...AddScalarOptions) *Tensor {
 	args := begin(opAddScalarI).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t)
@@ -379,7 +379,7 @@ type AddrOptions struct {
 //
 //	addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Addr(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opAddr, t, vec1, vec2)
 	}
 	o := options[0]
@@ -391,7 +391,7 @@ func (t *Tensor) Addr(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
 //	addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) AddrI(vec1, vec2 *Tensor, options ...AddrOptions) *Tensor {
 	args := begin(opAddrI).tensor(t).tensor(vec1).tensor(vec2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -442,7 +442,7 @@ type AllCloseOptions struct {
 //	    equal_nan=False) -> bool
 func (t *Tensor) AllClose(other *Tensor, options ...AllCloseOptions) bool {
 	args := begin(opAllClose).tensor(t).tensor(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN)
 	}
@@ -459,7 +459,7 @@ type AllDimOptions struct {
 //	all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 func (t *Tensor) AllDim(dim int, options ...AllDimOptions) *Tensor {
 	args := begin(opAllDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -483,7 +483,7 @@ type AllDimsOptions struct {
 //
 //	all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opAllDims, t)
 	}
 	o := options[0]
@@ -515,7 +515,7 @@ type AmaxOptions struct {
 //
 //	amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opAmax, t)
 	}
 	o := options[0]
@@ -540,7 +540,7 @@ type AminOptions struct {
 //
 //	amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func (t *Tensor) Amin(options ...AminOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opAmin, t)
 	}
 	o := options[0]
@@ -566,7 +566,7 @@ type AminmaxOptions struct {
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 func (t *Tensor) Aminmax(options ...AminmaxOptions) (min, max *Tensor) {
 	args := begin(opAminmax).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.KeepDim)
 	}
@@ -614,7 +614,7 @@ type AnyDimOptions struct {
 //	any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
 func (t *Tensor) AnyDim(dim int, options ...AnyDimOptions) *Tensor {
 	args := begin(opAnyDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -638,7 +638,7 @@ type AnyDimsOptions struct {
 //
 //	any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opAnyDims, t)
 	}
 	o := options[0]
@@ -666,7 +666,7 @@ func (t *Tensor) AnyOut(out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func Arange(end Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opArange).scalar(end)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -685,7 +685,7 @@ func ArangeOut(end Scalar, out *Tensor) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func ArangeStart(start, end Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opArangeStart).scalar(start).scalar(end)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -697,7 +697,7 @@ func ArangeStart(start, end Scalar, options ...TensorOptions) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func ArangeStartStep(start, end, step Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opArangeStartStep).scalar(start).scalar(end).scalar(step)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -873,7 +873,7 @@ type ArgmaxOptions struct {
 //	argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) Argmax(dim int, options ...ArgmaxOptions) *Tensor {
 	args := begin(opArgmax).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -903,7 +903,7 @@ type ArgminOptions struct {
 //	argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 func (t *Tensor) Argmin(dim int, options ...ArgminOptions) *Tensor {
 	args := begin(opArgmin).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -933,7 +933,7 @@ type ArgsortOptions struct {
 //
 //	argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
 func (t *Tensor) Argsort(options ...ArgsortOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opArgsort, t)
 	}
 	o := options[0]
@@ -951,7 +951,7 @@ type ArgsortStableOptions struct {
 //	argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
 func (t *Tensor) ArgsortStable(stable bool, options ...ArgsortStableOptions) *Tensor {
 	args := begin(opArgsortStable).tensor(t).bool(stable)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.Descending)
 	}
@@ -985,7 +985,7 @@ type AsStridedOptions struct {
 //	as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
 func (t *Tensor) AsStrided(size, stride []int, options ...AsStridedOptions) *Tensor {
 	args := begin(opAsStrided).tensor(t).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].StorageOffset)
 	}
 	return args.one(t)
@@ -1001,7 +1001,7 @@ type AsStridedCopyOptions struct {
 //	as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
 func AsStridedCopy(self *Tensor, size, stride []int, options ...AsStridedCopyOptions) *Tensor {
 	args := begin(opAsStridedCopy).tensor(self).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].StorageOffset)
 	}
 	return args.one(self)
@@ -1012,7 +1012,7 @@ func AsStridedCopy(self *Tensor, size, stride []int, options ...AsStridedCopyOpt
 //	as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
 func (t *Tensor) AsStridedI(size, stride []int, options ...AsStridedOptions) *Tensor {
 	args := begin(opAsStridedI).tensor(t).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].StorageOffset)
 	}
 	return args.into(t)
@@ -1029,7 +1029,7 @@ type AsStridedScatterOptions struct {
 //	    Tensor
 func (t *Tensor) AsStridedScatter(src *Tensor, size, stride []int, options ...AsStridedScatterOptions) *Tensor {
 	args := begin(opAsStridedScatter).tensor(t).tensor(src).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].StorageOffset)
 	}
 	return args.one(t, src)

@@ -14,7 +14,7 @@ type BAddBMMOptions struct {
 //
 //	baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) BAddBMM(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opBAddBMM, t, batch1, batch2)
 	}
 	o := options[0]
@@ -34,7 +34,7 @@ type BAddBMMDTypeOptions struct {
 //	    alpha=1) -> Tensor
 func BAddBMMDType(self, batch1, batch2 *Tensor, outDType DType, options ...BAddBMMDTypeOptions) *Tensor {
 	args := begin(opBAddBMMDType).tensor(self).tensor(batch1).tensor(batch2).dtype(outDType)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -56,7 +56,7 @@ func BAddBMMDTypeOut(self, batch1, batch2 *Tensor, outDType DType, out *Tensor, 
 //	baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) BAddBMMI(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Tensor {
 	args := begin(opBAddBMMI).tensor(t).tensor(batch1).tensor(batch2)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Beta).optScalar(o.Alpha)
 	}
@@ -107,7 +107,7 @@ func (t *Tensor) BMMOut(mat2, out *Tensor) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func BartlettWindow(windowLength int, options ...TensorOptions) *Tensor {
 	args := begin(opBartlettWindow).int(windowLength)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -119,7 +119,7 @@ func BartlettWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func BartlettWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
 	args := begin(opBartlettWindowPeriodic).int(windowLength).bool(periodic)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -134,7 +134,7 @@ type BernoulliOptions struct {
 //
 //	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 func (t *Tensor) Bernoulli(options ...BernoulliOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opBernoulli, t)
 	}
 	o := options[0]
@@ -152,7 +152,7 @@ type BernoulliFloatIOptions struct {
 //	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) BernoulliFloatI(options ...BernoulliFloatIOptions) *Tensor {
 	args := begin(opBernoulliFloatI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.P).optGenerator(o.Generator)
 	}
@@ -164,7 +164,7 @@ func (t *Tensor) BernoulliFloatI(options ...BernoulliFloatIOptions) *Tensor {
 //	bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) BernoulliI(p *Tensor, options ...BernoulliOptions) *Tensor {
 	args := begin(opBernoulliI).tensor(t).tensor(p)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.into(t, p)
@@ -188,7 +188,7 @@ type BernoulliPOptions struct {
 //	bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
 func (t *Tensor) BernoulliP(p float64, options ...BernoulliPOptions) *Tensor {
 	args := begin(opBernoulliP).tensor(t).double(p)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.one(t)
@@ -204,7 +204,7 @@ type BinCountOptions struct {
 //
 //	bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
 func (t *Tensor) BinCount(options ...BinCountOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opBinCount, t)
 	}
 	o := options[0]
@@ -220,7 +220,7 @@ type BinomialOptions struct {
 //
 //	binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
 func Binomial(count, prob *Tensor, options ...BinomialOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opBinomial, count, prob)
 	}
 	o := options[0]
@@ -499,7 +499,7 @@ func BitwiseXorScalarTensor(self Scalar, other *Tensor) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func BlackmanWindow(windowLength int, options ...TensorOptions) *Tensor {
 	args := begin(opBlackmanWindow).int(windowLength)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -511,7 +511,7 @@ func BlackmanWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func BlackmanWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
 	args := begin(opBlackmanWindowPeriodic).int(windowLength).bool(periodic)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -548,7 +548,7 @@ type BucketizeOptions struct {
 //
 //	bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opBucketize, self, boundaries)
 	}
 	o := options[0]
@@ -577,7 +577,7 @@ type BucketizeScalarOptions struct {
 //	bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
 func BucketizeScalar(self Scalar, boundaries *Tensor, options ...BucketizeScalarOptions) *Tensor {
 	args := begin(opBucketizeScalar).scalar(self).tensor(boundaries)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.OutInt32).optBool(o.Right)
 	}

@@ -14,7 +14,7 @@ type CDistOptions struct {
 //
 //	cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
 func CDist(x1, x2 *Tensor, options ...CDistOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opCDist, x1, x2)
 	}
 	o := options[0]
@@ -67,7 +67,7 @@ type CauchyIOptions struct {
 //	cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) CauchyI(options ...CauchyIOptions) *Tensor {
 	args := begin(opCauchyI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Median).optDouble(o.Sigma).optGenerator(o.Generator)
 	}
@@ -132,7 +132,7 @@ type ChalfOptions struct {
 //
 //	chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Chalf(options ...ChalfOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opChalf, t)
 	}
 	o := options[0]
@@ -148,7 +148,7 @@ type CholeskyOptions struct {
 //
 //	cholesky(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) Cholesky(options ...CholeskyOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCholesky, t)
 	}
 	o := options[0]
@@ -164,7 +164,7 @@ type CholeskyInverseOptions struct {
 //
 //	cholesky_inverse(Tensor self, bool upper=False) -> Tensor
 func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCholeskyInverse, t)
 	}
 	o := options[0]
@@ -196,7 +196,7 @@ type CholeskySolveOptions struct {
 //
 //	cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
 func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opCholeskySolve, t, input2)
 	}
 	o := options[0]
@@ -228,7 +228,7 @@ type ClampOptions struct {
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clamp(options ...ClampOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opClamp, t)
 	}
 	o := options[0]
@@ -240,7 +240,7 @@ func (t *Tensor) Clamp(options ...ClampOptions) *Tensor {
 //	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func (t *Tensor) ClampI(options ...ClampOptions) *Tensor {
 	args := begin(opClampI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Min).optScalar(o.Max)
 	}
@@ -349,7 +349,7 @@ type ClampTensorOptions struct {
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClampTensor(options ...ClampTensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opClampTensor, t)
 	}
 	o := options[0]
@@ -361,7 +361,7 @@ func (t *Tensor) ClampTensor(options ...ClampTensorOptions) *Tensor {
 //	clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
 func (t *Tensor) ClampTensorI(options ...ClampTensorOptions) *Tensor {
 	args := begin(opClampTensorI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.Min).optTensor(o.Max)
 	}
@@ -386,7 +386,7 @@ type ClipOptions struct {
 //
 //	clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func (t *Tensor) Clip(options ...ClipOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opClip, t)
 	}
 	o := options[0]
@@ -398,7 +398,7 @@ func (t *Tensor) Clip(options ...ClipOptions) *Tensor {
 //	clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func (t *Tensor) ClipI(options ...ClipOptions) *Tensor {
 	args := begin(opClipI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Min).optScalar(o.Max)
 	}
@@ -423,7 +423,7 @@ type ClipTensorOptions struct {
 //
 //	clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func (t *Tensor) ClipTensor(options ...ClipTensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opClipTensor, t)
 	}
 	o := options[0]
@@ -435,7 +435,7 @@ func (t *Tensor) ClipTensor(options ...ClipTensorOptions) *Tensor {
 //	clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
 func (t *Tensor) ClipTensorI(options ...ClipTensorOptions) *Tensor {
 	args := begin(opClipTensorI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.Min).optTensor(o.Max)
 	}
@@ -459,7 +459,7 @@ type CloneOptions struct {
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func (t *Tensor) Clone(options ...CloneOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opClone, t)
 	}
 	o := options[0]
@@ -511,7 +511,7 @@ type CombinationsOptions struct {
 //
 //	combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor
 func Combinations(self *Tensor, options ...CombinationsOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCombinations, self)
 	}
 	o := options[0]
@@ -609,7 +609,7 @@ type ContiguousOptions struct {
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)
 func (t *Tensor) Contiguous(options ...ContiguousOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opContiguous, t)
 	}
 	o := options[0]
@@ -626,7 +626,7 @@ type CopyIOptions struct {
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func (t *Tensor) CopyI(src *Tensor, options ...CopyIOptions) *Tensor {
 	args := begin(opCopyI).tensor(t).tensor(src)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].NonBlocking)
 	}
 	return args.into(t, src)
@@ -732,7 +732,7 @@ type CountNonzeroOptions struct {
 //
 //	count_nonzero(Tensor self, int? dim=None) -> Tensor
 func (t *Tensor) CountNonzero(options ...CountNonzeroOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCountNonzero, t)
 	}
 	o := options[0]
@@ -757,7 +757,7 @@ type CovOptions struct {
 //
 //	cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
 func (t *Tensor) Cov(options ...CovOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCov, t)
 	}
 	o := options[0]
@@ -773,7 +773,7 @@ type CrossOptions struct {
 //
 //	cross(Tensor self, Tensor other, int? dim=None) -> Tensor
 func (t *Tensor) Cross(other *Tensor, options ...CrossOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opCross, t, other)
 	}
 	o := options[0]
@@ -844,7 +844,7 @@ type CumProdOptions struct {
 //	cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) CumProd(dim int, options ...CumProdOptions) *Tensor {
 	args := begin(opCumProd).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.one(t)
@@ -855,7 +855,7 @@ func (t *Tensor) CumProd(dim int, options ...CumProdOptions) *Tensor {
 //	cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 func (t *Tensor) CumProdI(dim int, options ...CumProdOptions) *Tensor {
 	args := begin(opCumProdI).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.into(t)
@@ -879,7 +879,7 @@ type CumSumOptions struct {
 //	cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) CumSum(dim int, options ...CumSumOptions) *Tensor {
 	args := begin(opCumSum).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.one(t)
@@ -890,7 +890,7 @@ func (t *Tensor) CumSum(dim int, options ...CumSumOptions) *Tensor {
 //	cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
 func (t *Tensor) CumSumI(dim int, options ...CumSumOptions) *Tensor {
 	args := begin(opCumSumI).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.into(t)
@@ -914,7 +914,7 @@ type CumulativeTrapezoidDxOptions struct {
 //
 //	cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func CumulativeTrapezoidDx(y *Tensor, options ...CumulativeTrapezoidDxOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opCumulativeTrapezoidDx, y)
 	}
 	o := options[0]
@@ -930,7 +930,7 @@ type CumulativeTrapezoidXOptions struct {
 //
 //	cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func CumulativeTrapezoidX(y, x *Tensor, options ...CumulativeTrapezoidXOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opCumulativeTrapezoidX, y, x)
 	}
 	o := options[0]

@@ -97,7 +97,7 @@ type DiagOptions struct {
 //
 //	diag(Tensor self, int diagonal=0) -> Tensor
 func (t *Tensor) Diag(options ...DiagOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiag, t)
 	}
 	o := options[0]
@@ -115,7 +115,7 @@ type DiagEmbedOptions struct {
 //
 //	diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor
 func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiagEmbed, t)
 	}
 	o := options[0]
@@ -139,7 +139,7 @@ type DiagflatOptions struct {
 //
 //	diagflat(Tensor self, int offset=0) -> Tensor
 func (t *Tensor) Diagflat(options ...DiagflatOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiagflat, t)
 	}
 	o := options[0]
@@ -157,7 +157,7 @@ type DiagonalOptions struct {
 //
 //	diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 func (t *Tensor) Diagonal(options ...DiagonalOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiagonal, t)
 	}
 	o := options[0]
@@ -175,7 +175,7 @@ type DiagonalCopyOptions struct {
 //
 //	diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func DiagonalCopy(self *Tensor, options ...DiagonalCopyOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiagonalCopy, self)
 	}
 	o := options[0]
@@ -193,7 +193,7 @@ type DiagonalScatterOptions struct {
 //
 //	diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
 func (t *Tensor) DiagonalScatter(src *Tensor, options ...DiagonalScatterOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opDiagonalScatter, t, src)
 	}
 	o := options[0]
@@ -212,7 +212,7 @@ type DiffOptions struct {
 //
 //	diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
 func (t *Tensor) Diff(options ...DiffOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opDiff, t)
 	}
 	o := options[0]
@@ -259,7 +259,7 @@ type DistOptions struct {
 //
 //	dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
 func (t *Tensor) Dist(other *Tensor, options ...DistOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opDist, t, other)
 	}
 	o := options[0]

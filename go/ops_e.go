@@ -14,7 +14,7 @@ type EinsumOptions struct {
 //	einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor
 func Einsum(equation string, tensors []*Tensor, options ...EinsumOptions) *Tensor {
 	args := begin(opEinsum).string(equation).tensors(tensors)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInts(options[0].Path)
 	}
 	return args.one()
@@ -35,7 +35,7 @@ type EmptyOptions struct {
 //	    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func Empty(size []int, options ...EmptyOptions) *Tensor {
 	args := begin(opEmpty).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -57,7 +57,7 @@ type EmptyLikeOptions struct {
 //	empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyLike(self *Tensor, options ...EmptyLikeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opEmptyLike, self)
 	}
 	o := options[0]
@@ -84,7 +84,7 @@ func EmptyOut(size []int, out *Tensor, options ...EmptyOutOptions) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func EmptyPermuted(size, physicalLayout []int, options ...TensorOptions) *Tensor {
 	args := begin(opEmptyPermuted).ints(size).ints(physicalLayout)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -96,7 +96,7 @@ func EmptyPermuted(size, physicalLayout []int, options ...TensorOptions) *Tensor
 //	    device=None, bool? pin_memory=None) -> Tensor
 func EmptyStrided(size, stride []int, options ...TensorOptions) *Tensor {
 	args := begin(opEmptyStrided).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -309,7 +309,7 @@ type ExponentialIOptions struct {
 //	exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) ExponentialI(options ...ExponentialIOptions) *Tensor {
 	args := begin(opExponentialI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Lambd).optGenerator(o.Generator)
 	}
@@ -322,7 +322,7 @@ func (t *Tensor) ExponentialI(options ...ExponentialIOptions) *Tensor {
 //	    Tensor
 func Eye(n int, options ...TensorOptions) *Tensor {
 	args := begin(opEye).int(n)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -334,7 +334,7 @@ func Eye(n int, options ...TensorOptions) *Tensor {
 //	    pin_memory=None) -> Tensor
 func EyeM(n, m int, options ...TensorOptions) *Tensor {
 	args := begin(opEyeM).int(n).int(m)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()

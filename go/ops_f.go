@@ -111,7 +111,7 @@ type FillDiagonalIOptions struct {
 //	fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)
 func (t *Tensor) FillDiagonalI(fillValue Scalar, options ...FillDiagonalIOptions) *Tensor {
 	args := begin(opFillDiagonalI).tensor(t).scalar(fillValue)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Wrap)
 	}
 	return args.into(t)
@@ -325,7 +325,7 @@ type FrobeniusNormOptions struct {
 //	frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func FrobeniusNorm(self *Tensor, dim []int, options ...FrobeniusNormOptions) *Tensor {
 	args := begin(opFrobeniusNorm).tensor(self).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(self)
@@ -355,7 +355,7 @@ type FromFileOptions struct {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func FromFile(filename string, options ...FromFileOptions) *Tensor {
 	args := begin(opFromFile).string(filename)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Shared).optInt(o.Size).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
 			optBool(o.PinMemory)
@@ -369,7 +369,7 @@ func FromFile(filename string, options ...FromFileOptions) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func Full(size []int, fillValue Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opFull).ints(size).scalar(fillValue)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -390,7 +390,7 @@ type FullLikeOptions struct {
 //	    device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func FullLike(self *Tensor, fillValue Scalar, options ...FullLikeOptions) *Tensor {
 	args := begin(opFullLike).tensor(self).scalar(fillValue)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)

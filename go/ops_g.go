@@ -45,7 +45,7 @@ type GRUCellOptions struct {
 //	gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor
 func GRUCell(input, hx, wIh, wHh *Tensor, options ...GRUCellOptions) *Tensor {
 	args := begin(opGRUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.BIh).optTensor(o.BHh)
 	}
@@ -71,7 +71,7 @@ type GatherOptions struct {
 //	gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 func (t *Tensor) Gather(dim int, index *Tensor, options ...GatherOptions) *Tensor {
 	args := begin(opGather).tensor(t).int(dim).tensor(index)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].SparseGrad)
 	}
 	return args.one(t, index)
@@ -137,7 +137,7 @@ type GeometricIOptions struct {
 //	geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) GeometricI(p float64, options ...GeometricIOptions) *Tensor {
 	args := begin(opGeometricI).tensor(t).double(p)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.into(t)
@@ -182,7 +182,7 @@ type GradientArrayOptions struct {
 //	gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]
 func GradientArray(self *Tensor, dim []int, options ...GradientArrayOptions) []*Tensor {
 	args := begin(opGradientArray).tensor(self).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].EdgeOrder)
 	}
 	return args.list(self)
@@ -198,7 +198,7 @@ type GradientScalarArrayOptions struct {
 //	gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientScalarArray(self *Tensor, spacing Scalar, dim []int, options ...GradientScalarArrayOptions) []*Tensor {
 	args := begin(opGradientScalarArray).tensor(self).scalar(spacing).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].EdgeOrder)
 	}
 	return args.list(self)
@@ -214,7 +214,7 @@ type GradientScalarArrayArrayOptions struct {
 //	gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientScalarArrayArray(self *Tensor, spacing []Scalar, dim []int, options ...GradientScalarArrayArrayOptions) []*Tensor {
 	args := begin(opGradientScalarArrayArray).tensor(self).scalars(spacing).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].EdgeOrder)
 	}
 	return args.list(self)
@@ -231,7 +231,7 @@ type GradientScalarArrayIntOptions struct {
 //	gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientScalarArrayInt(self *Tensor, spacing []Scalar, options ...GradientScalarArrayIntOptions) []*Tensor {
 	args := begin(opGradientScalarArrayInt).tensor(self).scalars(spacing)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optInt(o.EdgeOrder)
 	}
@@ -250,7 +250,7 @@ type GradientScalarIntOptions struct {
 //	gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientScalarInt(self *Tensor, options ...GradientScalarIntOptions) []*Tensor {
 	args := begin(opGradientScalarInt).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optScalar(o.Spacing).optInt(o.Dim).optInt(o.EdgeOrder)
 	}
@@ -267,7 +267,7 @@ type GradientTensorArrayOptions struct {
 //	gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]
 func GradientTensorArray(self *Tensor, spacing []*Tensor, dim []int, options ...GradientTensorArrayOptions) []*Tensor {
 	args := begin(opGradientTensorArray).tensor(self).tensors(spacing).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].EdgeOrder)
 	}
 	return args.list(self)
@@ -284,7 +284,7 @@ type GradientTensorArrayIntOptions struct {
 //	gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
 func GradientTensorArrayInt(self *Tensor, spacing []*Tensor, options ...GradientTensorArrayIntOptions) []*Tensor {
 	args := begin(opGradientTensorArrayInt).tensor(self).tensors(spacing)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optInt(o.EdgeOrder)
 	}

@@ -38,7 +38,7 @@ func HStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func HammingWindow(windowLength int, options ...TensorOptions) *Tensor {
 	args := begin(opHammingWindow).int(windowLength)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -50,7 +50,7 @@ func HammingWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
 	args := begin(opHammingWindowPeriodic).int(windowLength).bool(periodic)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -62,7 +62,7 @@ func HammingWindowPeriodic(windowLength int, periodic bool, options ...TensorOpt
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodicAlpha(windowLength int, periodic bool, alpha float64, options ...TensorOptions) *Tensor {
 	args := begin(opHammingWindowPeriodicAlpha).int(windowLength).bool(periodic).double(alpha)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -74,7 +74,7 @@ func HammingWindowPeriodicAlpha(windowLength int, periodic bool, alpha float64, 
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func HammingWindowPeriodicAlphaBeta(windowLength int, periodic bool, alpha, beta float64, options ...TensorOptions) *Tensor {
 	args := begin(opHammingWindowPeriodicAlphaBeta).int(windowLength).bool(periodic).double(alpha).double(beta)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -86,7 +86,7 @@ func HammingWindowPeriodicAlphaBeta(windowLength int, periodic bool, alpha, beta
 //	    pin_memory=None) -> Tensor
 func HannWindow(windowLength int, options ...TensorOptions) *Tensor {
 	args := begin(opHannWindow).int(windowLength)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -98,7 +98,7 @@ func HannWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func HannWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
 	args := begin(opHannWindowPeriodic).int(windowLength).bool(periodic)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -113,7 +113,7 @@ type HardshrinkOptions struct {
 //
 //	hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 func (t *Tensor) Hardshrink(options ...HardshrinkOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opHardshrink, t)
 	}
 	o := options[0]
@@ -139,7 +139,7 @@ type HashTensorOptions struct {
 //
 //	hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor
 func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opHashTensor, t)
 	}
 	o := options[0]
@@ -186,7 +186,7 @@ type HistcOptions struct {
 //
 //	histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
 func (t *Tensor) Histc(options ...HistcOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opHistc, t)
 	}
 	o := options[0]
@@ -215,7 +215,7 @@ type HistogramOptions struct {
 //	    -> (Tensor hist, Tensor bin_edges)
 func (t *Tensor) Histogram(options ...HistogramOptions) (hist, binEdges *Tensor) {
 	args := begin(opHistogram).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
 	}
@@ -234,7 +234,7 @@ type HistogramBinsOptions struct {
 //	    Tensor bin_edges)
 func (t *Tensor) HistogramBins(bins *Tensor, options ...HistogramBinsOptions) (hist, binEdges *Tensor) {
 	args := begin(opHistogramBins).tensor(t).tensor(bins)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.Weight).optBool(o.Density)
 	}
@@ -265,7 +265,7 @@ type HistogramDDOptions struct {
 //	    (Tensor hist, Tensor[] bin_edges)
 func HistogramDD(self *Tensor, bins []int, options ...HistogramDDOptions) (hist *Tensor, binEdges []*Tensor) {
 	args := begin(opHistogramDD).tensor(self).ints(bins)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
 	}
@@ -285,7 +285,7 @@ type HistogramDDBinsOptions struct {
 //	    (Tensor hist, Tensor[] bin_edges)
 func HistogramDDBins(self *Tensor, bins int, options ...HistogramDDBinsOptions) (hist *Tensor, binEdges []*Tensor) {
 	args := begin(opHistogramDDBins).tensor(self).int(bins)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
 	}
@@ -305,7 +305,7 @@ type HistogramDDTensorListBinsOptions struct {
 //	    density=False) -> (Tensor hist, Tensor[] bin_edges)
 func HistogramDDTensorListBins(self *Tensor, bins []*Tensor, options ...HistogramDDTensorListBinsOptions) (hist *Tensor, binEdges []*Tensor) {
 	args := begin(opHistogramDDTensorListBins).tensor(self).tensors(bins)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
 	}

@@ -44,7 +44,7 @@ type ISTFTOptions struct {
 //	    Tensor
 func (t *Tensor) ISTFT(nFFT int, options ...ISTFTOptions) *Tensor {
 	args := begin(opISTFT).tensor(t).int(nFFT)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optBool(o.Normalized).
 			optBool(o.Onesided).optInt(o.Length).optBool(o.ReturnComplex)
@@ -111,7 +111,7 @@ type IndexAddOptions struct {
 //	index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) IndexAdd(dim int, index, source *Tensor, options ...IndexAddOptions) *Tensor {
 	args := begin(opIndexAdd).tensor(t).int(dim).tensor(index).tensor(source)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.one(t, index, source)
@@ -122,7 +122,7 @@ func (t *Tensor) IndexAdd(dim int, index, source *Tensor, options ...IndexAddOpt
 //	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) IndexAddI(dim int, index, source *Tensor, options ...IndexAddOptions) *Tensor {
 	args := begin(opIndexAddI).tensor(t).int(dim).tensor(index).tensor(source)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t, index, source)
@@ -198,7 +198,7 @@ type IndexPutOptions struct {
 //	index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
 func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
 	args := begin(opIndexPut).tensor(t).optTensors(indices).tensor(values)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Accumulate)
 	}
 	return args.one(t, values)
@@ -209,7 +209,7 @@ func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, options ...IndexPut
 //	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
 func (t *Tensor) IndexPutI(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
 	args := begin(opIndexPutI).tensor(t).optTensors(indices).tensor(values)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Accumulate)
 	}
 	return args.into(t, values)
@@ -226,7 +226,7 @@ type IndexReduceOptions struct {
 //	    Tensor
 func (t *Tensor) IndexReduce(dim int, index, source *Tensor, reduce string, options ...IndexReduceOptions) *Tensor {
 	args := begin(opIndexReduce).tensor(t).int(dim).tensor(index).tensor(source).string(reduce)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].IncludeSelf)
 	}
 	return args.one(t, index, source)
@@ -238,7 +238,7 @@ func (t *Tensor) IndexReduce(dim int, index, source *Tensor, reduce string, opti
 //	    -> Tensor(a!)
 func (t *Tensor) IndexReduceI(dim int, index, source *Tensor, reduce string, options ...IndexReduceOptions) *Tensor {
 	args := begin(opIndexReduceI).tensor(t).int(dim).tensor(index).tensor(source).string(reduce)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].IncludeSelf)
 	}
 	return args.into(t, index, source)
@@ -336,7 +336,7 @@ type IsCloseOptions struct {
 //	isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool
 //	    equal_nan=False) -> Tensor
 func (t *Tensor) IsClose(other *Tensor, options ...IsCloseOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opIsClose, t, other)
 	}
 	o := options[0]
@@ -390,7 +390,7 @@ type IsInOptions struct {
 //	isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) ->
 //	    Tensor
 func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opIsIn, elements, testElements)
 	}
 	o := options[0]
@@ -420,7 +420,7 @@ type IsInScalarOptions struct {
 //	    Tensor
 func IsInScalar(elements *Tensor, testElement Scalar, options ...IsInScalarOptions) *Tensor {
 	args := begin(opIsInScalar).tensor(elements).scalar(testElement)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
 	}
@@ -449,7 +449,7 @@ type IsInScalarTensorOptions struct {
 //	    Tensor
 func IsInScalarTensor(element Scalar, testElements *Tensor, options ...IsInScalarTensorOptions) *Tensor {
 	args := begin(opIsInScalarTensor).scalar(element).tensor(testElements)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
 	}
@@ -525,7 +525,7 @@ type IsPinnedOptions struct {
 //	is_pinned(Tensor self, Device? device=None) -> bool
 func (t *Tensor) IsPinned(options ...IsPinnedOptions) bool {
 	args := begin(opIsPinned).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDevice(options[0].Device)
 	}
 	return args.truth(t)

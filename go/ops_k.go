@@ -10,7 +10,7 @@ import "tandem.example/gotorch/internal/bridge"
 //	    pin_memory=None) -> Tensor
 func KaiserWindow(windowLength int, options ...TensorOptions) *Tensor {
 	args := begin(opKaiserWindow).int(windowLength)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -22,7 +22,7 @@ func KaiserWindow(windowLength int, options ...TensorOptions) *Tensor {
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func KaiserWindowBeta(windowLength int, periodic bool, beta float64, options ...TensorOptions) *Tensor {
 	args := begin(opKaiserWindowBeta).int(windowLength).bool(periodic).double(beta)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -34,7 +34,7 @@ func KaiserWindowBeta(windowLength int, periodic bool, beta float64, options ...
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func KaiserWindowPeriodic(windowLength int, periodic bool, options ...TensorOptions) *Tensor {
 	args := begin(opKaiserWindowPeriodic).int(windowLength).bool(periodic)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -65,7 +65,7 @@ type KthValueOptions struct {
 //	kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) KthValue(k int, options ...KthValueOptions) (values, indices *Tensor) {
 	args := begin(opKthValue).tensor(t).int(k)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.KeepDim)
 	}

@@ -46,7 +46,7 @@ type LSTMCellOptions struct {
 //	    (Tensor, Tensor)
 func LSTMCell(input *Tensor, hx []*Tensor, wIh, wHh *Tensor, options ...LSTMCellOptions) (*Tensor, *Tensor) {
 	args := begin(opLSTMCell).tensor(input).tensors(hx).tensor(wIh).tensor(wHh)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.BIh).optTensor(o.BHh)
 	}
@@ -88,7 +88,7 @@ type LUUnpackOptions struct {
 //	    Tensor L, Tensor U)
 func LUUnpack(lUData, lUPivots *Tensor, options ...LUUnpackOptions) (p, l, u *Tensor) {
 	args := begin(opLUUnpack).tensor(lUData).tensor(lUPivots)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.UnpackData).optBool(o.UnpackPivots)
 	}
@@ -322,7 +322,7 @@ func (t *Tensor) LgammaOut(out *Tensor) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func Linspace(start, end Scalar, steps int, options ...TensorOptions) *Tensor {
 	args := begin(opLinspace).scalar(start).scalar(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -341,7 +341,7 @@ func LinspaceOut(start, end Scalar, steps int, out *Tensor) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceScalarTensor(start Scalar, end *Tensor, steps int, options ...TensorOptions) *Tensor {
 	args := begin(opLinspaceScalarTensor).scalar(start).tensor(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(end)
@@ -360,7 +360,7 @@ func LinspaceScalarTensorOut(start Scalar, end *Tensor, steps int, out *Tensor) 
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceTensor(start, end *Tensor, steps int, options ...TensorOptions) *Tensor {
 	args := begin(opLinspaceTensor).tensor(start).tensor(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(start, end)
@@ -379,7 +379,7 @@ func LinspaceTensorOut(start, end *Tensor, steps int, out *Tensor) *Tensor {
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func LinspaceTensorScalar(start *Tensor, end Scalar, steps int, options ...TensorOptions) *Tensor {
 	args := begin(opLinspaceTensorScalar).tensor(start).scalar(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(start)
@@ -530,7 +530,7 @@ type LogNormalIOptions struct {
 //	log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) LogNormalI(options ...LogNormalIOptions) *Tensor {
 	args := begin(opLogNormalI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
 	}
@@ -554,7 +554,7 @@ type LogSoftmaxOptions struct {
 //	log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) LogSoftmax(dim int, options ...LogSoftmaxOptions) *Tensor {
 	args := begin(opLogSoftmax).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.one(t)
@@ -578,7 +578,7 @@ type LogSumExpOptions struct {
 //	logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func (t *Tensor) LogSumExp(dim []int, options ...LogSumExpOptions) *Tensor {
 	args := begin(opLogSumExp).tensor(t).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -685,7 +685,7 @@ type LogitOptions struct {
 //
 //	logit(Tensor self, float? eps=None) -> Tensor
 func (t *Tensor) Logit(options ...LogitOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opLogit, t)
 	}
 	o := options[0]
@@ -697,7 +697,7 @@ func (t *Tensor) Logit(options ...LogitOptions) *Tensor {
 //	logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
 func (t *Tensor) LogitI(options ...LogitOptions) *Tensor {
 	args := begin(opLogitI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDouble(options[0].Eps)
 	}
 	return args.into(t)
@@ -726,7 +726,7 @@ type LogspaceOptions struct {
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Logspace(start, end Scalar, steps int, options ...LogspaceOptions) *Tensor {
 	args := begin(opLogspace).scalar(start).scalar(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}
@@ -761,7 +761,7 @@ type LogspaceScalarTensorOptions struct {
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceScalarTensor(start Scalar, end *Tensor, steps int, options ...LogspaceScalarTensorOptions) *Tensor {
 	args := begin(opLogspaceScalarTensor).scalar(start).tensor(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}
@@ -798,7 +798,7 @@ type LogspaceTensorOptions struct {
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceTensor(start, end *Tensor, steps int, options ...LogspaceTensorOptions) *Tensor {
 	args := begin(opLogspaceTensor).tensor(start).tensor(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}
@@ -835,7 +835,7 @@ type LogspaceTensorScalarOptions struct {
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func LogspaceTensorScalar(start *Tensor, end Scalar, steps int, options ...LogspaceTensorScalarOptions) *Tensor {
 	args := begin(opLogspaceTensorScalar).tensor(start).scalar(end).int(steps)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}

@@ -168,7 +168,7 @@ type MaxDimOptions struct {
 //	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MaxDim(dim int, options ...MaxDimOptions) (values, indices *Tensor) {
 	args := begin(opMaxDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.two(t)
@@ -228,7 +228,7 @@ type MeanOptions struct {
 //
 //	mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Mean(options ...MeanOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opMean, t)
 	}
 	o := options[0]
@@ -246,7 +246,7 @@ type MeanDimOptions struct {
 //	mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) MeanDim(dim []int, options ...MeanDimOptions) *Tensor {
 	args := begin(opMeanDim).tensor(t).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.KeepDim).optDType(o.DType)
 	}
@@ -287,7 +287,7 @@ type MedianDimOptions struct {
 //	median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MedianDim(dim int, options ...MedianDimOptions) (values, indices *Tensor) {
 	args := begin(opMedianDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.two(t)
@@ -335,7 +335,7 @@ type MinDimOptions struct {
 //	min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) MinDim(dim int, options ...MinDimOptions) (values, indices *Tensor) {
 	args := begin(opMinDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.two(t)
@@ -397,7 +397,7 @@ type ModeOptions struct {
 //	mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) Mode(options ...ModeOptions) (values, indices *Tensor) {
 	args := begin(opMode).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.KeepDim)
 	}
@@ -503,7 +503,7 @@ type MultinomialOptions struct {
 //	multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Tensor {
 	args := begin(opMultinomial).tensor(t).int(numSamples)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Replacement).optGenerator(o.Generator)
 	}

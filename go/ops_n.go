@@ -15,7 +15,7 @@ type NaNMeanOptions struct {
 //
 //	nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNaNMean, t)
 	}
 	o := options[0]
@@ -48,7 +48,7 @@ type NaNMedianDimOptions struct {
 //	nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) NaNMedianDim(dim int, options ...NaNMedianDimOptions) (values, indices *Tensor) {
 	args := begin(opNaNMedianDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.two(t)
@@ -77,7 +77,7 @@ type NaNQuantileOptions struct {
 //	nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") ->
 //	    Tensor
 func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opNaNQuantile, t, q)
 	}
 	o := options[0]
@@ -108,7 +108,7 @@ type NaNQuantileScalarOptions struct {
 //	    -> Tensor
 func (t *Tensor) NaNQuantileScalar(q float64, options ...NaNQuantileScalarOptions) *Tensor {
 	args := begin(opNaNQuantileScalar).tensor(t).double(q)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
 	}
@@ -136,7 +136,7 @@ type NaNSumOptions struct {
 //
 //	nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNaNSum, t)
 	}
 	o := options[0]
@@ -163,7 +163,7 @@ type NaNToNumOptions struct {
 //
 //	nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
 func (t *Tensor) NaNToNum(options ...NaNToNumOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNaNToNum, t)
 	}
 	o := options[0]
@@ -175,7 +175,7 @@ func (t *Tensor) NaNToNum(options ...NaNToNumOptions) *Tensor {
 //	nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)
 func (t *Tensor) NaNToNumI(options ...NaNToNumOptions) *Tensor {
 	args := begin(opNaNToNumI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.NaN).optDouble(o.Posinf).optDouble(o.Neginf)
 	}
@@ -310,7 +310,7 @@ func (t *Tensor) NegativeOut(out *Tensor) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewEmpty(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opNewEmpty).tensor(t).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(t)
@@ -322,7 +322,7 @@ func (t *Tensor) NewEmpty(size []int, options ...TensorOptions) *Tensor {
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewEmptyStrided(size, stride []int, options ...TensorOptions) *Tensor {
 	args := begin(opNewEmptyStrided).tensor(t).ints(size).ints(stride)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(t)
@@ -334,7 +334,7 @@ func (t *Tensor) NewEmptyStrided(size, stride []int, options ...TensorOptions) *
 //	    Device? device=None, bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewFull(size []int, fillValue Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opNewFull).tensor(t).ints(size).scalar(fillValue)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(t)
@@ -346,7 +346,7 @@ func (t *Tensor) NewFull(size []int, fillValue Scalar, options ...TensorOptions)
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewOnes(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opNewOnes).tensor(t).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(t)
@@ -358,7 +358,7 @@ func (t *Tensor) NewOnes(size []int, options ...TensorOptions) *Tensor {
 //	    bool? pin_memory=None) -> Tensor
 func (t *Tensor) NewZeros(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opNewZeros).tensor(t).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(t)
@@ -409,7 +409,7 @@ type NonzeroStaticOptions struct {
 //	nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor
 func (t *Tensor) NonzeroStatic(size int, options ...NonzeroStaticOptions) *Tensor {
 	args := begin(opNonzeroStatic).tensor(t).int(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].FillValue)
 	}
 	return args.one(t)
@@ -432,7 +432,7 @@ type NormOptions struct {
 //
 //	norm.Scalar(Tensor self, Scalar p=2) -> Tensor
 func (t *Tensor) Norm(options ...NormOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNorm, t)
 	}
 	o := options[0]
@@ -456,7 +456,7 @@ type NormDimOptions struct {
 //	norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
 func (t *Tensor) NormDim(p Scalar, dim []int, options ...NormDimOptions) *Tensor {
 	args := begin(opNormDim).tensor(t).nilScalar(p).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(t)
@@ -496,7 +496,7 @@ type NormExceptDimOptions struct {
 //
 //	norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
 func NormExceptDim(v *Tensor, options ...NormExceptDimOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNormExceptDim, v)
 	}
 	o := options[0]
@@ -512,7 +512,7 @@ type NormalOptions struct {
 //
 //	normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
 func Normal(mean, std *Tensor, options ...NormalOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opNormal, mean, std)
 	}
 	o := options[0]
@@ -529,7 +529,7 @@ type NormalFloatOptions struct {
 //
 //	normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor
 func NormalFloat(mean *Tensor, options ...NormalFloatOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNormalFloat, mean)
 	}
 	o := options[0]
@@ -551,7 +551,7 @@ type NormalFloatFloatOptions struct {
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func NormalFloatFloat(mean, std float64, size []int, options ...NormalFloatFloatOptions) *Tensor {
 	args := begin(opNormalFloatFloat).double(mean).double(std).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optGenerator(o.Generator).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
 			optBool(o.PinMemory)
@@ -594,7 +594,7 @@ type NormalFloatTensorOptions struct {
 //	normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
 func NormalFloatTensor(mean float64, std *Tensor, options ...NormalFloatTensorOptions) *Tensor {
 	args := begin(opNormalFloatTensor).double(mean).tensor(std)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.one(std)
@@ -621,7 +621,7 @@ type NormalIOptions struct {
 //	normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
 	args := begin(opNormalI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
 	}
@@ -688,7 +688,7 @@ type NuclearNormOptions struct {
 //
 //	nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
 func NuclearNorm(self *Tensor, options ...NuclearNormOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opNuclearNorm, self)
 	}
 	o := options[0]
@@ -705,7 +705,7 @@ type NuclearNormDimOptions struct {
 //	nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
 func NuclearNormDim(self *Tensor, dim []int, options ...NuclearNormDimOptions) *Tensor {
 	args := begin(opNuclearNormDim).tensor(self).ints(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].KeepDim)
 	}
 	return args.one(self)

@@ -10,7 +10,7 @@ import "tandem.example/gotorch/internal/bridge"
 //	    pin_memory=None) -> Tensor
 func Ones(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opOnes).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -30,7 +30,7 @@ type OnesLikeOptions struct {
 //	ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func OnesLike(self *Tensor, options ...OnesLikeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opOnesLike, self)
 	}
 	o := options[0]
@@ -69,7 +69,7 @@ type OrmqrOptions struct {
 //
 //	ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
 func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opOrmqr, t, input2, input3)
 	}
 	o := options[0]

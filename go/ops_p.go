@@ -34,7 +34,7 @@ type PinMemoryOptions struct {
 //
 //	pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)
 func (t *Tensor) PinMemory(options ...PinMemoryOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opPinMemory, t)
 	}
 	o := options[0]
@@ -50,7 +50,7 @@ type PinverseOptions struct {
 //
 //	pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor
 func (t *Tensor) Pinverse(options ...PinverseOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opPinverse, t)
 	}
 	o := options[0]
@@ -66,7 +66,7 @@ type PoissonOptions struct {
 //
 //	poisson(Tensor self, Generator? generator=None) -> Tensor
 func Poisson(self *Tensor, options ...PoissonOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opPoisson, self)
 	}
 	o := options[0]
@@ -166,7 +166,7 @@ type ProdOptions struct {
 //
 //	prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Prod(options ...ProdOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opProd, t)
 	}
 	o := options[0]
@@ -184,7 +184,7 @@ type ProdDimOptions struct {
 //	prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) ProdDim(dim int, options ...ProdDimOptions) *Tensor {
 	args := begin(opProdDim).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.KeepDim).optDType(o.DType)
 	}
@@ -216,7 +216,7 @@ type PutOptions struct {
 //
 //	put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor
 func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opPut, t, index, source)
 	}
 	o := options[0]
@@ -228,7 +228,7 @@ func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
 //	put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)
 func (t *Tensor) PutI(index, source *Tensor, options ...PutOptions) *Tensor {
 	args := begin(opPutI).tensor(t).tensor(index).tensor(source)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Accumulate)
 	}
 	return args.into(t, index, source)

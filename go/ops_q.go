@@ -14,7 +14,7 @@ type QROptions struct {
 //	qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
 func (t *Tensor) QR(options ...QROptions) (q, r *Tensor) {
 	args := begin(opQR).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Some)
 	}
 	return args.two(t)
@@ -40,7 +40,7 @@ type QuantileOptions struct {
 //
 //	quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor
 func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opQuantile, t, q)
 	}
 	o := options[0]
@@ -71,7 +71,7 @@ type QuantileScalarOptions struct {
 //	    Tensor
 func (t *Tensor) QuantileScalar(q float64, options ...QuantileScalarOptions) *Tensor {
 	args := begin(opQuantileScalar).tensor(t).double(q)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
 	}

@@ -25,7 +25,7 @@ type RNNReLUCellOptions struct {
 //	    Tensor
 func RNNReLUCell(input, hx, wIh, wHh *Tensor, options ...RNNReLUCellOptions) *Tensor {
 	args := begin(opRNNReLUCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.BIh).optTensor(o.BHh)
 	}
@@ -62,7 +62,7 @@ type RNNTanhCellOptions struct {
 //	    Tensor
 func RNNTanhCell(input, hx, wIh, wHh *Tensor, options ...RNNTanhCellOptions) *Tensor {
 	args := begin(opRNNTanhCell).tensor(input).tensor(hx).tensor(wIh).tensor(wHh)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.BIh).optTensor(o.BHh)
 	}
@@ -105,7 +105,7 @@ func (t *Tensor) Rad2DegOut(out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func Rand(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opRand).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -117,7 +117,7 @@ func Rand(size []int, options ...TensorOptions) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RandGenerator(size []int, generator *Generator, options ...TensorOptions) *Tensor {
 	args := begin(opRandGenerator).ints(size).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -136,7 +136,7 @@ func RandGeneratorOut(size []int, generator *Generator, out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func RandInt(high int, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opRandInt).int(high).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -148,7 +148,7 @@ func RandInt(high int, size []int, options ...TensorOptions) *Tensor {
 //	    layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandIntGenerator(high int, size []int, generator *Generator, options ...TensorOptions) *Tensor {
 	args := begin(opRandIntGenerator).int(high).ints(size).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -176,7 +176,7 @@ type RandIntLikeOptions struct {
 //	    bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLike(self *Tensor, high int, options ...RandIntLikeOptions) *Tensor {
 	args := begin(opRandIntLike).tensor(self).int(high)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -199,7 +199,7 @@ type RandIntLikeGeneratorOptions struct {
 //	    layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeGenerator(self *Tensor, high int, generator *Generator, options ...RandIntLikeGeneratorOptions) *Tensor {
 	args := begin(opRandIntLikeGenerator).tensor(self).int(high).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -222,7 +222,7 @@ type RandIntLikeLowDTypeOptions struct {
 //	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeLowDType(self *Tensor, low, high int, options ...RandIntLikeLowDTypeOptions) *Tensor {
 	args := begin(opRandIntLikeLowDType).tensor(self).int(low).int(high)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -246,7 +246,7 @@ type RandIntLikeLowGeneratorDTypeOptions struct {
 //	    memory_format=None) -> Tensor
 func RandIntLikeLowGeneratorDType(self *Tensor, low, high int, generator *Generator, options ...RandIntLikeLowGeneratorDTypeOptions) *Tensor {
 	args := begin(opRandIntLikeLowGeneratorDType).tensor(self).int(low).int(high).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -268,7 +268,7 @@ type RandIntLikeTensorOptions struct {
 //	randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device?
 //	    device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opRandIntLikeTensor, self, high)
 	}
 	o := options[0]
@@ -291,7 +291,7 @@ type RandIntLikeTensorGeneratorOptions struct {
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandIntLikeTensorGenerator(self, high *Tensor, generator *Generator, options ...RandIntLikeTensorGeneratorOptions) *Tensor {
 	args := begin(opRandIntLikeTensorGenerator).tensor(self).tensor(high).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -305,7 +305,7 @@ func RandIntLikeTensorGenerator(self, high *Tensor, generator *Generator, option
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RandIntLow(low, high int, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opRandIntLow).int(low).int(high).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -317,7 +317,7 @@ func RandIntLow(low, high int, size []int, options ...TensorOptions) *Tensor {
 //	    Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandIntLowGenerator(low, high int, size []int, generator *Generator, options ...TensorOptions) *Tensor {
 	args := begin(opRandIntLowGenerator).int(low).int(high).ints(size).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -360,7 +360,7 @@ type RandLikeOptions struct {
 //	rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandLike(self *Tensor, options ...RandLikeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opRandLike, self)
 	}
 	o := options[0]
@@ -383,7 +383,7 @@ type RandLikeGeneratorOptions struct {
 //	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandLikeGenerator(self *Tensor, generator *Generator, options ...RandLikeGeneratorOptions) *Tensor {
 	args := begin(opRandLikeGenerator).tensor(self).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -404,7 +404,7 @@ func RandOut(size []int, out *Tensor) *Tensor {
 //	    -> Tensor
 func RandPerm(n int, options ...TensorOptions) *Tensor {
 	args := begin(opRandPerm).int(n)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -416,7 +416,7 @@ func RandPerm(n int, options ...TensorOptions) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RandPermGenerator(n int, generator *Generator, options ...TensorOptions) *Tensor {
 	args := begin(opRandPermGenerator).int(n).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -442,7 +442,7 @@ func RandPermOut(n int, out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func Randn(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opRandn).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -454,7 +454,7 @@ func Randn(size []int, options ...TensorOptions) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RandnGenerator(size []int, generator *Generator, options ...TensorOptions) *Tensor {
 	args := begin(opRandnGenerator).ints(size).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -481,7 +481,7 @@ type RandnLikeOptions struct {
 //	randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandnLike(self *Tensor, options ...RandnLikeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opRandnLike, self)
 	}
 	o := options[0]
@@ -504,7 +504,7 @@ type RandnLikeGeneratorOptions struct {
 //	    Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func RandnLikeGenerator(self *Tensor, generator *Generator, options ...RandnLikeGeneratorOptions) *Tensor {
 	args := begin(opRandnLikeGenerator).tensor(self).optGenerator(generator)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
@@ -529,7 +529,7 @@ type RandomFromIOptions struct {
 //	random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) RandomFromI(from int, to Opt[int], options ...RandomFromIOptions) *Tensor {
 	args := begin(opRandomFromI).tensor(t).int(from).noneInt(to)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.into(t)
@@ -545,7 +545,7 @@ type RandomIOptions struct {
 //	random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) RandomI(options ...RandomIOptions) *Tensor {
 	args := begin(opRandomI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.into(t)
@@ -561,7 +561,7 @@ type RandomToIOptions struct {
 //	random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) RandomToI(to int, options ...RandomToIOptions) *Tensor {
 	args := begin(opRandomToI).tensor(t).int(to)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optGenerator(options[0].Generator)
 	}
 	return args.into(t)
@@ -573,7 +573,7 @@ func (t *Tensor) RandomToI(to int, options ...RandomToIOptions) *Tensor {
 //	    pin_memory=None) -> Tensor
 func Range(start, end Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opRange).scalar(start).scalar(end)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -592,7 +592,7 @@ func RangeOut(start, end Scalar, out *Tensor) *Tensor {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func RangeStep(start, end, step Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opRangeStep).scalar(start).scalar(end).scalar(step)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -749,7 +749,7 @@ type RepeatInterleaveOptions struct {
 //	    Tensor
 func (t *Tensor) RepeatInterleave(repeats int, options ...RepeatInterleaveOptions) *Tensor {
 	args := begin(opRepeatInterleave).tensor(t).int(repeats)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optInt(o.OutputSize)
 	}
@@ -765,7 +765,7 @@ type RepeatInterleaveIndicesOptions struct {
 //
 //	repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
 func RepeatInterleaveIndices(repeats *Tensor, options ...RepeatInterleaveIndicesOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opRepeatInterleaveIndices, repeats)
 	}
 	o := options[0]
@@ -783,7 +783,7 @@ type RepeatInterleaveTensorOptions struct {
 //	repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) ->
 //	    Tensor
 func (t *Tensor) RepeatInterleaveTensor(repeats *Tensor, options ...RepeatInterleaveTensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opRepeatInterleaveTensor, t, repeats)
 	}
 	o := options[0]
@@ -815,7 +815,7 @@ type ResizeAsIOptions struct {
 //	resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func (t *Tensor) ResizeAsI(theTemplate *Tensor, options ...ResizeAsIOptions) *Tensor {
 	args := begin(opResizeAsI).tensor(t).tensor(theTemplate)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optMemoryFormat(options[0].MemoryFormat)
 	}
 	return args.into(t, theTemplate)
@@ -831,7 +831,7 @@ type ResizeIOptions struct {
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func (t *Tensor) ResizeI(size []int, options ...ResizeIOptions) *Tensor {
 	args := begin(opResizeI).tensor(t).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optMemoryFormat(options[0].MemoryFormat)
 	}
 	return args.into(t)
@@ -889,7 +889,7 @@ type RollOptions struct {
 //	roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
 func (t *Tensor) Roll(shifts []int, options ...RollOptions) *Tensor {
 	args := begin(opRoll).tensor(t).ints(shifts)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInts(options[0].Dims)
 	}
 	return args.one(t)
@@ -905,7 +905,7 @@ type Rot90Options struct {
 //
 //	rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor
 func (t *Tensor) Rot90(options ...Rot90Options) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opRot90, t)
 	}
 	o := options[0]
@@ -1012,7 +1012,7 @@ type RsubOptions struct {
 //
 //	rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func Rsub(self, other *Tensor, options ...RsubOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opRsub, self, other)
 	}
 	o := options[0]
@@ -1029,7 +1029,7 @@ type RsubScalarOptions struct {
 //	rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func RsubScalar(self *Tensor, other Scalar, options ...RsubScalarOptions) *Tensor {
 	args := begin(opRsubScalar).tensor(self).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.one(self)

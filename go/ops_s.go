@@ -21,7 +21,7 @@ type STFTOptions struct {
 //	    normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
 func (t *Tensor) STFT(nFFT int, options ...STFTOptions) *Tensor {
 	args := begin(opSTFT).tensor(t).int(nFFT)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Normalized).
 			optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
@@ -49,7 +49,7 @@ type STFTCenterOptions struct {
 //	    bool? align_to_window=None) -> Tensor
 func (t *Tensor) STFTCenter(nFFT int, options ...STFTCenterOptions) *Tensor {
 	args := begin(opSTFTCenter).tensor(t).int(nFFT)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optString(o.PadMode).
 			optBool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
@@ -68,7 +68,7 @@ type SVDOptions struct {
 //	svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)
 func (t *Tensor) SVD(options ...SVDOptions) (u, s, v *Tensor) {
 	args := begin(opSVD).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Some).optBool(o.ComputeUv)
 	}
@@ -119,7 +119,7 @@ func ScalarPowOut(self Scalar, exponent, out *Tensor) *Tensor {
 //	    pin_memory=None) -> Tensor
 func ScalarTensor(s Scalar, options ...TensorOptions) *Tensor {
 	args := begin(opScalarTensor).scalar(s)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -178,7 +178,7 @@ type ScatterReduceOptions struct {
 //	    Tensor
 func (t *Tensor) ScatterReduce(dim int, index, src *Tensor, reduce string, options ...ScatterReduceOptions) *Tensor {
 	args := begin(opScatterReduce).tensor(t).int(dim).tensor(index).tensor(src).string(reduce)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].IncludeSelf)
 	}
 	return args.one(t, index, src)
@@ -190,7 +190,7 @@ func (t *Tensor) ScatterReduce(dim int, index, src *Tensor, reduce string, optio
 //	    include_self=True) -> Tensor(a!)
 func (t *Tensor) ScatterReduceI(dim int, index, src *Tensor, reduce string, options ...ScatterReduceOptions) *Tensor {
 	args := begin(opScatterReduceI).tensor(t).int(dim).tensor(index).tensor(src).string(reduce)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].IncludeSelf)
 	}
 	return args.into(t, index, src)
@@ -286,7 +286,7 @@ type SearchSortedOptions struct {
 //	searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str?
 //	    side=None, Tensor? sorter=None) -> Tensor
 func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opSearchSorted, sortedSequence, self)
 	}
 	o := options[0]
@@ -318,7 +318,7 @@ type SearchSortedScalarOptions struct {
 //	    side=None, Tensor? sorter=None) -> Tensor
 func SearchSortedScalar(sortedSequence *Tensor, self Scalar, options ...SearchSortedScalarOptions) *Tensor {
 	args := begin(opSearchSortedScalar).tensor(sortedSequence).scalar(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.OutInt32).optBool(o.Right).optString(o.Side).optTensor(o.Sorter)
 	}
@@ -351,7 +351,7 @@ type SegmentReduceOptions struct {
 //	    int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor
 func SegmentReduce(data *Tensor, reduce string, options ...SegmentReduceOptions) *Tensor {
 	args := begin(opSegmentReduce).tensor(data).string(reduce)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optTensor(o.Lengths).optTensor(o.Indices).optTensor(o.Offsets).optInt(o.Axis).optBool(o.Unsafe).
 			optScalar(o.Initial)
@@ -405,7 +405,7 @@ type SetSourceTensorStorageOffsetIOptions struct {
 //	    SymInt[] stride=[]) -> Tensor(a!)
 func (t *Tensor) SetSourceTensorStorageOffsetI(source *Tensor, storageOffset int, size []int, options ...SetSourceTensorStorageOffsetIOptions) *Tensor {
 	args := begin(opSetSourceTensorStorageOffsetI).tensor(t).tensor(source).int(storageOffset).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInts(options[0].Stride)
 	}
 	return args.into(t, source)
@@ -561,7 +561,7 @@ type SliceOptions struct {
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
 func (t *Tensor) Slice(dim, start, end int, options ...SliceOptions) *Tensor {
 	args := begin(opSlice).tensor(t).int(dim).int(start).int(end)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Step)
 	}
 	return args.one(t)
@@ -579,7 +579,7 @@ type SliceCopyOptions struct {
 //
 //	slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
 func SliceCopy(self *Tensor, options ...SliceCopyOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opSliceCopy, self)
 	}
 	o := options[0]
@@ -599,7 +599,7 @@ type SliceScatterOptions struct {
 //	slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) ->
 //	    Tensor
 func (t *Tensor) SliceScatter(src *Tensor, options ...SliceScatterOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opSliceScatter, t, src)
 	}
 	o := options[0]
@@ -640,7 +640,7 @@ type SoftmaxOptions struct {
 //	softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Softmax(dim int, options ...SoftmaxOptions) *Tensor {
 	args := begin(opSoftmax).tensor(t).int(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optDType(options[0].DType)
 	}
 	return args.one(t)
@@ -665,7 +665,7 @@ type SortOptions struct {
 //	sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 func (t *Tensor) Sort(options ...SortOptions) (values, indices *Tensor) {
 	args := begin(opSort).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.Descending)
 	}
@@ -695,7 +695,7 @@ type SortStableOptions struct {
 //	    indices)
 func (t *Tensor) SortStable(stable Opt[bool], options ...SortStableOptions) (values, indices *Tensor) {
 	args := begin(opSortStable).tensor(t).noneBool(stable)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.Descending)
 	}
@@ -718,7 +718,7 @@ func (t *Tensor) SortStableOut(stable Opt[bool], values, indices *Tensor, option
 //	sparse_bsc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSparseBSCTensorCcolRowValue, ccolIndices, rowIndices, values)
 	}
 	o := options[0]
@@ -732,7 +732,7 @@ func SparseBSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, option
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseBSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(ccolIndices, rowIndices, values)
@@ -743,7 +743,7 @@ func SparseBSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_bsr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSparseBSRTensorCrowColValue, crowIndices, colIndices, values)
 	}
 	o := options[0]
@@ -757,7 +757,7 @@ func SparseBSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, option
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseBSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseBSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(crowIndices, colIndices, values)
@@ -777,7 +777,7 @@ type SparseCOOTensorIndicesOptions struct {
 //	sparse_coo_tensor.indices(Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None,
 //	    Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCOOTensorIndices(indices, values *Tensor, options ...SparseCOOTensorIndicesOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opSparseCOOTensorIndices, indices, values)
 	}
 	o := options[0]
@@ -800,7 +800,7 @@ type SparseCOOTensorIndicesSizeOptions struct {
 //	    layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCOOTensorIndicesSize(indices, values *Tensor, size []int, options ...SparseCOOTensorIndicesSizeOptions) *Tensor {
 	args := begin(opSparseCOOTensorIndicesSize).tensor(indices).tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
 			optBool(o.IsCoalesced)
@@ -814,7 +814,7 @@ func SparseCOOTensorIndicesSize(indices, values *Tensor, size []int, options ...
 //	    bool? pin_memory=False) -> Tensor
 func SparseCOOTensorSize(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseCOOTensorSize).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -825,7 +825,7 @@ func SparseCOOTensorSize(size []int, options ...TensorOptions) *Tensor {
 //	sparse_csc_tensor.ccol_row_value(Tensor ccol_indices, Tensor row_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSparseCSCTensorCcolRowValue, ccolIndices, rowIndices, values)
 	}
 	o := options[0]
@@ -839,7 +839,7 @@ func SparseCSCTensorCcolRowValue(ccolIndices, rowIndices, values *Tensor, option
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseCSCTensorCcolRowValueSize).tensor(ccolIndices).tensor(rowIndices).tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(ccolIndices, rowIndices, values)
@@ -850,7 +850,7 @@ func SparseCSCTensorCcolRowValueSize(ccolIndices, rowIndices, values *Tensor, si
 //	sparse_csr_tensor.crow_col_value(Tensor crow_indices, Tensor col_indices, Tensor values, *, ScalarType?
 //	    dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSparseCSRTensorCrowColValue, crowIndices, colIndices, values)
 	}
 	o := options[0]
@@ -864,7 +864,7 @@ func SparseCSRTensorCrowColValue(crowIndices, colIndices, values *Tensor, option
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseCSRTensorCrowColValueSize).tensor(crowIndices).tensor(colIndices).tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(crowIndices, colIndices, values)
@@ -875,7 +875,7 @@ func SparseCSRTensorCrowColValueSize(crowIndices, colIndices, values *Tensor, si
 //	sparse_compressed_tensor.comp_plain_value(Tensor compressed_indices, Tensor plain_indices, Tensor values, *,
 //	    ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor
 func SparseCompressedTensorCompPlainValue(compressedIndices, plainIndices, values *Tensor, options ...TensorOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSparseCompressedTensorCompPlainValue, compressedIndices, plainIndices, values)
 	}
 	o := options[0]
@@ -891,7 +891,7 @@ func SparseCompressedTensorCompPlainValue(compressedIndices, plainIndices, value
 func SparseCompressedTensorCompPlainValueSize(compressedIndices, plainIndices, values *Tensor, size []int, options ...TensorOptions) *Tensor {
 	args := begin(opSparseCompressedTensorCompPlainValueSize).tensor(compressedIndices).tensor(plainIndices).
 		tensor(values).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one(compressedIndices, plainIndices, values)
@@ -928,7 +928,7 @@ type SplitCopyOptions struct {
 //	split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 func SplitCopy(self *Tensor, splitSize int, options ...SplitCopyOptions) []*Tensor {
 	args := begin(opSplitCopy).tensor(self).int(splitSize)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(self)
@@ -966,7 +966,7 @@ type SplitWithSizesCopyOptions struct {
 //	split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 func SplitWithSizesCopy(self *Tensor, splitSizes []int, options ...SplitWithSizesCopyOptions) []*Tensor {
 	args := begin(opSplitWithSizesCopy).tensor(self).ints(splitSizes)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(self)
@@ -1095,7 +1095,7 @@ type SspaddmmOptions struct {
 //
 //	sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sspaddmm(mat1, mat2 *Tensor, options ...SspaddmmOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of3(opSspaddmm, t, mat1, mat2)
 	}
 	o := options[0]
@@ -1142,7 +1142,7 @@ type StdOptions struct {
 //
 //	std(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Std(options ...StdOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opStd, t)
 	}
 	o := options[0]
@@ -1160,7 +1160,7 @@ type StdCorrectionOptions struct {
 //
 //	std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opStdCorrection, t)
 	}
 	o := options[0]
@@ -1188,7 +1188,7 @@ type StdDimOptions struct {
 //	std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
 func (t *Tensor) StdDim(dim []int, options ...StdDimOptions) *Tensor {
 	args := begin(opStdDim).tensor(t).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
 	}
@@ -1213,7 +1213,7 @@ type StdMeanOptions struct {
 //	std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
 func StdMean(self *Tensor, options ...StdMeanOptions) (*Tensor, *Tensor) {
 	args := begin(opStdMean).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Unbiased)
 	}
 	return args.two(self)
@@ -1232,7 +1232,7 @@ type StdMeanCorrectionOptions struct {
 //	    (Tensor, Tensor)
 func StdMeanCorrection(self *Tensor, options ...StdMeanCorrectionOptions) (*Tensor, *Tensor) {
 	args := begin(opStdMeanCorrection).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
 	}
@@ -1250,7 +1250,7 @@ type StdMeanDimOptions struct {
 //	std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
 func StdMeanDim(self *Tensor, dim []int, options ...StdMeanDimOptions) (*Tensor, *Tensor) {
 	args := begin(opStdMeanDim).tensor(self).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
 	}
@@ -1266,7 +1266,7 @@ type SubOptions struct {
 //
 //	sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Sub(other *Tensor, options ...SubOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opSub, t, other)
 	}
 	o := options[0]
@@ -1278,7 +1278,7 @@ func (t *Tensor) Sub(other *Tensor, options ...SubOptions) *Tensor {
 //	sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubI(other *Tensor, options ...SubOptions) *Tensor {
 	args := begin(opSubI).tensor(t).tensor(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t, other)
@@ -1302,7 +1302,7 @@ type SubScalarOptions struct {
 //	sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) SubScalar(other Scalar, options ...SubScalarOptions) *Tensor {
 	args := begin(opSubScalar).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.one(t)
@@ -1313,7 +1313,7 @@ func (t *Tensor) SubScalar(other Scalar, options ...SubScalarOptions) *Tensor {
 //	sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubScalarI(other Scalar, options ...SubScalarOptions) *Tensor {
 	args := begin(opSubScalarI).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t)
@@ -1328,7 +1328,7 @@ type SubtractOptions struct {
 //
 //	subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func (t *Tensor) Subtract(other *Tensor, options ...SubtractOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opSubtract, t, other)
 	}
 	o := options[0]
@@ -1340,7 +1340,7 @@ func (t *Tensor) Subtract(other *Tensor, options ...SubtractOptions) *Tensor {
 //	subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubtractI(other *Tensor, options ...SubtractOptions) *Tensor {
 	args := begin(opSubtractI).tensor(t).tensor(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t, other)
@@ -1364,7 +1364,7 @@ type SubtractScalarOptions struct {
 //	subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func (t *Tensor) SubtractScalar(other Scalar, options ...SubtractScalarOptions) *Tensor {
 	args := begin(opSubtractScalar).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.one(t)
@@ -1375,7 +1375,7 @@ func (t *Tensor) SubtractScalar(other Scalar, options ...SubtractScalarOptions) 
 //	subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)
 func (t *Tensor) SubtractScalarI(other Scalar, options ...SubtractScalarOptions) *Tensor {
 	args := begin(opSubtractScalarI).tensor(t).scalar(other)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optScalar(options[0].Alpha)
 	}
 	return args.into(t)
@@ -1390,7 +1390,7 @@ type SumOptions struct {
 //
 //	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) Sum(options ...SumOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opSum, t)
 	}
 	o := options[0]
@@ -1408,7 +1408,7 @@ type SumDimOptions struct {
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func (t *Tensor) SumDim(dim []int, options ...SumDimOptions) *Tensor {
 	args := begin(opSumDim).tensor(t).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.KeepDim).optDType(o.DType)
 	}

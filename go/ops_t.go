@@ -41,7 +41,7 @@ type TakeAlongDimOptions struct {
 //
 //	take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
 func (t *Tensor) TakeAlongDim(indices *Tensor, options ...TakeAlongDimOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opTakeAlongDim, t, indices)
 	}
 	o := options[0]
@@ -130,7 +130,7 @@ type TensorSplitIndicesOptions struct {
 //	tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
 func (t *Tensor) TensorSplitIndices(indices []int, options ...TensorSplitIndicesOptions) []*Tensor {
 	args := begin(opTensorSplitIndices).tensor(t).ints(indices)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t)
@@ -146,7 +146,7 @@ type TensorSplitSectionsOptions struct {
 //	tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
 func (t *Tensor) TensorSplitSections(sections int, options ...TensorSplitSectionsOptions) []*Tensor {
 	args := begin(opTensorSplitSections).tensor(t).int(sections)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t)
@@ -163,7 +163,7 @@ type TensorSplitTensorIndicesOrSectionsOptions struct {
 //	    -> Tensor(a)[]
 func (t *Tensor) TensorSplitTensorIndicesOrSections(tensorIndicesOrSections *Tensor, options ...TensorSplitTensorIndicesOrSectionsOptions) []*Tensor {
 	args := begin(opTensorSplitTensorIndicesOrSections).tensor(t).tensor(tensorIndicesOrSections)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t, tensorIndicesOrSections)
@@ -189,7 +189,7 @@ type ToOptions struct {
 //	    memory_format=None) -> Tensor(a)
 func (t *Tensor) To(dtype DType, options ...ToOptions) *Tensor {
 	args := begin(opTo).tensor(t).dtype(dtype)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
 	}
@@ -212,7 +212,7 @@ type ToDTypeLayoutOptions struct {
 //	to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func (t *Tensor) ToDTypeLayout(options ...ToDTypeLayoutOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opToDTypeLayout, t)
 	}
 	o := options[0]
@@ -230,7 +230,7 @@ type ToDenseOptions struct {
 //
 //	to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor
 func (t *Tensor) ToDense(options ...ToDenseOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opToDense, t)
 	}
 	o := options[0]
@@ -250,7 +250,7 @@ type ToDeviceDTypeOptions struct {
 //	    MemoryFormat? memory_format=None) -> Tensor(a)
 func (t *Tensor) ToDeviceDType(device Device, dtype DType, options ...ToDeviceDTypeOptions) *Tensor {
 	args := begin(opToDeviceDType).tensor(t).device(device).dtype(dtype)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
 	}
@@ -269,7 +269,7 @@ type ToOtherOptions struct {
 //	to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
 //	    memory_format=None) -> Tensor(a)
 func (t *Tensor) ToOther(other *Tensor, options ...ToOtherOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opToOther, t, other)
 	}
 	o := options[0]
@@ -288,7 +288,7 @@ type ToSparseOptions struct {
 //
 //	to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparse(options ...ToSparseOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opToSparse, t)
 	}
 	o := options[0]
@@ -305,7 +305,7 @@ type ToSparseBSCOptions struct {
 //	to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseBSC(blocksize []int, options ...ToSparseBSCOptions) *Tensor {
 	args := begin(opToSparseBSC).tensor(t).ints(blocksize)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].DenseDim)
 	}
 	return args.one(t)
@@ -321,7 +321,7 @@ type ToSparseBSROptions struct {
 //	to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseBSR(blocksize []int, options ...ToSparseBSROptions) *Tensor {
 	args := begin(opToSparseBSR).tensor(t).ints(blocksize)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].DenseDim)
 	}
 	return args.one(t)
@@ -336,7 +336,7 @@ type ToSparseCSCOptions struct {
 //
 //	to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSC(options ...ToSparseCSCOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opToSparseCSC, t)
 	}
 	o := options[0]
@@ -352,7 +352,7 @@ type ToSparseCSROptions struct {
 //
 //	to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
 func (t *Tensor) ToSparseCSR(options ...ToSparseCSROptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opToSparseCSR, t)
 	}
 	o := options[0]
@@ -379,7 +379,7 @@ type TopKOptions struct {
 //	    indices)
 func (t *Tensor) TopK(k int, options ...TopKOptions) (values, indices *Tensor) {
 	args := begin(opTopK).tensor(t).int(k)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Dim).optBool(o.Largest).optBool(o.Sorted)
 	}
@@ -435,7 +435,7 @@ type TrapezoidDxOptions struct {
 //
 //	trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
 func TrapezoidDx(y *Tensor, options ...TrapezoidDxOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opTrapezoidDx, y)
 	}
 	o := options[0]
@@ -451,7 +451,7 @@ type TrapezoidXOptions struct {
 //
 //	trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapezoidX(y, x *Tensor, options ...TrapezoidXOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opTrapezoidX, y, x)
 	}
 	o := options[0]
@@ -468,7 +468,7 @@ type TrapzDxOptions struct {
 //
 //	trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor
 func TrapzDx(y *Tensor, options ...TrapzDxOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opTrapzDx, y)
 	}
 	o := options[0]
@@ -484,7 +484,7 @@ type TrapzXOptions struct {
 //
 //	trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
 func TrapzX(y, x *Tensor, options ...TrapzXOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of2(opTrapzX, y, x)
 	}
 	o := options[0]
@@ -504,7 +504,7 @@ type TriangularSolveOptions struct {
 //	    (Tensor solution, Tensor cloned_coefficient)
 func (t *Tensor) TriangularSolve(a *Tensor, options ...TriangularSolveOptions) (solution, clonedCoefficient *Tensor) {
 	args := begin(opTriangularSolve).tensor(t).tensor(a)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Upper).optBool(o.Transpose).optBool(o.Unitriangular)
 	}
@@ -531,7 +531,7 @@ type TrilOptions struct {
 //
 //	tril(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opTril, t)
 	}
 	o := options[0]
@@ -543,7 +543,7 @@ func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
 //	tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 func (t *Tensor) TrilI(options ...TrilOptions) *Tensor {
 	args := begin(opTrilI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Diagonal)
 	}
 	return args.into(t)
@@ -564,7 +564,7 @@ type TrilIndicesOptions struct {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func TrilIndices(row, col int, options ...TrilIndicesOptions) *Tensor {
 	args := begin(opTrilIndices).int(row).int(col)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}
@@ -588,7 +588,7 @@ type TriuOptions struct {
 //
 //	triu(Tensor self, SymInt diagonal=0) -> Tensor
 func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opTriu, t)
 	}
 	o := options[0]
@@ -600,7 +600,7 @@ func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
 //	triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
 func (t *Tensor) TriuI(options ...TriuOptions) *Tensor {
 	args := begin(opTriuI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Diagonal)
 	}
 	return args.into(t)
@@ -621,7 +621,7 @@ type TriuIndicesOptions struct {
 //	    device=None, bool? pin_memory=None) -> Tensor
 func TriuIndices(row, col int, options ...TriuIndicesOptions) *Tensor {
 	args := begin(opTriuIndices).int(row).int(col)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
 	}

@@ -21,7 +21,7 @@ type UnbindCopyOptions struct {
 //	unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
 func UnbindCopy(self *Tensor, options ...UnbindCopyOptions) []*Tensor {
 	args := begin(opUnbindCopy).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(self)
@@ -68,7 +68,7 @@ type UniformIOptions struct {
 //	uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)
 func (t *Tensor) UniformI(options ...UniformIOptions) *Tensor {
 	args := begin(opUniformI).tensor(t)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optDouble(o.From).optDouble(o.To).optGenerator(o.Generator)
 	}
@@ -88,7 +88,7 @@ type UniqueConsecutiveOptions struct {
 //	    (Tensor, Tensor, Tensor)
 func UniqueConsecutive(self *Tensor, options ...UniqueConsecutiveOptions) (*Tensor, *Tensor, *Tensor) {
 	args := begin(opUniqueConsecutive).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.ReturnInverse).optBool(o.ReturnCounts).optInt(o.Dim)
 	}
@@ -105,7 +105,7 @@ type UnsafeChunkOptions struct {
 //	unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeChunk(chunks int, options ...UnsafeChunkOptions) []*Tensor {
 	args := begin(opUnsafeChunk).tensor(t).int(chunks)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t)
@@ -121,7 +121,7 @@ type UnsafeSplitOptions struct {
 //	unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeSplit(splitSize int, options ...UnsafeSplitOptions) []*Tensor {
 	args := begin(opUnsafeSplit).tensor(t).int(splitSize)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t)
@@ -137,7 +137,7 @@ type UnsafeSplitWithSizesOptions struct {
 //	unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 func (t *Tensor) UnsafeSplitWithSizes(splitSizes []int, options ...UnsafeSplitWithSizesOptions) []*Tensor {
 	args := begin(opUnsafeSplitWithSizes).tensor(t).ints(splitSizes)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optInt(options[0].Dim)
 	}
 	return args.list(t)

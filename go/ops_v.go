@@ -70,7 +70,7 @@ type VanderOptions struct {
 //
 //	vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
 func Vander(x *Tensor, options ...VanderOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opVander, x)
 	}
 	o := options[0]
@@ -86,7 +86,7 @@ type VarOptions struct {
 //
 //	var(Tensor self, bool unbiased=True) -> Tensor
 func (t *Tensor) Var(options ...VarOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opVar, t)
 	}
 	o := options[0]
@@ -104,7 +104,7 @@ type VarCorrectionOptions struct {
 //
 //	var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
 func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opVarCorrection, t)
 	}
 	o := options[0]
@@ -132,7 +132,7 @@ type VarDimOptions struct {
 //	var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
 func (t *Tensor) VarDim(dim []int, options ...VarDimOptions) *Tensor {
 	args := begin(opVarDim).tensor(t).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
 	}
@@ -157,7 +157,7 @@ type VarMeanOptions struct {
 //	var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
 func VarMean(self *Tensor, options ...VarMeanOptions) (*Tensor, *Tensor) {
 	args := begin(opVarMean).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.optBool(options[0].Unbiased)
 	}
 	return args.two(self)
@@ -176,7 +176,7 @@ type VarMeanCorrectionOptions struct {
 //	    (Tensor, Tensor)
 func VarMeanCorrection(self *Tensor, options ...VarMeanCorrectionOptions) (*Tensor, *Tensor) {
 	args := begin(opVarMeanCorrection).tensor(self)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
 	}
@@ -194,7 +194,7 @@ type VarMeanDimOptions struct {
 //	var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
 func VarMeanDim(self *Tensor, dim []int, options ...VarMeanDimOptions) (*Tensor, *Tensor) {
 	args := begin(opVarMeanDim).tensor(self).nilInts(dim)
-	if len(options) > 0 {
+	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
 	}

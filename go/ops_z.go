@@ -17,7 +17,7 @@ func (t *Tensor) ZeroI() *Tensor {
 //	    pin_memory=None) -> Tensor
 func Zeros(size []int, options ...TensorOptions) *Tensor {
 	args := begin(opZeros).ints(size)
-	if len(options) > 0 {
+	if given(len(options)) {
 		args = args.factory(options[0])
 	}
 	return args.one()
@@ -37,7 +37,7 @@ type ZerosLikeOptions struct {
 //	zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
 //	    pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func ZerosLike(self *Tensor, options ...ZerosLikeOptions) *Tensor {
-	if len(options) == 0 {
+	if !given(len(options)) {
 		return of1(opZerosLike, self)
 	}
 	o := options[0]

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"tandem.example/gotorch/internal/bridge"
 )
 
 // Opt is an optional value, as a field of an options struct: its zero value means PyTorch's default, [Some] sets it.
@@ -78,9 +80,12 @@ func (o Opt[T]) GobEncode() ([]byte, error) { return o.MarshalJSON() }
 // GobDecode reads what GobEncode wrote.
 func (o *Opt[T]) GobDecode(text []byte) error { return o.UnmarshalJSON(text) }
 
+// given tells whether a function's options were given; panics when they were more than once.
+func given(count int) bool { return bridge.Given(count) }
+
 // first of a function's optional options.
 func first[T any](options []T) (chosen T) {
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		chosen = options[0]
 	}
 	return chosen

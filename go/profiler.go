@@ -1,6 +1,9 @@
 package gotorch
 
-import "tandem.example/gotorch/internal/c"
+import (
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+)
 
 // ProfilerOptions of [StartProfiler].
 type ProfilerOptions struct {
@@ -14,7 +17,7 @@ type ProfilerOptions struct {
 // StartProfiler, which puts their files on one clock. It is an error while the profiler is on.
 func StartProfiler(options ...ProfilerOptions) error {
 	var o ProfilerOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	return errorOf(c.StartProfiler(nil, o.CPUOnly, o.Shapes, o.Flops))

@@ -66,6 +66,7 @@ class Writer:
     def __init__(self, home):
         self.home = home
         self.core = home == ""
+        self.given = ("given" if self.core else "call.Given") + "(len(options))"
 
     def type(self, text):
         return text.replace("@", "" if self.core else "gotorch.")
@@ -187,12 +188,12 @@ class Writer:
         if direct and not b.options:
             lines = [direct]
         elif direct and last:
-            lines = ["if len(options) == 0 {", "\t" + direct, "}", "o := options[0]"]
+            lines = [f"if !{self.given} {{", "\t" + direct, "}", "o := options[0]"]
             lines += self.chained(end + begin, chain + [ending])
         elif not b.options:
             lines = self.chained(end + begin, chain + [ending])
         elif last:
-            lines = self.chained("args := " + begin, chain[:before]) + ["if len(options) > 0 {"]
+            lines = self.chained("args := " + begin, chain[:before]) + [f"if {self.given} {{"]
             if len(b.options) > 1 and b.options_name != "TensorOptions":
                 lines += ["\to := options[0]"] + self.chained("\targs = args", chain[before:], "\t")
             else:

@@ -37,7 +37,7 @@ func wrapDataset(handle c.Dataset, failure *c.Failure) (*Dataset, error) {
 // that cannot be.
 func Records(paths []string, fields []Field, options ...FileOptions) (*Dataset, error) {
 	var o FileOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	raw := make([]c.Field, len(fields))

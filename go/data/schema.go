@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -135,7 +136,7 @@ type SchemaOptions struct {
 // record and field.
 func FromSchema(paths []string, schema *Schema, options ...SchemaOptions) (*Dataset, error) {
 	var o SchemaOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	var text []byte

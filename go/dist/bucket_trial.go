@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -35,7 +36,7 @@ type BucketAdvice struct {
 // hook, and on GPUs.
 func (d *DDP) TryBucketSizes(options ...BucketTrialOptions) error {
 	var o BucketTrialOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	return d.call("try_bucket_sizes", func() *c.Failure {

@@ -61,7 +61,7 @@ type PowerSGDOptions struct {
 // "PowerSGD", 2019.
 func PowerSGD(options ...PowerSGDOptions) CommHook {
 	var o PowerSGDOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	h := newHook(5)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -51,14 +52,17 @@ type DDP struct {
 	handle  c.DDP
 	watch   *leak.Watch
 	options DDPOptions
-	buffers []nn.Named // that are broadcast
+	buffers []nn.Named `nn:"-"` // that are broadcast
+
+	mutex  sync.Mutex
+	noSync int // how many NoSync are open
 }
 
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
 // 0. Close it before the group. The optimizer is given the module's own parameters, before or after.
 func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP, error) {
 	var o DDPOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	d := &DDP{Module: module, group: group, options: o}
@@ -182,11 +186,26 @@ func (d *DDP) NoSync(body func() error) error {
 	if d.watch.Closed() {
 		return closed("ddp.NoSync", "DDP wrapper")
 	}
-	if failure := c.SetGradSync(d.handle, false); failure != nil {
-		return errorOf(d.group.ctx, d.group.rank, failure)
+	if err := d.countNoSync(1); err != nil {
+		return err
 	}
-	defer c.SetGradSync(d.handle, true)
+	defer d.countNoSync(-1)
 	return body()
+}
+
+// countNoSync counts the NoSync that are open: one may be inside of another.
+func (d *DDP) countNoSync(by int) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.noSync += by; d.noSync > 1 || d.noSync == 1 && by < 0 {
+		return nil
+	}
+	failure := c.SetGradSync(d.handle, d.noSync == 0)
+	if failure == nil {
+		return nil
+	}
+	d.noSync -= by
+	return errorOf(d.group.ctx, d.group.rank, failure)
 }
 
 // State is what the next exchange begins with, for a checkpoint of this rank: which gradients travel together, and what
@@ -262,7 +281,7 @@ type JoinOptions struct {
 // Source: torch.distributed.algorithms.Join.
 func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 	var o JoinOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	defer runtime.KeepAlive(o.Optimizer)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
 )
@@ -55,7 +56,7 @@ var defaultGroup atomic.Pointer[ProcessGroup]
 // ranks that are missing, gotorch.ErrIO (a port in use), gotorch.ErrUnsupported.
 func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	var o Options
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	if err := ctx.Err(); err != nil {

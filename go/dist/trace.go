@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -20,7 +21,7 @@ type TraceOptions struct {
 // process makes to that group's end, written to PREFIX.rank<r>.json.
 func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
 	var o TraceOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
@@ -37,7 +38,7 @@ func StopTrace(path string) error {
 // clock, and `tandem trace merge` takes them together with each other and with those of a trace that is on.
 func (g *ProcessGroup) StartProfiler(ctx context.Context, options ...gotorch.ProfilerOptions) error {
 	var o gotorch.ProfilerOptions
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	return g.blocking(ctx, "start_profiler", func(group c.ProcessGroup) *c.Failure {

@@ -20,7 +20,7 @@ type FFTOptions struct {
 //	fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func FFT(self *gotorch.Tensor, options ...FFTOptions) *gotorch.Tensor {
 	args := call.Begin(opFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -39,7 +39,7 @@ type FFT2Options struct {
 //	fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func FFT2(self *gotorch.Tensor, options ...FFT2Options) *gotorch.Tensor {
 	args := call.Begin(opFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -71,7 +71,7 @@ type FFTFreqOptions struct {
 //	    pin_memory=None) -> Tensor
 func FFTFreq(n int, options ...FFTFreqOptions) *gotorch.Tensor {
 	args := call.Begin(opFFTFreq).Int(n)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
 	}
@@ -103,7 +103,7 @@ type FFTNOptions struct {
 //	fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func FFTN(self *gotorch.Tensor, options ...FFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -138,7 +138,7 @@ type FFTShiftOptions struct {
 //	fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor
 func FFTShift(self *gotorch.Tensor, options ...FFTShiftOptions) *gotorch.Tensor {
 	args := call.Begin(opFFTShift).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInts(options[0].Dim)
 	}
 	return args.One(self)
@@ -156,7 +156,7 @@ type HFFTOptions struct {
 //	fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func HFFT(self *gotorch.Tensor, options ...HFFTOptions) *gotorch.Tensor {
 	args := call.Begin(opHFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -175,7 +175,7 @@ type HFFT2Options struct {
 //	fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func HFFT2(self *gotorch.Tensor, options ...HFFT2Options) *gotorch.Tensor {
 	args := call.Begin(opHFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -204,7 +204,7 @@ type HFFTNOptions struct {
 //	fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func HFFTN(self *gotorch.Tensor, options ...HFFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opHFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -241,7 +241,7 @@ type IFFTOptions struct {
 //	fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IFFT(self *gotorch.Tensor, options ...IFFTOptions) *gotorch.Tensor {
 	args := call.Begin(opIFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -260,7 +260,7 @@ type IFFT2Options struct {
 //	fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IFFT2(self *gotorch.Tensor, options ...IFFT2Options) *gotorch.Tensor {
 	args := call.Begin(opIFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -289,7 +289,7 @@ type IFFTNOptions struct {
 //	fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IFFTN(self *gotorch.Tensor, options ...IFFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opIFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -324,7 +324,7 @@ type IFFTShiftOptions struct {
 //	fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor
 func IFFTShift(self *gotorch.Tensor, options ...IFFTShiftOptions) *gotorch.Tensor {
 	args := call.Begin(opIFFTShift).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInts(options[0].Dim)
 	}
 	return args.One(self)
@@ -342,7 +342,7 @@ type IHFFTOptions struct {
 //	fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IHFFT(self *gotorch.Tensor, options ...IHFFTOptions) *gotorch.Tensor {
 	args := call.Begin(opIHFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -361,7 +361,7 @@ type IHFFT2Options struct {
 //	fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IHFFT2(self *gotorch.Tensor, options ...IHFFT2Options) *gotorch.Tensor {
 	args := call.Begin(opIHFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -390,7 +390,7 @@ type IHFFTNOptions struct {
 //	fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IHFFTN(self *gotorch.Tensor, options ...IHFFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opIHFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -428,7 +428,7 @@ type IRFFTOptions struct {
 //	fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func IRFFT(self *gotorch.Tensor, options ...IRFFTOptions) *gotorch.Tensor {
 	args := call.Begin(opIRFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -447,7 +447,7 @@ type IRFFT2Options struct {
 //	fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func IRFFT2(self *gotorch.Tensor, options ...IRFFT2Options) *gotorch.Tensor {
 	args := call.Begin(opIRFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -476,7 +476,7 @@ type IRFFTNOptions struct {
 //	fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func IRFFTN(self *gotorch.Tensor, options ...IRFFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opIRFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -514,7 +514,7 @@ type RFFTOptions struct {
 //	fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
 func RFFT(self *gotorch.Tensor, options ...RFFTOptions) *gotorch.Tensor {
 	args := call.Begin(opRFFT).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.N).OptInt(o.Dim).OptString(o.Norm)
 	}
@@ -533,7 +533,7 @@ type RFFT2Options struct {
 //	fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor
 func RFFT2(self *gotorch.Tensor, options ...RFFT2Options) *gotorch.Tensor {
 	args := call.Begin(opRFFT2).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}
@@ -565,7 +565,7 @@ type RFFTFreqOptions struct {
 //	    pin_memory=None) -> Tensor
 func RFFTFreq(n int, options ...RFFTFreqOptions) *gotorch.Tensor {
 	args := call.Begin(opRFFTFreq).Int(n)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
 	}
@@ -597,7 +597,7 @@ type RFFTNOptions struct {
 //	fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
 func RFFTN(self *gotorch.Tensor, options ...RFFTNOptions) *gotorch.Tensor {
 	args := call.Begin(opRFFTN).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.S).OptInts(o.Dim).OptString(o.Norm)
 	}

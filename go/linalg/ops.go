@@ -18,7 +18,7 @@ type CholeskyOptions struct {
 //	linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor
 func Cholesky(self *gotorch.Tensor, options ...CholeskyOptions) *gotorch.Tensor {
 	args := call.Begin(opCholesky).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Upper)
 	}
 	return args.One(self)
@@ -35,7 +35,7 @@ type CholeskyExOptions struct {
 //	linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
 func CholeskyEx(self *gotorch.Tensor, options ...CholeskyExOptions) (l, info *gotorch.Tensor) {
 	args := call.Begin(opCholeskyEx).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Upper).OptBool(o.CheckErrors)
 	}
@@ -71,7 +71,7 @@ type CondOptions struct {
 //	linalg_cond(Tensor self, Scalar? p=None) -> Tensor
 func Cond(self *gotorch.Tensor, options ...CondOptions) *gotorch.Tensor {
 	args := call.Begin(opCond).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].P)
 	}
 	return args.One(self)
@@ -109,7 +109,7 @@ type CrossOptions struct {
 //	linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
 func Cross(self, other *gotorch.Tensor, options ...CrossOptions) *gotorch.Tensor {
 	args := call.Begin(opCross).Tensor(self).Tensor(other)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Dim)
 	}
 	return args.One(self, other)
@@ -149,7 +149,7 @@ type DiagonalOptions struct {
 //	linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)
 func Diagonal(a *gotorch.Tensor, options ...DiagonalOptions) *gotorch.Tensor {
 	args := call.Begin(opDiagonal).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.Offset).OptInt(o.Dim1).OptInt(o.Dim2)
 	}
@@ -189,7 +189,7 @@ type EigValsHOptions struct {
 //	linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor
 func EigValsH(self *gotorch.Tensor, options ...EigValsHOptions) *gotorch.Tensor {
 	args := call.Begin(opEigValsH).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].UPLO)
 	}
 	return args.One(self)
@@ -220,7 +220,7 @@ type EighOptions struct {
 //	linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)
 func Eigh(self *gotorch.Tensor, options ...EighOptions) (eigenvalues, eigenvectors *gotorch.Tensor) {
 	args := call.Begin(opEigh).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].UPLO)
 	}
 	return args.Two(self)
@@ -267,7 +267,7 @@ type InvExOptions struct {
 //	linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
 func InvEx(a *gotorch.Tensor, options ...InvExOptions) (inverse, info *gotorch.Tensor) {
 	args := call.Begin(opInvEx).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].CheckErrors)
 	}
 	return args.Two(a)
@@ -300,7 +300,7 @@ type LDLFactorOptions struct {
 //	linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)
 func LDLFactor(self *gotorch.Tensor, options ...LDLFactorOptions) (ld, pivots *gotorch.Tensor) {
 	args := call.Begin(opLDLFactor).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.Two(self)
@@ -318,7 +318,7 @@ type LDLFactorExOptions struct {
 //	    pivots, Tensor info)
 func LDLFactorEx(self *gotorch.Tensor, options ...LDLFactorExOptions) (ld, pivots, info *gotorch.Tensor) {
 	args := call.Begin(opLDLFactorEx).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Hermitian).OptBool(o.CheckErrors)
 	}
@@ -356,7 +356,7 @@ type LDLSolveOptions struct {
 //	linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
 func LDLSolve(ld, pivots, b *gotorch.Tensor, options ...LDLSolveOptions) *gotorch.Tensor {
 	args := call.Begin(opLDLSolve).Tensor(ld).Tensor(pivots).Tensor(b)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.One(ld, pivots, b)
@@ -382,7 +382,7 @@ type LUOptions struct {
 //	linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
 func LU(a *gotorch.Tensor, options ...LUOptions) (p, l, u *gotorch.Tensor) {
 	args := call.Begin(opLU).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Pivot)
 	}
 	return args.Three(a)
@@ -398,7 +398,7 @@ type LUFactorOptions struct {
 //	linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
 func LUFactor(a *gotorch.Tensor, options ...LUFactorOptions) (lu, pivots *gotorch.Tensor) {
 	args := call.Begin(opLUFactor).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Pivot)
 	}
 	return args.Two(a)
@@ -416,7 +416,7 @@ type LUFactorExOptions struct {
 //	    Tensor info)
 func LUFactorEx(a *gotorch.Tensor, options ...LUFactorExOptions) (lu, pivots, info *gotorch.Tensor) {
 	args := call.Begin(opLUFactorEx).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Pivot).OptBool(o.CheckErrors)
 	}
@@ -465,7 +465,7 @@ type LUSolveOptions struct {
 //	linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor
 func LUSolve(lu, pivots, b *gotorch.Tensor, options ...LUSolveOptions) *gotorch.Tensor {
 	args := call.Begin(opLUSolve).Tensor(lu).Tensor(pivots).Tensor(b)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Left).OptBool(o.Adjoint)
 	}
@@ -494,7 +494,7 @@ type LstSqOptions struct {
 //	    residuals, Tensor rank, Tensor singular_values)
 func LstSq(self, b *gotorch.Tensor, options ...LstSqOptions) (solution, residuals, rank, singularValues *gotorch.Tensor) {
 	args := call.Begin(opLstSq).Tensor(self).Tensor(b)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Rcond).OptString(o.Driver)
 	}
@@ -547,7 +547,7 @@ type MatrixNormOptions struct {
 //	    dtype=None) -> Tensor
 func MatrixNorm(self *gotorch.Tensor, ord gotorch.Scalar, options ...MatrixNormOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixNorm).Tensor(self).Scalar(ord)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
 	}
@@ -578,7 +578,7 @@ type MatrixNormStrOrdOptions struct {
 //	    ScalarType? dtype=None) -> Tensor
 func MatrixNormStrOrd(self *gotorch.Tensor, options ...MatrixNormStrOrdOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixNormStrOrd).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
 	}
@@ -619,7 +619,7 @@ type MatrixRankOptions struct {
 //	linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
 func MatrixRank(self *gotorch.Tensor, tol float64, options ...MatrixRankOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRank).Tensor(self).Double(tol)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.One(self)
@@ -638,7 +638,7 @@ type MatrixRankATolRTolFloatOptions struct {
 //	    -> Tensor
 func MatrixRankATolRTolFloat(self *gotorch.Tensor, options ...MatrixRankATolRTolFloatOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRankATolRTolFloat).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
 	}
@@ -668,7 +668,7 @@ type MatrixRankATolRTolTensorOptions struct {
 //	    hermitian=False) -> Tensor
 func MatrixRankATolRTolTensor(input *gotorch.Tensor, options ...MatrixRankATolRTolTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRankATolRTolTensor).Tensor(input)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
 	}
@@ -703,7 +703,7 @@ type MatrixRankTolTensorOptions struct {
 //	linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
 func MatrixRankTolTensor(input, tol *gotorch.Tensor, options ...MatrixRankTolTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRankTolTensor).Tensor(input).Tensor(tol)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.One(input, tol)
@@ -747,7 +747,7 @@ type NormOptions struct {
 //	    -> Tensor
 func Norm(self *gotorch.Tensor, options ...NormOptions) *gotorch.Tensor {
 	args := call.Begin(opNorm).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
 	}
@@ -767,7 +767,7 @@ type NormOrdStrOptions struct {
 //	    -> Tensor
 func NormOrdStr(self *gotorch.Tensor, ord string, options ...NormOrdStrOptions) *gotorch.Tensor {
 	args := call.Begin(opNormOrdStr).Tensor(self).String(ord)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
 	}
@@ -804,7 +804,7 @@ type PinvOptions struct {
 //	linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
 func Pinv(self *gotorch.Tensor, rcond float64, options ...PinvOptions) *gotorch.Tensor {
 	args := call.Begin(opPinv).Tensor(self).Double(rcond)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.One(self)
@@ -823,7 +823,7 @@ type PinvATolRTolFloatOptions struct {
 //	    Tensor
 func PinvATolRTolFloat(self *gotorch.Tensor, options ...PinvATolRTolFloatOptions) *gotorch.Tensor {
 	args := call.Begin(opPinvATolRTolFloat).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
 	}
@@ -853,7 +853,7 @@ type PinvATolRTolTensorOptions struct {
 //	    Tensor
 func PinvATolRTolTensor(self *gotorch.Tensor, options ...PinvATolRTolTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opPinvATolRTolTensor).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
 	}
@@ -888,7 +888,7 @@ type PinvRcondTensorOptions struct {
 //	linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
 func PinvRcondTensor(self, rcond *gotorch.Tensor, options ...PinvRcondTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opPinvRcondTensor).Tensor(self).Tensor(rcond)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Hermitian)
 	}
 	return args.One(self, rcond)
@@ -914,7 +914,7 @@ type QROptions struct {
 //	linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)
 func QR(a *gotorch.Tensor, options ...QROptions) (q, r *gotorch.Tensor) {
 	args := call.Begin(opQR).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].Mode)
 	}
 	return args.Two(a)
@@ -940,7 +940,7 @@ type SVDOptions struct {
 //	linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
 func SVD(a *gotorch.Tensor, options ...SVDOptions) (u, s, vh *gotorch.Tensor) {
 	args := call.Begin(opSVD).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.FullMatrices).OptString(o.Driver)
 	}
@@ -968,7 +968,7 @@ type SVDValsOptions struct {
 //	linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
 func SVDVals(a *gotorch.Tensor, options ...SVDValsOptions) *gotorch.Tensor {
 	args := call.Begin(opSVDVals).Tensor(a)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].Driver)
 	}
 	return args.One(a)
@@ -1008,7 +1008,7 @@ type SolveOptions struct {
 //	linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
 func Solve(a, b *gotorch.Tensor, options ...SolveOptions) *gotorch.Tensor {
 	args := call.Begin(opSolve).Tensor(a).Tensor(b)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].Left)
 	}
 	return args.One(a, b)
@@ -1026,7 +1026,7 @@ type SolveExOptions struct {
 //	    info)
 func SolveEx(a, b *gotorch.Tensor, options ...SolveExOptions) (result, info *gotorch.Tensor) {
 	args := call.Begin(opSolveEx).Tensor(a).Tensor(b)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Left).OptBool(o.CheckErrors)
 	}
@@ -1064,7 +1064,7 @@ type SolveTriangularOptions struct {
 //	    Tensor
 func SolveTriangular(self, b *gotorch.Tensor, upper bool, options ...SolveTriangularOptions) *gotorch.Tensor {
 	args := call.Begin(opSolveTriangular).Tensor(self).Tensor(b).Bool(upper)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.Left).OptBool(o.Unitriangular)
 	}
@@ -1091,7 +1091,7 @@ type TensorInvOptions struct {
 //	linalg_tensorinv(Tensor self, int ind=2) -> Tensor
 func TensorInv(self *gotorch.Tensor, options ...TensorInvOptions) *gotorch.Tensor {
 	args := call.Begin(opTensorInv).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Ind)
 	}
 	return args.One(self)
@@ -1115,7 +1115,7 @@ type TensorSolveOptions struct {
 //	linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
 func TensorSolve(self, other *gotorch.Tensor, options ...TensorSolveOptions) *gotorch.Tensor {
 	args := call.Begin(opTensorSolve).Tensor(self).Tensor(other)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInts(options[0].Dims)
 	}
 	return args.One(self, other)
@@ -1139,7 +1139,7 @@ type VanderOptions struct {
 //	linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
 func Vander(x *gotorch.Tensor, options ...VanderOptions) *gotorch.Tensor {
 	args := call.Begin(opVander).Tensor(x)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].N)
 	}
 	return args.One(x)
@@ -1155,7 +1155,7 @@ type VecDotOptions struct {
 //	linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor
 func VecDot(x, y *gotorch.Tensor, options ...VecDotOptions) *gotorch.Tensor {
 	args := call.Begin(opVecDot).Tensor(x).Tensor(y)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Dim)
 	}
 	return args.One(x, y)
@@ -1183,7 +1183,7 @@ type VectorNormOptions struct {
 //	    dtype=None) -> Tensor
 func VectorNorm(self *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Tensor {
 	args := call.Begin(opVectorNorm).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
 	}

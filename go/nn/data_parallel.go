@@ -36,7 +36,7 @@ type DataParallel[M Module] struct {
 	Base
 	Module M
 
-	replicas *replicas[M]
+	replicas *replicas[M] `nn:"-"`
 }
 
 // replicas are what a DataParallel has beside its module.

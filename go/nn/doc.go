@@ -14,8 +14,13 @@
 //		return n.FC.Forward(x.Flatten(1, -1))
 //	}
 //
-// Exported fields of type *gotorch.Tensor that require gradients are parameters, those tagged `nn:"buffer"` are
-// buffers. Names are PyTorch's: field FC's weight is "fc.weight"; a tag `nn:"name=head"` gives another.
+// Exported fields of type *gotorch.Tensor are parameters, frozen ones too; those tagged `nn:"buffer"` are buffers, those
+// tagged `nn:"-"`, such as a mask or what a forward keeps, are no part of the module. Modules and tensors may also lie in
+// slices, and in maps by strings or whole numbers. Names are PyTorch's: field FC's weight is "fc.weight"; a tag
+// `nn:"name=head"` gives another. What a module that is embedded has, such as the *Linear of a struct that adds to it, is
+// named as if it were the struct's own. Where a field leads to a module or tensor that would not be found, the functions
+// below panic and name it.
+//
 // [Parameters], [Train], [Save] and the other functions work on any module.
 //
 // [DataParallel] has several replicas of a module compute, each with a part of the batch.

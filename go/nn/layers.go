@@ -1,6 +1,9 @@
 package nn
 
-import "tandem.example/gotorch"
+import (
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+)
 
 // Opt is an optional option; see gotorch.Opt.
 type Opt[T any] = gotorch.Opt[T]
@@ -24,7 +27,7 @@ func sizeOf[S Size](size S) []int {
 }
 
 func first[T any](options []T) (chosen T) {
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		chosen = options[0]
 	}
 	return chosen

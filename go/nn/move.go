@@ -2,11 +2,6 @@ package nn
 
 import "tandem.example/gotorch"
 
-// mover is a module that moves its own tensors.
-type mover interface {
-	move(gotorch.Opt[gotorch.Device], gotorch.Opt[gotorch.DType], gotorch.Device)
-}
-
 // To moves all parameters and buffers to a device. References to them stay valid.
 func To(m Module, device gotorch.Device) {
 	convert(m, gotorch.Some(device), gotorch.Opt[gotorch.DType]{})
@@ -20,7 +15,7 @@ func ToDType(m Module, dtype gotorch.DType) {
 func convert(m Module, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType]) {
 	walk("", m, map[Module]bool{}, func(_ string, m Module, has parts) {
 		all := append(append([]Named(nil), has.parameters...), has.buffers...)
-		if native, ok := m.(mover); ok {
+		if native, ok := m.(*Native); ok {
 			current := gotorch.CPU
 			if len(all) > 0 {
 				current = all[0].Tensor.Device()

@@ -16,9 +16,6 @@ type replicator struct {
 	modules map[Module]Module
 }
 
-// copier is a module that holds others where no field shows them.
-type copier interface{ copyWith(r *replicator) Module }
-
 var (
 	nativeType = reflect.TypeFor[*Native]()
 	detach     = bridge.NewOperator("aten::detach", "")
@@ -29,8 +26,8 @@ func replicate[M Module](m M) (M, map[*gotorch.Tensor]*gotorch.Tensor) {
 	r := &replicator{map[*gotorch.Tensor]*gotorch.Tensor{}, map[*Native]*Native{}, map[Module]Module{}}
 	// Tensors first: fields of layers refer to those of the native modules in them.
 	walk("", m, map[Module]bool{}, func(_ string, m Module, has parts) {
-		if native, ok := m.(interface{ native() *Native }); ok {
-			r.native(native.native())
+		if native, ok := m.(*Native); ok {
+			r.native(native)
 			return
 		}
 		for _, list := range [][]Named{has.parameters, has.buffers} {
@@ -81,8 +78,8 @@ func (r *replicator) module(m Module) Module {
 	if native, ok := m.(*Native); ok {
 		return r.native(native)
 	}
-	if own, ok := m.(copier); ok {
-		copied := own.copyWith(r)
+	if sequence, ok := m.(*Sequential); ok {
+		copied := sequence.copyWith(r)
 		r.modules[m] = copied
 		return copied
 	}

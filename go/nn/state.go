@@ -4,31 +4,52 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"tandem.example/gotorch"
 )
 
-// State are all parameters and buffers by name, sharing storage with the module. Source: torch.nn.Module.state_dict.
+// State are all parameters and buffers by name, sharing storage with the module; those of a module that is there under
+// several names have as many. Source: torch.nn.Module.state_dict.
 func State(m Module) map[string]*gotorch.Tensor {
 	state := map[string]*gotorch.Tensor{}
 	for _, one := range append(NamedParameters(m), NamedBuffers(m)...) {
 		state[one.Name] = one.Tensor
 	}
+	walkNames("", m, nil, func(prefix string, has parts) {
+		for _, one := range slices.Concat(has.parameters, has.buffers) {
+			state[prefix+one.Name] = one.Tensor
+		}
+	})
 	return state
 }
 
 // LoadState copies tensors into the parameters and buffers of the same names. A name that is missing or too many, or
-// another shape, is an error that names it, and then nothing was changed.
+// another shape, is an error that names it, and then nothing was changed. Of a tensor that has several names in the module
+// one is enough; where there are more they must have the same values.
 func LoadState(m Module, state map[string]*gotorch.Tensor) error {
 	own := State(m)
 	var problems []string
-	for name, t := range own {
-		if given, ok := state[name]; !ok {
-			problems = append(problems, name+" is missing")
-		} else if !slices.Equal(given.Shape(), t.Shape()) {
+	loaded := map[*gotorch.Tensor]string{} // the name that each gets its values by
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		t := own[name]
+		given, ok := state[name]
+		switch other := loaded[t]; {
+		case !ok:
+		case !slices.Equal(given.Shape(), t.Shape()):
 			problems = append(problems, fmt.Sprintf("%s has shape %v, the module's %v", name, given.Shape(), t.Shape()))
+			loaded[t] = name
+		case other == "":
+			loaded[t] = name
+		case slices.Equal(state[other].Shape(), given.Shape()) && !state[other].Equal(given):
+			problems = append(problems, fmt.Sprintf("%s and %s are one tensor in the module, but differ in the state", other, name))
+		}
+	}
+	for name, t := range own {
+		if loaded[t] == "" {
+			problems = append(problems, name+" is missing")
 		}
 	}
 	for name := range state {
@@ -42,7 +63,7 @@ func LoadState(m Module, state map[string]*gotorch.Tensor) error {
 	}
 	return gotorch.Try(func() {
 		gotorch.NoGrad(func() {
-			for name, t := range own {
+			for t, name := range loaded {
 				t.CopyI(state[name])
 			}
 		})

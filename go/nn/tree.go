@@ -1,11 +1,13 @@
 package nn
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"tandem.example/gotorch"
@@ -18,55 +20,88 @@ type parts struct {
 	sparse              []Named // parameters whose gradients are sparse
 }
 
-// assembled modules know their parts without a look at their fields.
-type assembled interface{ parts() parts }
-
 var (
 	moduleType = reflect.TypeFor[Module]()
 	tensorType = reflect.TypeFor[*gotorch.Tensor]()
 	baseType   = reflect.TypeFor[Base]()
 )
 
+// partsOf looks at a struct's fields. Modules that it embeds are children without a name: what they have is its own.
 func partsOf(m Module) parts {
-	if known, ok := m.(assembled); ok {
+	switch known := m.(type) {
+	case *Native:
+		return known.owned
+	case *Sequential:
 		return known.parts()
 	}
 	value := reflect.ValueOf(m)
 	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
 		return parts{}
 	}
-	var found parts
-	found.addFields(value.Elem())
-	return found
-}
-
-func (p *parts) addFields(object reflect.Value) {
+	object := value.Elem()
+	found := finder{object: object.Type(), embedded: map[*gotorch.Tensor]bool{}}
 	for i := range object.NumField() {
-		field := object.Type().Field(i)
-		value := object.Field(i)
-		if field.Type == baseType {
-			continue
+		if field := object.Type().Field(i); field.Anonymous && field.IsExported() && field.Type != baseType {
+			found.addEmbedded(object.Field(i))
 		}
-		if !field.IsExported() {
-			if mayHoldModule(field.Type) {
-				panic(misuse("nn: field %s of %s holds a module, or a parameter, but is not exported, so its parameters "+
-					"cannot be found; write its name with a capital letter", field.Name, object.Type()))
-			}
-			continue
-		}
-		name, isBuffer := tagged(field)
-		p.addValue(name, value, isBuffer)
 	}
+	for i := range object.NumField() {
+		if field := object.Type().Field(i); field.Type != baseType && field.Tag.Get("nn") != "-" {
+			found.addField(field, object.Field(i))
+		}
+	}
+	return found.parts
 }
 
-func mayHoldModule(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Array:
-		t = t.Elem()
-	case reflect.Struct:
-		t = reflect.PointerTo(t)
+// finder collects a struct's parts.
+type finder struct {
+	parts
+	object   reflect.Type
+	embedded map[*gotorch.Tensor]bool // that modules it embeds have: fields may refer to them
+	layer    bool                     // it embeds a module of LibTorch's, which computes with tensors of its own
+}
+
+func (f *finder) addEmbedded(value reflect.Value) {
+	m := moduleIn(value)
+	if m == nil {
+		return
 	}
-	return t.Implements(moduleType)
+	f.children = append(f.children, Child{"", m})
+	walk("", m, map[Module]bool{}, func(_ string, m Module, has parts) {
+		if _, ok := m.(*Native); ok {
+			f.layer = true
+		}
+		for _, one := range slices.Concat(has.parameters, has.buffers) {
+			f.embedded[one.Tensor] = true
+		}
+	})
+}
+
+// moduleIn is the module that a field is, holds or refers to, or nil.
+func moduleIn(value reflect.Value) Module {
+	switch {
+	case value.Kind() == reflect.Struct && value.CanAddr():
+		value = value.Addr()
+	case value.Kind() != reflect.Pointer && value.Kind() != reflect.Interface, value.IsNil():
+		return nil
+	}
+	m, _ := value.Interface().(Module)
+	return m
+}
+
+func (f *finder) addField(field reflect.StructField, value reflect.Value) {
+	if field.Anonymous && field.IsExported() && moduleIn(value) != nil {
+		return // embedded
+	}
+	if !field.IsExported() {
+		if path := reach(value, field.Name, nil); path != "" {
+			panic(misuse("nn: %s of %s is a module or tensor, but field %s is not exported, so it would not be found; write its "+
+				"name with a capital letter, or tag it `nn:\"-\"` if it is no part of the module", path, f.object, field.Name))
+		}
+		return
+	}
+	name, isBuffer := tagged(field)
+	f.addValue(name, field.Name, value, isBuffer)
 }
 
 // tagged reads a field's tag: `nn:"buffer"`, `nn:"name=x"` or both, separated by a comma.
@@ -82,45 +117,162 @@ func tagged(field reflect.StructField) (name string, isBuffer bool) {
 	return name, isBuffer
 }
 
-func (p *parts) addValue(name string, value reflect.Value, isBuffer bool) {
+// addValue adds what a field, or an element of one, has under that name; `path` is Go's, for errors.
+func (f *finder) addValue(name, path string, value reflect.Value, isBuffer bool) {
 	if value.Type() == tensorType {
-		t := value.Interface().(*gotorch.Tensor)
-		switch {
-		case t == nil:
-		case isBuffer:
-			p.buffers = append(p.buffers, Named{name, t})
-		case t.RequiresGrad() && t.IsLeaf():
-			p.parameters = append(p.parameters, Named{name, t})
-		}
+		f.addTensor(name, path, value.Interface().(*gotorch.Tensor), isBuffer)
+		return
+	}
+	if m := moduleIn(value); m != nil {
+		f.children = append(f.children, Child{name, m})
 		return
 	}
 	switch value.Kind() {
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Interface:
+		if !value.IsNil() {
+			f.addValue(name, path, value.Elem(), isBuffer)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			at := strconv.Itoa(i)
+			f.addValue(name+"."+at, path+"["+at+"]", value.Index(i), isBuffer)
+		}
+	case reflect.Map:
+		keys := value.MapKeys()
+		slices.SortFunc(keys, compareKeys)
+		for _, key := range keys {
+			if inner := fmt.Sprintf("%s[%v]", path, key); nameable(key) {
+				f.addValue(fmt.Sprintf("%s.%v", name, key), inner, value.MapIndex(key), isBuffer)
+			} else if reach(value.MapIndex(key), inner, nil) != "" {
+				panic(misuse("nn: the map %s of %s holds a module or tensor under a %s, which gives it no name; use strings or "+
+					"whole numbers as keys, or tag the field `nn:\"-\"` if it is no part of the module", path, f.object, key.Type()))
+			}
+		}
+	default:
+		if inner := reach(value, path, nil); inner != "" {
+			panic(misuse("nn: %s of %s is a module or tensor, but %s, a %s, is no module, so it would not be found; embed nn.Base "+
+				"in %s, or tag the field `nn:\"-\"` if it is no part of the module", inner, f.object, path, value.Type(),
+				strings.TrimPrefix(value.Type().String(), "*")))
+		}
+	}
+}
+
+func (f *finder) addTensor(name, path string, t *gotorch.Tensor, isBuffer bool) {
+	switch {
+	case t == nil || f.embedded[t]:
+	case f.layer && f.object.PkgPath() == baseType.PkgPath():
+		panic(misuse("nn: field %s of %s was set to another tensor, but the layer computes with its own; copy the values into "+
+			"it (CopyI), or compute with a struct of your own", path, f.object))
+	case isBuffer:
+		f.buffers = append(f.buffers, Named{name, t})
+	case !t.IsLeaf():
+		panic(misuse("nn: field %s of %s is a tensor that was computed from others that require gradients, so it can be no "+
+			"parameter; tag it `nn:\"-\"` if it is a value that is kept, or take its Detach", path, f.object))
+	default:
+		f.parameters = append(f.parameters, Named{name, t})
+	}
+}
+
+func nameable(key reflect.Value) bool {
+	return key.Kind() == reflect.String || key.CanInt() || key.CanUint()
+}
+
+func compareKeys(a, b reflect.Value) int {
+	switch {
+	case a.CanInt():
+		return cmp.Compare(a.Int(), b.Int())
+	case a.CanUint():
+		return cmp.Compare(a.Uint(), b.Uint())
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// reach is the path to the first module or tensor to which value leads through fields, elements and pointers, or "".
+// `around` are the pointers on the way.
+func reach(value reflect.Value, path string, around []uintptr) string {
+	if !mayReach(value.Type()) {
+		return ""
+	}
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice:
 		if value.IsNil() {
-			return
+			return ""
 		}
-		if m, ok := value.Interface().(Module); ok {
-			p.children = append(p.children, Child{name, m})
+	}
+	if value.Type() == tensorType || value.Type().Implements(moduleType) ||
+		value.Kind() == reflect.Struct && reflect.PointerTo(value.Type()).Implements(moduleType) {
+		return path
+	}
+	switch value.Kind() {
+	case reflect.Pointer:
+		if slices.Contains(around, value.Pointer()) {
+			return ""
 		}
+		return reach(value.Elem(), path, append(around, value.Pointer()))
+	case reflect.Interface:
+		return reach(value.Elem(), path, around)
 	case reflect.Struct:
-		if value.CanAddr() {
-			if m, ok := value.Addr().Interface().(Module); ok {
-				p.children = append(p.children, Child{name, m})
+		for i := range value.NumField() {
+			field := value.Type().Field(i)
+			// An interface that nobody can see is no place for either: errors, contexts and locks have some.
+			if !field.IsExported() && field.Type.Kind() == reflect.Interface || field.Tag.Get("nn") == "-" {
+				continue
+			}
+			if found := reach(value.Field(i), path+"."+field.Name, around); found != "" {
+				return found
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range value.Len() {
-			p.addValue(name+"."+strconv.Itoa(i), value.Index(i), isBuffer)
+			if found := reach(value.Index(i), fmt.Sprintf("%s[%d]", path, i), around); found != "" {
+				return found
+			}
 		}
 	case reflect.Map:
-		if value.Type().Key().Kind() == reflect.String {
-			keys := value.MapKeys()
-			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-			for _, key := range keys {
-				p.addValue(name+"."+key.String(), value.MapIndex(key), isBuffer)
+		for _, key := range value.MapKeys() {
+			if found := reach(value.MapIndex(key), fmt.Sprintf("%s[%v]", path, key), around); found != "" {
+				return found
 			}
 		}
 	}
+	return ""
+}
+
+// reachable has what mayReach knows of types.
+var reachable sync.Map
+
+// mayReach tells whether values of the type may lead to a module or tensor.
+func mayReach(t reflect.Type) bool {
+	known, ok := reachable.Load(t)
+	if !ok {
+		known = mayReachThrough(t, nil)
+		reachable.Store(t, known)
+	}
+	return known.(bool)
+}
+
+func mayReachThrough(t reflect.Type, around []reflect.Type) bool {
+	if t == tensorType || t.Implements(moduleType) || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(moduleType) {
+		return true
+	}
+	if slices.Contains(around, t) {
+		return false
+	}
+	around = append(around, t)
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
+		return mayReachThrough(t.Elem(), around)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			field := t.Field(i)
+			if (field.IsExported() || field.Type.Kind() != reflect.Interface) && mayReachThrough(field.Type, around) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // snakeCase is PyTorch's spelling of a Go name: Conv1 is conv1, LayerNorm is layer_norm, FC is fc, BNLast is bn_last.
@@ -148,16 +300,45 @@ func walk(prefix string, m Module, seen map[Module]bool, visit func(prefix strin
 	has := partsOf(m)
 	visit(prefix, m, has)
 	for _, child := range has.children {
-		walk(prefix+child.Name+".", child.Module, seen, visit)
+		walk(prefix+child.prefix(), child.Module, seen, visit)
 	}
+}
+
+// walkNames visits every module under each of its names, parents first.
+func walkNames(prefix string, m Module, around []Module, visit func(prefix string, has parts)) {
+	if m == nil || slices.Contains(around, m) {
+		return
+	}
+	has := partsOf(m)
+	visit(prefix, has)
+	for _, child := range has.children {
+		walkNames(prefix+child.prefix(), child.Module, append(around, m), visit)
+	}
+}
+
+// prefix of the names of what the child has.
+func (c Child) prefix() string {
+	if c.Name == "" {
+		return ""
+	}
+	return c.Name + "."
 }
 
 func misuse(format string, arguments ...any) *gotorch.Error {
 	return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "nn", Message: fmt.Sprintf(format, arguments...)}
 }
 
-// Children are the modules directly in m, in the order of its fields.
-func Children(m Module) []Child { return partsOf(m).children }
+// Children are the modules directly in m, and in modules that it embeds, in the order of fields.
+func Children(m Module) (children []Child) {
+	for _, child := range partsOf(m).children {
+		if child.Name == "" {
+			children = append(children, Children(child.Module)...)
+		} else {
+			children = append(children, child)
+		}
+	}
+	return children
+}
 
 // NamedParameters are all parameters in the tree, each once, in the order of fields: the same in every process.
 func NamedParameters(m Module) []Named {
@@ -170,13 +351,18 @@ func NamedBuffers(m Module) []Named {
 }
 
 func collect(m Module, of func(parts) []Named) (all []Named) {
-	seen := map[*gotorch.Tensor]bool{}
-	walk("", m, map[Module]bool{}, func(prefix string, _ Module, has parts) {
+	seen, names := map[*gotorch.Tensor]bool{}, map[string]bool{}
+	walk("", m, map[Module]bool{}, func(prefix string, m Module, has parts) {
 		for _, one := range of(has) {
-			if !seen[one.Tensor] {
-				seen[one.Tensor] = true
-				all = append(all, Named{prefix + one.Name, one.Tensor})
+			if seen[one.Tensor] {
+				continue
 			}
+			name := prefix + one.Name
+			if names[name] {
+				panic(misuse("nn: two tensors of %T have the name %q; give one field another, with a tag `nn:\"name=…\"`", m, name))
+			}
+			seen[one.Tensor], names[name] = true, true
+			all = append(all, Named{name, one.Tensor})
 		}
 	})
 	return all

@@ -73,7 +73,7 @@ func init() {
 }
 
 func first[T any](options []T) (chosen T) {
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		chosen = options[0]
 	}
 	return chosen

@@ -62,7 +62,7 @@ type Writer struct {
 // Create begins a file, under a temporary name: it appears under its own at Close.
 func Create(path string, options ...WriterOptions) (*Writer, error) {
 	o := WriterOptions{}
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	if o.ChunkBytes == 0 {

@@ -676,7 +676,7 @@ type LogSoftmaxOptions struct {
 //	special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func LogSoftmax(self *gotorch.Tensor, dim int, options ...LogSoftmaxOptions) *gotorch.Tensor {
 	args := call.Begin(opLogSoftmax).Tensor(self).Int(dim)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDType(options[0].DType)
 	}
 	return args.One(self)
@@ -692,7 +692,7 @@ type LogSumExpOptions struct {
 //	special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
 func LogSumExp(self *gotorch.Tensor, dim []int, options ...LogSumExpOptions) *gotorch.Tensor {
 	args := call.Begin(opLogSumExp).Tensor(self).Ints(dim)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptBool(options[0].KeepDim)
 	}
 	return args.One(self)
@@ -716,7 +716,7 @@ type LogitOptions struct {
 //	special_logit(Tensor self, float? eps=None) -> Tensor
 func Logit(self *gotorch.Tensor, options ...LogitOptions) *gotorch.Tensor {
 	args := call.Begin(opLogit).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDouble(options[0].Eps)
 	}
 	return args.One(self)
@@ -866,7 +866,7 @@ type RoundOptions struct {
 //	special_round(Tensor self, *, int decimals=0) -> Tensor
 func Round(self *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 	args := call.Begin(opRound).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Decimals)
 	}
 	return args.One(self)
@@ -1100,7 +1100,7 @@ type SoftmaxOptions struct {
 //	special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
 func Softmax(self *gotorch.Tensor, dim int, options ...SoftmaxOptions) *gotorch.Tensor {
 	args := call.Begin(opSoftmax).Tensor(self).Int(dim)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDType(options[0].DType)
 	}
 	return args.One(self)

@@ -50,7 +50,7 @@ type SummaryWriter struct {
 // NewSummaryWriter makes the folder if need be, and a file in it. Errors: gotorch.ErrIO.
 func NewSummaryWriter(folder string, options ...Options) (*SummaryWriter, error) {
 	o := Options{}
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		o = options[0]
 	}
 	handle, failure := c.CreateSummaryWriter(folder, o.FilenameSuffix)

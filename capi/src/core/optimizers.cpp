@@ -14,6 +14,7 @@ tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters,
     not_null(type, "type");
     not_null(out, "out");
     auto tensors = unwrap_list(parameters, parameter_count, "parameters");
+    if (tensors.empty()) invalid("argument 'parameters' is empty: the optimizer would train nothing");
     *out =
         new tdm_optimizer(tandem::optim::make_optimizer(type, std::move(tensors), to_options(options, option_count)));
   });

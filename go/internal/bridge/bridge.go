@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -112,4 +113,16 @@ func (o *Operator) All(f *c.Frame) []c.Value {
 		Must(o.Named(err))
 	}
 	return values
+}
+
+const invalidArgument = 2 // TDM_ERROR_INVALID_ARGUMENT
+
+// Given tells whether a function's options, of which it takes one struct, were given. Panics with *gotorch.Error when
+// there are several: which of them holds nobody could tell.
+func Given(count int) bool {
+	if count > 1 {
+		Must(&c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +
+			"one call, which takes one; put all that is set into one"})
+	}
+	return count == 1
 }

@@ -19,9 +19,12 @@ type Call struct {
 // Begin a call of op.
 func Begin(op *bridge.Operator) Call { return Call{op, c.NewFrame()} }
 
+// Given tells whether a function's options were given; panics when they were more than once.
+func Given(count int) bool { return bridge.Given(count) }
+
 // First of a function's optional options.
 func First[T any](options []T) (chosen T) {
-	if len(options) > 0 {
+	if bridge.Given(len(options)) {
 		chosen = options[0]
 	}
 	return chosen

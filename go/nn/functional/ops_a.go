@@ -119,7 +119,7 @@ type AvgPool1dOptions struct {
 //	    count_include_pad=True) -> Tensor
 func AvgPool1d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool1dOptions) *gotorch.Tensor {
 	args := call.Begin(opAvgPool1d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad)
 	}
@@ -141,7 +141,7 @@ type AvgPool2dOptions struct {
 //	    count_include_pad=True, int? divisor_override=None) -> Tensor
 func AvgPool2d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool2dOptions) *gotorch.Tensor {
 	args := call.Begin(opAvgPool2d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
 			OptInt(o.DivisorOverride)
@@ -174,7 +174,7 @@ type AvgPool3dOptions struct {
 //	    count_include_pad=True, int? divisor_override=None) -> Tensor
 func AvgPool3d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool3dOptions) *gotorch.Tensor {
 	args := call.Begin(opAvgPool3d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
 			OptInt(o.DivisorOverride)

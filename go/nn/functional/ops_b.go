@@ -36,7 +36,7 @@ type BinaryCrossEntropyOptions struct {
 //	binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor
 func BinaryCrossEntropy(self, target *gotorch.Tensor, options ...BinaryCrossEntropyOptions) *gotorch.Tensor {
 	args := call.Begin(opBinaryCrossEntropy).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction))
 	}
@@ -66,7 +66,7 @@ type BinaryCrossEntropyWithLogitsOptions struct {
 //	    int reduction=1) -> Tensor
 func BinaryCrossEntropyWithLogits(self, target *gotorch.Tensor, options ...BinaryCrossEntropyWithLogitsOptions) *gotorch.Tensor {
 	args := call.Begin(opBinaryCrossEntropyWithLogits).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.Weight).OptTensor(o.PosWeight).OptInt(number(o.Reduction))
 	}

@@ -18,7 +18,7 @@ type CELUOptions struct {
 //	celu(Tensor self, Scalar alpha=1.) -> Tensor
 func CELU(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
 	args := call.Begin(opCELU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].Alpha)
 	}
 	return args.One(self)
@@ -29,7 +29,7 @@ func CELU(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
 //	celu_(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)
 func CELUI(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
 	args := call.Begin(opCELUI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].Alpha)
 	}
 	return args.Into(self)
@@ -48,7 +48,7 @@ type CTCLossOptions struct {
 //	    int reduction=1, bool zero_infinity=False) -> Tensor
 func CTCLoss(logProbs, targets *gotorch.Tensor, inputLengths, targetLengths []int, options ...CTCLossOptions) *gotorch.Tensor {
 	args := call.Begin(opCTCLoss).Tensor(logProbs).Tensor(targets).Ints(inputLengths).Ints(targetLengths)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
 	}
@@ -68,7 +68,7 @@ type CTCLossTensorOptions struct {
 //	    int reduction=1, bool zero_infinity=False) -> Tensor
 func CTCLossTensor(logProbs, targets, inputLengths, targetLengths *gotorch.Tensor, options ...CTCLossTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opCTCLossTensor).Tensor(logProbs).Tensor(targets).Tensor(inputLengths).Tensor(targetLengths)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
 	}
@@ -114,7 +114,7 @@ type Conv1dOptions struct {
 //	    SymInt[1] dilation=[1], SymInt groups=1) -> Tensor
 func Conv1d(input, weight, bias *gotorch.Tensor, options ...Conv1dOptions) *gotorch.Tensor {
 	args := call.Begin(opConv1d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -135,7 +135,7 @@ type Conv1dPaddingOptions struct {
 //	    SymInt[1] dilation=[1], SymInt groups=1) -> Tensor
 func Conv1dPadding(input, weight, bias *gotorch.Tensor, options ...Conv1dPaddingOptions) *gotorch.Tensor {
 	args := call.Begin(opConv1dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -156,7 +156,7 @@ type Conv2dOptions struct {
 //	    SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor
 func Conv2d(input, weight, bias *gotorch.Tensor, options ...Conv2dOptions) *gotorch.Tensor {
 	args := call.Begin(opConv2d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -177,7 +177,7 @@ type Conv2dPaddingOptions struct {
 //	    SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor
 func Conv2dPadding(input, weight, bias *gotorch.Tensor, options ...Conv2dPaddingOptions) *gotorch.Tensor {
 	args := call.Begin(opConv2dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -198,7 +198,7 @@ type Conv3dOptions struct {
 //	    0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor
 func Conv3d(input, weight, bias *gotorch.Tensor, options ...Conv3dOptions) *gotorch.Tensor {
 	args := call.Begin(opConv3d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -219,7 +219,7 @@ type Conv3dPaddingOptions struct {
 //	    padding="valid", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor
 func Conv3dPadding(input, weight, bias *gotorch.Tensor, options ...Conv3dPaddingOptions) *gotorch.Tensor {
 	args := call.Begin(opConv3dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
 	}
@@ -236,7 +236,7 @@ type ConvTbcOptions struct {
 //	conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
 func ConvTbc(self, weight, bias *gotorch.Tensor, options ...ConvTbcOptions) *gotorch.Tensor {
 	args := call.Begin(opConvTbc).Tensor(self).Tensor(weight).Tensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Pad)
 	}
 	return args.One(self, weight, bias)
@@ -257,7 +257,7 @@ type ConvTranspose1dOptions struct {
 //	    padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor
 func ConvTranspose1d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose1dOptions) *gotorch.Tensor {
 	args := call.Begin(opConvTranspose1d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
 	}
@@ -279,7 +279,7 @@ type ConvTranspose2dOptions struct {
 //	    padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor
 func ConvTranspose2d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose2dOptions) *gotorch.Tensor {
 	args := call.Begin(opConvTranspose2d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
 	}
@@ -302,7 +302,7 @@ type ConvTranspose3dOptions struct {
 //	    Tensor
 func ConvTranspose3d(input, weight, bias *gotorch.Tensor, options ...ConvTranspose3dOptions) *gotorch.Tensor {
 	args := call.Begin(opConvTranspose3d).Tensor(input).Tensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
 	}
@@ -321,7 +321,7 @@ type CosineEmbeddingLossOptions struct {
 //	    Tensor
 func CosineEmbeddingLoss(input1, input2, target *gotorch.Tensor, options ...CosineEmbeddingLossOptions) *gotorch.Tensor {
 	args := call.Begin(opCosineEmbeddingLoss).Tensor(input1).Tensor(input2).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
 	}
@@ -339,7 +339,7 @@ type CosineSimilarityOptions struct {
 //	cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor
 func CosineSimilarity(x1, x2 *gotorch.Tensor, options ...CosineSimilarityOptions) *gotorch.Tensor {
 	args := call.Begin(opCosineSimilarity).Tensor(x1).Tensor(x2)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.Dim).OptDouble(o.Eps)
 	}
@@ -361,7 +361,7 @@ type CrossEntropyOptions struct {
 //	    ignore_index=-100, float label_smoothing=0.) -> Tensor
 func CrossEntropy(self, target *gotorch.Tensor, options ...CrossEntropyOptions) *gotorch.Tensor {
 	args := call.Begin(opCrossEntropy).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex).OptDouble(o.LabelSmoothing)
 	}

@@ -20,7 +20,7 @@ type ELUOptions struct {
 //	elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
 func ELU(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 	args := call.Begin(opELU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale)
 	}
@@ -32,7 +32,7 @@ func ELU(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 //	elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
 func ELUI(self *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 	args := call.Begin(opELUI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Alpha).OptScalar(o.Scale).OptScalar(o.InputScale)
 	}
@@ -61,7 +61,7 @@ type EmbeddingOptions struct {
 //	    sparse=False) -> Tensor
 func Embedding(indices, weight *gotorch.Tensor, options ...EmbeddingOptions) *gotorch.Tensor {
 	args := call.Begin(opEmbedding).Tensor(weight).Tensor(indices)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(o.PaddingIDX).OptBool(o.ScaleGradByFreq).OptBool(o.Sparse)
 	}
@@ -84,7 +84,7 @@ type EmbeddingBagOptions struct {
 //	    Tensor)
 func EmbeddingBag(indices, weight, offsets *gotorch.Tensor, options ...EmbeddingBagOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	args := call.Begin(opEmbeddingBag).Tensor(weight).Tensor(indices).Tensor(offsets)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.ScaleGradByFreq).OptInt(o.Mode).OptBool(o.Sparse).OptTensor(o.PerSampleWeights).
 			OptBool(o.IncludeLastOffset)

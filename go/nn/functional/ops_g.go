@@ -18,7 +18,7 @@ type GELUOptions struct {
 //	gelu(Tensor self, *, str approximate="none") -> Tensor
 func GELU(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
 	args := call.Begin(opGELU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].Approximate)
 	}
 	return args.One(self)
@@ -29,7 +29,7 @@ func GELU(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
 //	gelu_(Tensor(a!) self, *, str approximate="none") -> Tensor(a!)
 func GELUI(self *gotorch.Tensor, options ...GELUOptions) *gotorch.Tensor {
 	args := call.Begin(opGELUI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptString(options[0].Approximate)
 	}
 	return args.Into(self)
@@ -53,7 +53,7 @@ type GLUOptions struct {
 //	glu(Tensor self, int dim=-1) -> Tensor
 func GLU(self *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
 	args := call.Begin(opGLU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].Dim)
 	}
 	return args.One(self)
@@ -106,7 +106,7 @@ type GroupNormOptions struct {
 //	    eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor
 func GroupNorm(input *gotorch.Tensor, numGroups int, weight, bias *gotorch.Tensor, options ...GroupNormOptions) *gotorch.Tensor {
 	args := call.Begin(opGroupNorm).Tensor(input).Int(numGroups).OptTensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Eps).OptBool(o.CudnnEnabled)
 	}

@@ -61,7 +61,7 @@ type HardtanhOptions struct {
 //	hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
 func Hardtanh(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor {
 	args := call.Begin(opHardtanh).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.MinVal).OptScalar(o.MaxVal)
 	}
@@ -73,7 +73,7 @@ func Hardtanh(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor 
 //	hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
 func HardtanhI(self *gotorch.Tensor, options ...HardtanhOptions) *gotorch.Tensor {
 	args := call.Begin(opHardtanhI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.MinVal).OptScalar(o.MaxVal)
 	}
@@ -99,7 +99,7 @@ type HingeEmbeddingLossOptions struct {
 //	hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor
 func HingeEmbeddingLoss(self, target *gotorch.Tensor, options ...HingeEmbeddingLossOptions) *gotorch.Tensor {
 	args := call.Begin(opHingeEmbeddingLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
 	}
@@ -117,7 +117,7 @@ type HuberLossOptions struct {
 //	huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor
 func HuberLoss(self, target *gotorch.Tensor, options ...HuberLossOptions) *gotorch.Tensor {
 	args := call.Begin(opHuberLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(number(o.Reduction)).OptDouble(o.Delta)
 	}

@@ -19,7 +19,7 @@ type KLDivOptions struct {
 //	kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor
 func KLDiv(self, target *gotorch.Tensor, options ...KLDivOptions) *gotorch.Tensor {
 	args := call.Begin(opKLDiv).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(number(o.Reduction)).OptBool(o.LogTarget)
 	}

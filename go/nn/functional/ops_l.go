@@ -18,7 +18,7 @@ type L1LossOptions struct {
 //	l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func L1Loss(self, target *gotorch.Tensor, options ...L1LossOptions) *gotorch.Tensor {
 	args := call.Begin(opL1Loss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(number(options[0].Reduction))
 	}
 	return args.One(self, target)
@@ -36,7 +36,7 @@ type LayerNormOptions struct {
 //	    eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor
 func LayerNorm(input *gotorch.Tensor, normalizedShape []int, weight, bias *gotorch.Tensor, options ...LayerNormOptions) *gotorch.Tensor {
 	args := call.Begin(opLayerNorm).Tensor(input).Ints(normalizedShape).OptTensor(weight).OptTensor(bias)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Eps).OptBool(o.CudnnEnable)
 	}
@@ -53,7 +53,7 @@ type LeakyReLUOptions struct {
 //	leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
 func LeakyReLU(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opLeakyReLU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].NegativeSlope)
 	}
 	return args.One(self)
@@ -64,7 +64,7 @@ func LeakyReLU(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tenso
 //	leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
 func LeakyReLUI(self *gotorch.Tensor, options ...LeakyReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opLeakyReLUI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].NegativeSlope)
 	}
 	return args.Into(self)

@@ -18,7 +18,7 @@ type MSELossOptions struct {
 //	mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func MSELoss(self, target *gotorch.Tensor, options ...MSELossOptions) *gotorch.Tensor {
 	args := call.Begin(opMSELoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(number(options[0].Reduction))
 	}
 	return args.One(self, target)
@@ -44,7 +44,7 @@ type MarginRankingLossOptions struct {
 //	margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor
 func MarginRankingLoss(input1, input2, target *gotorch.Tensor, options ...MarginRankingLossOptions) *gotorch.Tensor {
 	args := call.Begin(opMarginRankingLoss).Tensor(input1).Tensor(input2).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
 	}
@@ -65,7 +65,7 @@ type MaxPool1dOptions struct {
 //	    ceil_mode=False) -> Tensor
 func MaxPool1d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool1dOptions) *gotorch.Tensor {
 	args := call.Begin(opMaxPool1d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -86,7 +86,7 @@ type MaxPool1dWithIndicesOptions struct {
 //	    dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool1dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool1dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	args := call.Begin(opMaxPool1dWithIndices).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -107,7 +107,7 @@ type MaxPool2dOptions struct {
 //	    ceil_mode=False) -> Tensor
 func MaxPool2d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool2dOptions) *gotorch.Tensor {
 	args := call.Begin(opMaxPool2d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -128,7 +128,7 @@ type MaxPool2dWithIndicesOptions struct {
 //	    dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool2dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool2dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	args := call.Begin(opMaxPool2dWithIndices).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -160,7 +160,7 @@ type MaxPool3dOptions struct {
 //	    ceil_mode=False) -> Tensor
 func MaxPool3d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool3dOptions) *gotorch.Tensor {
 	args := call.Begin(opMaxPool3d).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -181,7 +181,7 @@ type MaxPool3dWithIndicesOptions struct {
 //	    dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
 func MaxPool3dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...MaxPool3dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	args := call.Begin(opMaxPool3dWithIndices).Tensor(self).Ints(kernelSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
 	}
@@ -266,7 +266,7 @@ type MultiMarginLossOptions struct {
 //	    reduction=1) -> Tensor
 func MultiMarginLoss(self, target *gotorch.Tensor, options ...MultiMarginLossOptions) *gotorch.Tensor {
 	args := call.Begin(opMultiMarginLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.P).OptScalar(o.Margin).OptTensor(o.Weight).OptInt(number(o.Reduction))
 	}
@@ -293,7 +293,7 @@ type MultilabelMarginLossOptions struct {
 //	multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func MultilabelMarginLoss(self, target *gotorch.Tensor, options ...MultilabelMarginLossOptions) *gotorch.Tensor {
 	args := call.Begin(opMultilabelMarginLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(number(options[0].Reduction))
 	}
 	return args.One(self, target)

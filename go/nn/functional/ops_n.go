@@ -21,7 +21,7 @@ type NLLLossOptions struct {
 //	    Tensor
 func NLLLoss(self, target *gotorch.Tensor, options ...NLLLossOptions) *gotorch.Tensor {
 	args := call.Begin(opNLLLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex)
 	}

@@ -18,7 +18,7 @@ type OneHotOptions struct {
 //	one_hot(Tensor self, int num_classes=-1) -> Tensor
 func OneHot(self *gotorch.Tensor, options ...OneHotOptions) *gotorch.Tensor {
 	args := call.Begin(opOneHot).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(options[0].NumClasses)
 	}
 	return args.One(self)

@@ -18,7 +18,7 @@ type PDistOptions struct {
 //	pdist(Tensor self, float p=2.) -> Tensor
 func PDist(self *gotorch.Tensor, options ...PDistOptions) *gotorch.Tensor {
 	args := call.Begin(opPDist).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDouble(options[0].P)
 	}
 	return args.One(self)
@@ -35,7 +35,7 @@ type PadOptions struct {
 //	pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor
 func Pad(self *gotorch.Tensor, pad []int, options ...PadOptions) *gotorch.Tensor {
 	args := call.Begin(opPad).Tensor(self).Ints(pad)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptString(o.Mode).OptDouble(o.Value)
 	}
@@ -55,7 +55,7 @@ type PadSequenceOptions struct {
 //	    -> Tensor
 func PadSequence(sequences []*gotorch.Tensor, options ...PadSequenceOptions) *gotorch.Tensor {
 	args := call.Begin(opPadSequence).Tensors(sequences)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptBool(o.BatchFirst).OptDouble(o.PaddingValue).OptString(o.PaddingSide)
 	}
@@ -75,7 +75,7 @@ type PairwiseDistanceOptions struct {
 //	    Tensor
 func PairwiseDistance(x1, x2 *gotorch.Tensor, options ...PairwiseDistanceOptions) *gotorch.Tensor {
 	args := call.Begin(opPairwiseDistance).Tensor(x1).Tensor(x2)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.P).OptDouble(o.Eps).OptBool(o.KeepDim)
 	}

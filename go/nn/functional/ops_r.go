@@ -19,7 +19,7 @@ type RMSNormOptions struct {
 //	rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor
 func RMSNorm(input *gotorch.Tensor, normalizedShape []int, options ...RMSNormOptions) *gotorch.Tensor {
 	args := call.Begin(opRMSNorm).Tensor(input).Ints(normalizedShape)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.Weight).OptDouble(o.Eps)
 	}
@@ -40,7 +40,7 @@ type RReLUOptions struct {
 //	    generator=None) -> Tensor
 func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLU).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
 	}
@@ -53,7 +53,7 @@ func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 //	    Generator? generator=None) -> Tensor(a!)
 func RReLUI(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLUI).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
 	}

@@ -37,7 +37,7 @@ type ScaledDotProductAttentionOptions struct {
 //	    dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
 func ScaledDotProductAttention(query, key, value *gotorch.Tensor, options ...ScaledDotProductAttentionOptions) *gotorch.Tensor {
 	args := call.Begin(opScaledDotProductAttention).Tensor(query).Tensor(key).Tensor(value)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptTensor(o.AttnMask).OptDouble(o.DropoutP).OptBool(o.IsCausal).OptDouble(o.Scale).
 			OptBool(o.EnableGqa)
@@ -77,7 +77,7 @@ type SmoothL1LossOptions struct {
 //	smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor
 func SmoothL1Loss(self, target *gotorch.Tensor, options ...SmoothL1LossOptions) *gotorch.Tensor {
 	args := call.Begin(opSmoothL1Loss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptInt(number(o.Reduction)).OptDouble(o.Beta)
 	}
@@ -104,7 +104,7 @@ type SoftMarginLossOptions struct {
 //	soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor
 func SoftMarginLoss(self, target *gotorch.Tensor, options ...SoftMarginLossOptions) *gotorch.Tensor {
 	args := call.Begin(opSoftMarginLoss).Tensor(self).Tensor(target)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptInt(number(options[0].Reduction))
 	}
 	return args.One(self, target)
@@ -130,7 +130,7 @@ type SoftplusOptions struct {
 //	softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
 func Softplus(self *gotorch.Tensor, options ...SoftplusOptions) *gotorch.Tensor {
 	args := call.Begin(opSoftplus).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptScalar(o.Beta).OptScalar(o.Threshold)
 	}
@@ -156,7 +156,7 @@ type SoftshrinkOptions struct {
 //	softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
 func Softshrink(self *gotorch.Tensor, options ...SoftshrinkOptions) *gotorch.Tensor {
 	args := call.Begin(opSoftshrink).Tensor(self)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptScalar(options[0].Lambd)
 	}
 	return args.One(self)

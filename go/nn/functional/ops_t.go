@@ -44,7 +44,7 @@ type TripletMarginLossOptions struct {
 //	    eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor
 func TripletMarginLoss(anchor, positive, negative *gotorch.Tensor, options ...TripletMarginLossOptions) *gotorch.Tensor {
 	args := call.Begin(opTripletMarginLoss).Tensor(anchor).Tensor(positive).Tensor(negative)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.Margin).OptDouble(o.P).OptDouble(o.Eps).OptBool(o.Swap).OptInt(number(o.Reduction))
 	}

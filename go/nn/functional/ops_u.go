@@ -20,7 +20,7 @@ type UpsampleBicubic2dOptions struct {
 //	    scales_w=None) -> Tensor
 func UpsampleBicubic2d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleBicubic2dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleBicubic2d).Tensor(self).Ints(outputSize).Bool(alignCorners)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
 	}
@@ -58,7 +58,7 @@ type UpsampleBilinear2dOptions struct {
 //	    scales_w=None) -> Tensor
 func UpsampleBilinear2d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleBilinear2dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleBilinear2d).Tensor(self).Ints(outputSize).Bool(alignCorners)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
 	}
@@ -94,7 +94,7 @@ type UpsampleLinear1dOptions struct {
 //	upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor
 func UpsampleLinear1d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleLinear1dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleLinear1d).Tensor(self).Ints(outputSize).Bool(alignCorners)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDouble(options[0].Scales)
 	}
 	return args.One(self)
@@ -129,7 +129,7 @@ type UpsampleNearest1dOptions struct {
 //	upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor
 func UpsampleNearest1d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest1dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleNearest1d).Tensor(self).Ints(outputSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		args = args.OptDouble(options[0].Scales)
 	}
 	return args.One(self)
@@ -163,7 +163,7 @@ type UpsampleNearest2dOptions struct {
 //	upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor
 func UpsampleNearest2d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest2dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleNearest2d).Tensor(self).Ints(outputSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ScalesH).OptDouble(o.ScalesW)
 	}
@@ -200,7 +200,7 @@ type UpsampleNearest3dOptions struct {
 //	    scales_w=None) -> Tensor
 func UpsampleNearest3d(self *gotorch.Tensor, outputSize []int, options ...UpsampleNearest3dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleNearest3d).Tensor(self).Ints(outputSize)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ScalesD).OptDouble(o.ScalesH).OptDouble(o.ScalesW)
 	}
@@ -237,7 +237,7 @@ type UpsampleTrilinear3dOptions struct {
 //	    scales_h=None, float? scales_w=None) -> Tensor
 func UpsampleTrilinear3d(self *gotorch.Tensor, outputSize []int, alignCorners bool, options ...UpsampleTrilinear3dOptions) *gotorch.Tensor {
 	args := call.Begin(opUpsampleTrilinear3d).Tensor(self).Ints(outputSize).Bool(alignCorners)
-	if len(options) > 0 {
+	if call.Given(len(options)) {
 		o := options[0]
 		args = args.OptDouble(o.ScalesD).OptDouble(o.ScalesH).OptDouble(o.ScalesW)
 	}
