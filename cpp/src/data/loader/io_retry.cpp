@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string_view>
 
 #include "data/interruption.h"
 #include "tandem/error.h"
@@ -16,9 +17,7 @@ constexpr std::chrono::milliseconds kLongestIoPause{10000};
 }  // namespace
 
 LoadFailure failure_of(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const c10::OutOfMemoryError*>(&error)) {
-    return LoadFailure::kOther;
-  }
+  if (is_out_of_memory(error)) return LoadFailure::kOther;
   const auto* own = dynamic_cast<const Error*>(&error);
   if (!own) return LoadFailure::kData;
   switch (own->code()) {
@@ -35,6 +34,14 @@ LoadFailure failure_of(const std::exception& error) {
     default:
       return LoadFailure::kData;
   }
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const c10::OutOfMemoryError*>(&error)) return true;
+  // LibTorch's own allocator of the CPU throws no type of its own.
+  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
+  return of_libtorch && std::string_view(of_libtorch->what_without_backtrace()).find("DefaultCPUAllocator: ") !=
+                            std::string_view::npos;
 }
 
 void check_io_policy(const IoPolicy& policy) {

@@ -19,6 +19,9 @@ enum class LoadFailure {
 };
 LoadFailure failure_of(const std::exception& error);
 
+// Whether it is one of C++ or of LibTorch that says that memory ran out.
+bool is_out_of_memory(const std::exception& error);
+
 struct IoPolicy {
   OnIoError on_error = OnIoError::kRetry;
   std::chrono::milliseconds retry{180000};
