@@ -129,6 +129,17 @@ TEST_F(Outage, ThatDoesNotEndIsAnErrorInTime) {
   server_.go_down();
   leased.next_step();
   EXPECT_ERROR(leased.next(), ErrorCode::kIo, "io_retry is 500");
+  EXPECT_TRUE(leased.quarantine().empty());
+
+  dynamic.on_io_error = OnIoError::kFail;
+  dynamic.io_retry = 60s;
+  dynamic.most_failures = 1;
+  server_.come_back();
+  DynamicLoader at_once(dataset(), dynamic, {hash_store(), 1, 0, 1, "fails"});
+  server_.go_down();
+  at_once.next_step();
+  EXPECT_ERROR(at_once.next(), ErrorCode::kIo, server_.url());
+  EXPECT_TRUE(at_once.quarantine().empty());
 }
 
 // Half of the samples are on this host, and half on the server, which is gone.

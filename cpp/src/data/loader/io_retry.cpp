@@ -57,22 +57,24 @@ void check_io_policy(const IoPolicy& policy) {
   }
 }
 
-void IoTrouble::set(const std::string& message) {
+void IoTrouble::set(const void* attempts, const std::string& message) {
   const std::lock_guard lock(mutex_);
-  last_ = message;
+  std::erase_if(all_, [attempts](const auto& one) { return one.first == attempts; });
+  all_.emplace_back(attempts, message);
 }
 
-void IoTrouble::clear() {
-  set("");
+void IoTrouble::clear(const void* attempts) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(all_, [attempts](const auto& one) { return one.first == attempts; });
 }
 
 std::string IoTrouble::last() const {
   const std::lock_guard lock(mutex_);
-  return last_;
+  return all_.empty() ? "" : all_.back().second;
 }
 
 IoRetry::~IoRetry() {
-  if (failed_) trouble_.clear();
+  if (failed_) trouble_.clear(this);
 }
 
 void IoRetry::wait_or_rethrow(const std::exception& error) {
@@ -86,7 +88,7 @@ void IoRetry::wait_or_rethrow(const std::exception& error) {
                                  std::string(error.what()) + " (tried again for " + std::to_string(tried.count()) +
                                      " ms; io_retry is " + std::to_string(policy_.retry.count()) + ")"));
   }
-  trouble_.set(error.what());
+  trouble_.set(this, error.what());
   if (!sleep_unless_interrupted(pause_)) {
     throw Error(ErrorCode::kAborted, std::string(error.what()) + "; nobody waits for it any more");
   }
