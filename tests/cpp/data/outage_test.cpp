@@ -16,6 +16,7 @@
 #include "tandem/dynamic_loader.h"
 #include "tandem/loader.h"
 #include "tandem/open_records.h"
+#include "tandem/recordio.h"
 #include "tandem/samplers.h"
 
 namespace tandem::outage_test {
@@ -416,6 +417,20 @@ TEST_F(Outage, ErrorsDoNotTellWhatLetsOthersIn) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("HTTP://127.0.0.1"));
     EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("geheim"), HasSubstr("passwort"))));
+  }
+  server_.come_back();
+  RecordIOReader reader(url);
+  for (const auto& misuse :
+       {std::function<void()>([&] { reader[99]; }), std::function<void()>([&] { reader.chunk(99); }),
+        std::function<void()>([&] { repair_recordio(url, dir_ / "out"); }),
+        std::function<void()>([&] { merge_recordio({url}, url); })}) {
+    try {
+      misuse();
+      ADD_FAILURE() << "it has none, or cannot be done";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("HTTP://127.0.0.1"));
+      EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("geheim"), HasSubstr("passwort"))));
+    }
   }
 }
 

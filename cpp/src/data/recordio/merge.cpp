@@ -1,5 +1,6 @@
 #include "base/atomic_file.h"
 #include "base/lost_pages.h"
+#include "base/shown_path.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
@@ -18,7 +19,7 @@ struct Part {
 
 Part open_part(const std::string& path) {
   Part part{open_data_file(path), nullptr};
-  part.records = open_record_file(part.file, {}, nullptr);
+  part.records = open_record_file(part.file, options, nullptr);
   return part;
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/sha256.h"
+#include "base/shown_path.h"
 #include "data/interruption.h"
 #include "data/remote/range_client.h"
 #include "data/remote/shared_block_folder.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/shown_path.h"
 #include "tandem/error.h"
 
 namespace tandem::data_tool {
@@ -53,8 +54,8 @@ void Range::add_to(CLI::App& command) {
 
 std::int64_t Range::end(std::int64_t size, const std::string& what) const {
   if (begin_ < 0 || begin_ > size) {
-    throw Error(ErrorCode::kOutOfRange,
-                what + " has " + std::to_string(size) + " records; there is no record " + std::to_string(begin_));
+    throw Error(ErrorCode::kOutOfRange, shown_path(what) + " has " + std::to_string(size) +
+                                            " records; there is no record " + std::to_string(begin_));
   }
   return count_ < 0 ? size : begin_ + std::min(count_, size - begin_);
 }
