@@ -25,7 +25,7 @@ void throw_too_large(const std::string& file, std::uint64_t number, std::uint64_
   throw Error(ErrorCode::kUnsupported,
               file + ": chunk " + std::to_string(number) + " at byte " + std::to_string(offset) + " would take " +
                   std::to_string(bytes) + " bytes once it is decompressed, more than most_chunk_bytes, " +
-                  std::to_string(most) + "; raise that option if you trust the file");
+                  std::to_string(most) + "; raise that option, the tool's --most-chunk-mb, if you trust the file");
 }
 
 Record to_keep(Record read) {

@@ -60,15 +60,24 @@ void report(const std::string& file, const char* parts_name, std::int64_t parts,
               parts_name);
 }
 
+// Where it cannot be looked through to its end that is said too: what it could not be opened for stays the error.
+void say_damage(const std::string& file, const RecordIOReaderOptions& options) {
+  try {
+    for (const std::string& lost : recordio::scan_damage(file, options.dialect, options.most_chunk_bytes).lost) {
+      std::fprintf(stderr, "%s: damaged: %s\n", file.c_str(), lost.c_str());
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+}
+
 // That fails at the first header, footer or trailer that is damaged; all damage is said before.
 RecordIOReader open_recordio(const std::string& file, const RecordIOReaderOptions& options) {
   try {
     return RecordIOReader(file, options);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kDataLoss && !is_remote(file)) {
-      for (const std::string& lost : recordio::scan_damage(file, options.dialect).lost) {
-        std::fprintf(stderr, "%s: damaged: %s\n", file.c_str(), lost.c_str());
-      }
+      say_damage(file, options);
     }
     throw;
   }
