@@ -324,6 +324,19 @@ TEST(RecordIOV2, AnOptionSaysHowMuchAChunkMayTake) {
   }
 }
 
+// So that a reader with the same limit takes all of them.
+TEST(RecordIOV2, ChunksOfSeveralRecordsHaveNoMoreThanTheirBytes) {
+  const TempDir dir;
+  constexpr std::uint64_t kChunk = 940;  // 13 records have 832 bytes, and a table of 104 that the alignment makes 128
+  write_records(dir / "file", Records(100, std::string(64, 'x')), options_of(Compressor::kZstd, kChunk));
+  RecordIOReaderOptions reading;
+  reading.most_chunk_bytes = kChunk;
+  RecordIOReader reader(dir / "file", reading);
+  EXPECT_EQ(reader.size(), 100);
+  EXPECT_GT(reader.chunk(0).records, 10);
+  for (std::size_t i = 0; i < reader.chunk_count(); ++i) EXPECT_LE(reader.verify(i), kChunk) << i;
+}
+
 TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {
   const TempDir dir;
   write_records(dir / "file", Records(100, std::string(10'000, 'x')), options_of(Compressor::kNone, 20'000));
