@@ -137,6 +137,10 @@ func TestWhatTheProgramCannotReadIsRetriedSkippedOrFails(t *testing.T) {
 			t.Error(err, failure)
 		}
 	}
+	if _, _, failure := read(gotorch.ErrOutOfMemory, 1, data.Options{}); !errors.Is(failure, gotorch.ErrOutOfMemory) ||
+		errors.Is(failure, gotorch.ErrCallback) {
+		t.Error(failure)
+	}
 }
 
 // Reading what a mapped file has lost is an error; a fault of the program's own is Go's to handle, as ever.

@@ -19,7 +19,8 @@ import (
 // tensors that it makes are freed when it returns, but those it gives back or keeps ([gotorch.Tensor.Keep]). Its error,
 // or panic, reaches who asks for the batch, naming the sample; errors.Is finds it. An error of files or the network
 // ([gotorch.ErrIO], [gotorch.ErrTimeout], [net.Error], [fs.PathError], but not [fs.ErrNotExist]) says that the sample
-// cannot be read now: loaders do what [Options.OnIOError] says.
+// cannot be read now: loaders do what [Options.OnIOError] says. Neither it nor [gotorch.ErrOutOfMemory] counts against the
+// sample in a [DynamicLoader].
 //
 // A method Fingerprint() uint64 tells data sets apart in the states of loaders, beyond their size.
 type Samples interface {
@@ -27,20 +28,20 @@ type Samples interface {
 	Get(i int) ([]*gotorch.Tensor, error)
 }
 
-// reading has native code told which of a callback's errors mean that a sample cannot be read now, see [Samples].
+// reading has native code told which of a callback's errors say nothing of the sample, see [Samples].
 func reading(answer c.Callback) c.Callback {
 	return func(call c.Invocation) ([]c.Tensor, error) {
 		tensors, err := answer(call)
-		if code := readingCode(err); code != 0 {
+		if code := noSamplesFault(err); code != 0 {
 			err = &c.CodedError{Code: int32(code), Err: err}
 		}
 		return tensors, err
 	}
 }
 
-// readingCode is gotorch.ErrIO or gotorch.ErrTimeout, and 0 for what is not of reading. A file that is not there is no
-// better the next time.
-func readingCode(err error) gotorch.Code {
+// noSamplesFault is gotorch.ErrIO or gotorch.ErrTimeout for what is of reading, gotorch.ErrOutOfMemory, and 0 for all
+// else. A file that is not there is no better the next time.
+func noSamplesFault(err error) gotorch.Code {
 	var timeout interface{ Timeout() bool }
 	var network net.Error
 	var path *fs.PathError
@@ -52,6 +53,8 @@ func readingCode(err error) gotorch.Code {
 		return gotorch.ErrTimeout
 	case errors.Is(err, gotorch.ErrIO) || errors.As(err, &network) || errors.As(err, &path) || errors.As(err, &system):
 		return gotorch.ErrIO
+	case errors.Is(err, gotorch.ErrOutOfMemory):
+		return gotorch.ErrOutOfMemory
 	}
 	return 0
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"net/url"
+	"strings"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -47,8 +49,24 @@ func (o WriterOptions) native() c.WriterOptions {
 	return native
 }
 
+// shown is a path for messages: of a URL no more than its server and path, if it can be told which part these are.
+func shown(path string) string {
+	scheme, _, isURL := strings.Cut(path, "://")
+	if !isURL {
+		return path
+	}
+	if strings.EqualFold(scheme, "s3") {
+		return path // which has neither password nor query
+	}
+	parsed, err := url.Parse(path)
+	if err != nil || parsed.Host == "" || parsed.Path == "" || strings.Contains(parsed.Path, "@") && parsed.Port() != "" {
+		return scheme + "://..."
+	}
+	return scheme + "://" + parsed.Host + parsed.EscapedPath()
+}
+
 func closed(op, path string) error {
-	return &gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: path + ": the file was closed before this use"}
+	return &gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: shown(path) + ": the file was closed before this use"}
 }
 
 // Writer writes a file. It may be used from several goroutines.

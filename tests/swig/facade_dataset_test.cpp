@@ -41,6 +41,7 @@ class Numbers : public Samples {
   std::vector<Tensor> get(int64_t index) override {
     ++ledger_.asked;
     if (index == 7) throw Gone("the disk is gone");
+    if (index == 9) throw std::bad_alloc();
     if (index == 8) return {number(1)};
     std::vector<Tensor> sample;
     sample.push_back(number(index));
@@ -157,6 +158,7 @@ TEST_F(FacadeDataset, WhatAProgramThrowsIsTheCause) {
   }
   const Error error = error_of([&] { own.get(8); });
   EXPECT_THAT(error.message(), HasSubstr("it gave 1 tensors, but the data set has names for 2"));
+  EXPECT_EQ(error_of([&] { own.get(9); }).code(), TDM_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(error_of([&] { own.get(10); }).code(), TDM_ERROR_OUT_OF_RANGE);
   EXPECT_FALSE(error_of([&] { own.get(10); }).cause());
   EXPECT_EQ(error_of([&] { from_samples(std::make_unique<Numbers>(ledger_, 3), {}); }).code(),

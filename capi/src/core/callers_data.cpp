@@ -20,15 +20,18 @@ using Map = tdm_error* (*)(void* user_data, tdm_tensor* const* sample, size_t co
 using List = tdm_error* (*)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples,
                             size_t count);
 
-// run_callback() of what reads samples: that they cannot be read now stays told from what is wrong with them, since
-// loaders try the one again, or skip it, and not the other.
+// run_callback() of what reads samples: that they cannot be read now, or that there is no memory, stays told from what
+// is wrong with them, since loaders try the one again, or skip it, and count only the last against the sample.
 template <typename Call, typename After>
 void read_by_callback(const char* name, Call&& call, After&& after) {
   try {
     run_callback(name, std::forward<Call>(call), std::forward<After>(after));
   } catch (const CallbackError& error) {
     const tandem::ErrorCode code = error.given_code();
-    if (code != tandem::ErrorCode::kIo && code != tandem::ErrorCode::kTimeout) throw;
+    if (code != tandem::ErrorCode::kIo && code != tandem::ErrorCode::kTimeout &&
+        code != tandem::ErrorCode::kOutOfMemory) {
+      throw;
+    }
     std::throw_with_nested(tandem::Error(code, error.what()));
   }
 }

@@ -142,10 +142,12 @@ TANDEM_API std::size_t write_recordio_index(const std::string& path, const Recor
 
 // Puts the chunks of files of one version and dialect into a new one, each checked but as it is stored. Of schema and
 // metadata stays what all files agree on. Calls `merged`, if there is one, after each file. Returns the number of
-// records. Errors: those of RecordIOReader; Error(kInvalidArgument) for no files, or files that differ in version or
-// dialect; kIo.
+// records. A compressed chunk may take `most_chunk_bytes` once it is decompressed, as RecordIOReaderOptions has it.
+// Errors: those of RecordIOReader; Error(kInvalidArgument) for no files, or files that differ in version or dialect;
+// kIo.
 TANDEM_API std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::string& target,
-                                       const std::function<void()>& merged = {});
+                                       const std::function<void()>& merged = {},
+                                       std::uint64_t most_chunk_bytes = 1u << 30);
 
 // What repair_recordio() kept, and what is lost: descriptions that name chunk or bytes.
 struct RecordIORepair {
@@ -155,8 +157,11 @@ struct RecordIORepair {
 };
 
 // Copies every chunk of a damaged or truncated file that is whole into a new one of the same version. Behind damage
-// chunks are looked for by their markers. `source` stays as it is; `target` appears when it is whole.
-// Errors: kDataLoss where no chunk is whole, or the file is no RecordIO; kInvalidArgument where both are one file; kIo.
-TANDEM_API RecordIORepair repair_recordio(const std::string& source, const std::string& target);
+// chunks are looked for by their markers. `source`, a file of this host, stays as it is; `target` appears when it is
+// whole. Errors: kDataLoss where no chunk is whole, or the file is no RecordIO; kInvalidArgument where both are one
+// file, or `source` is a URL; kUnsupported naming the chunk's place where a compressed one would take more than
+// `most_chunk_bytes` once it is decompressed, as RecordIOReaderOptions has it; kIo.
+TANDEM_API RecordIORepair repair_recordio(const std::string& source, const std::string& target,
+                                          std::uint64_t most_chunk_bytes = 1u << 30);
 
 }  // namespace tandem

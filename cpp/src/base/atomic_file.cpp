@@ -10,6 +10,7 @@
 #include <random>
 
 #include "base/file_kind.h"
+#include "base/shown_path.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -18,7 +19,7 @@ namespace {
 // Refuses what a rename would put a file in the place of. What else is wrong with a path is said when it is opened.
 void check_replaceable(const std::string& path) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::kIo, "cannot create " + path + ": it is " + what);
+    throw Error(ErrorCode::kIo, "cannot create " + shown_path(path) + ": it is " + what);
   };
   struct stat status;
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -44,7 +45,7 @@ AtomicFile::AtomicFile(std::string path, unsigned mode) : path_(std::move(path))
   // The destructor does not run: there is nothing to remove.
   if (!file_.valid() && (errno == ENOENT || errno == ENOTDIR)) {
     throw Error(ErrorCode::kNotFound,
-                "cannot create " + path_ + ": " + std::strerror(errno) + "; is its folder there?");
+                "cannot create " + shown_path(path_) + ": " + std::strerror(errno) + "; is its folder there?");
   }
   if (!file_.valid()) fail("create");
   struct stat old {};
@@ -85,7 +86,7 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const std::string& what) {
-  throw Error(ErrorCode::kIo, "cannot " + what + " " + path_ + ": " + std::strerror(errno));
+  throw Error(ErrorCode::kIo, "cannot " + what + " " + shown_path(path_) + ": " + std::strerror(errno));
 }
 
 std::optional<std::string_view> target_of_temporary(std::string_view name) {

@@ -9,6 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/file_kind.h"
+#include "base/shown_path.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -23,7 +24,8 @@ std::int64_t modified_ns(const struct stat& status) {
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const auto fail = [&] {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
-    throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot read " + path + ": " + std::strerror(errno));
+    throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo,
+                "cannot read " + shown_path(path) + ": " + std::strerror(errno));
   };
   struct stat status;
   if (stat(path.c_str(), &status) != 0) fail();
@@ -33,7 +35,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   }
   // Its size of 0 is not that of what it gives, and opening it may wait for another program.
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, "cannot read " + path + ": it is " + file_kind(status.st_mode) +
+    throw Error(ErrorCode::kIo, "cannot read " + shown_path(path) + ": it is " + file_kind(status.st_mode) +
                                     ", not a regular file; copy what it gives to a file first, or pipe lines to "
                                     "`tandem record write` without a file");
   }

@@ -1,15 +1,15 @@
 #include "data/data_file.h"
 
 #include "base/mapped_file.h"
+#include "base/shown_path.h"
 #include "data/remote/remote_file.h"
-#include "data/remote/remote_url.h"
 
 namespace tandem {
 namespace {
 
 class LocalFile : public DataFile {
  public:
-  explicit LocalFile(const std::string& path) : DataFile(path, path), file_(path) {}
+  explicit LocalFile(const std::string& path) : DataFile(path, shown_path(path)), file_(path) {}
 
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<std::int64_t> modified() const override { return file_.modified(); }
@@ -31,7 +31,7 @@ class LocalFile : public DataFile {
 
 std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options,
                                          std::shared_ptr<LruCache> cache) {
-  if (remote::is_remote(path)) return remote::open_remote_file(path, options, std::move(cache));
+  if (is_remote(path)) return remote::open_remote_file(path, options, std::move(cache));
   return std::make_shared<LocalFile>(path);
 }
 

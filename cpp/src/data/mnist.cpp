@@ -1,6 +1,7 @@
 #include "tandem/mnist.h"
 
 #include "base/lost_pages.h"
+#include "base/shown_path.h"
 #include "data/formats/formats.h"
 #include "tandem/error.h"
 #include "tandem/recordio.h"
@@ -14,7 +15,7 @@ std::int64_t mnist_to_recordio(const std::string& images, const std::string& lab
   if (begin < 0 || count < -1 || begin > total || count > total - begin) {
     throw Error(ErrorCode::kOutOfRange, (count == -1 ? "all samples" : std::to_string(count) + " samples") + " from " +
                                             std::to_string(begin) + " on are not within the " + std::to_string(total) +
-                                            " of " + images);
+                                            " of " + shown_path(images));
   }
   const LostReads lost;
   RecordIOWriter writer(output);

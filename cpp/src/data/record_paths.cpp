@@ -10,9 +10,9 @@
 #include <unordered_set>
 
 #include "base/atomic_file.h"
+#include "base/shown_path.h"
 #include "data/data_file.h"
 #include "data/recordio/v1_index.h"
-#include "data/remote/remote_url.h"
 #include "tandem/error.h"
 #include "tandem/open_records.h"
 
@@ -47,7 +47,7 @@ std::optional<Range> range_at(const std::string& path, std::size_t begin) {
 }
 
 void refuse_too_many(const std::string& path) {
-  throw Error(ErrorCode::kInvalidArgument, remote::shown_path(path) + " stands for more than ten million files");
+  throw Error(ErrorCode::kInvalidArgument, shown_path(path) + " stands for more than ten million files");
 }
 
 void expand_ranges(const std::string& path, std::size_t from, std::vector<std::string>& out) {
@@ -55,8 +55,8 @@ void expand_ranges(const std::string& path, std::size_t from, std::vector<std::s
     const auto range = range_at(path, at);
     if (!range) continue;
     if (range->first > range->last) {
-      throw Error(ErrorCode::kInvalidArgument, remote::shown_path(path) + ": the range " +
-                                                   path.substr(at, range->end - at) + " has its larger number first");
+      throw Error(ErrorCode::kInvalidArgument, shown_path(path) + ": the range " + path.substr(at, range->end - at) +
+                                                   " has its larger number first");
     }
     if (range->last - range->first >= kMostFiles) refuse_too_many(path);
     for (std::uint64_t i = range->first;; ++i) {
@@ -73,7 +73,7 @@ void expand_ranges(const std::string& path, std::size_t from, std::vector<std::s
 
 void expand_pattern(const std::string& path, std::vector<std::string>& out) {
   // A name that is there is meant, whatever characters it has.
-  if (remote::is_remote(path) || exists(path) || path.find_first_of("*?[") == std::string::npos) {
+  if (is_remote(path) || exists(path) || path.find_first_of("*?[") == std::string::npos) {
     out.push_back(path);
     return;
   }
@@ -95,7 +95,7 @@ void expand_pattern(const std::string& path, std::vector<std::string>& out) {
 
 void expand_plain(const std::string& path, std::vector<std::string>& out) {
   if (path.empty()) throw Error(ErrorCode::kInvalidArgument, "the path of a file of records is empty");
-  if (!remote::is_remote(path) && exists(path)) {
+  if (!is_remote(path) && exists(path)) {
     out.push_back(path);
     return;
   }
@@ -114,10 +114,10 @@ void expand_list(const std::string& list, std::vector<std::string>& out) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
     if (line.starts_with('@')) {
       throw Error(ErrorCode::kInvalidArgument,
-                  file->name() + ": @" + remote::shown_path(line.substr(1)) + " is a list too; a list has files only");
+                  file->name() + ": @" + shown_path(line.substr(1)) + " is a list too; a list has files only");
     }
     if (!line.empty() && line[0] != '#') {
-      expand_plain(line[0] == '/' || remote::is_remote(line) ? line : folder + line, out);
+      expand_plain(line[0] == '/' || is_remote(line) ? line : folder + line, out);
     }
     line.clear();
   };
@@ -144,7 +144,7 @@ void leave_out_indexes(std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const auto target = target_of_temporary(file);
     const std::string_view index = target ? *target : file;
-    if (!index.ends_with(kEnding) || remote::is_remote(file)) continue;
+    if (!index.ends_with(kEnding) || is_remote(file)) continue;
     if (names.empty()) names.insert(files.begin(), files.end());
     if (!names.contains(index.substr(0, index.size() - kEnding.size()))) continue;
     if (target || recordio::is_index_file(file)) indexes.insert(file);

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "base/mix.h"
 #include "tandem/error.h"
 #include "tandem/process_group.h"
 
 namespace tandem {
 namespace {
-
-std::uint64_t hash_of(const std::string& text) {  // FNV-1a
-  std::uint64_t hash = 14695981039346656037ull;
-  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
-  return hash;
-}
 
 // Empty for a contiguous tensor. A bucket holds gradients in the order of their parameters' elements.
 std::string order_of_elements(const at::Tensor& tensor) {
@@ -101,8 +96,8 @@ void verify_same_on_all_ranks(ProcessGroup& group, const std::vector<at::Tensor>
   at::NoGradGuard no_grad;
   const Description mine = describe(tensors, labels);
   const auto place = at::TensorOptions(at::kLong);
-  at::Tensor summary = at::tensor(
-      {static_cast<std::int64_t>(hash_of(mine.shapes)), static_cast<std::int64_t>(mine.lines.size())}, place);
+  at::Tensor summary =
+      at::tensor({static_cast<std::int64_t>(fnv1a(mine.shapes)), static_cast<std::int64_t>(mine.lines.size())}, place);
   summary = summary.to(tensors.front().device());
   std::vector<at::Tensor> all;
   for (int rank = 0; rank < group.size(); ++rank) all.push_back(at::empty_like(summary));

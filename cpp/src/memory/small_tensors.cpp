@@ -71,8 +71,8 @@ class SmallBlocks final : public c10::Allocator {
     if (bytes > 0 && !data) {
       c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
       // In LibTorch's words, which programs look for.
-      TORCH_CHECK(false, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
-                  " bytes. Error code 12 (Cannot allocate memory)");
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "DefaultCPUAllocator: can't allocate memory: you tried to allocate ",
+                       bytes, " bytes. Error code 12 (Cannot allocate memory)");
     }
     if (data) c10::profiledCPUMemoryReporter().New(data, bytes);
     return {data, data, free_block, c10::Device(c10::DeviceType::CPU)};

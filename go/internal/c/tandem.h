@@ -96,8 +96,9 @@ TDM_API void tdm_error_free(tdm_error* error);
  * of this header. Either way Tandem takes it, and the function that led to the callback fails with TDM_ERROR_CALLBACK
  * and this message. From what reads samples (tdm_dataset_create(), tdm_dataset_map(), tdm_iterable), TDM_ERROR_IO and
  * TDM_ERROR_TIMEOUT say that a sample cannot be read now: loaders do what their on_io_error says, and where they fail,
- * it is with that code. `user_data`, an exception of the caller's language for instance, goes over to that error:
- * destroy(user_data) is called when it is freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
+ * it is with that code. TDM_ERROR_OUT_OF_MEMORY stays that as well, and counts against no sample. `user_data`, an
+ * exception of the caller's language for instance, goes over to that error: destroy(user_data) is called when it is
+ * freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
 TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
                                     void (*destroy)(void* user_data));
 /* What was attached with that destroy function, borrowed; NULL else. */

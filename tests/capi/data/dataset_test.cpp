@@ -296,6 +296,11 @@ TEST_F(CapiDataset, WhatTheCallerCannotReadIsRetriedSkippedOrFails) {
   tdm_tensor* batch[2];
   std::int32_t has = 0;
   EXPECT_REFUSED(tdm_loader_next(failing.get(), batch, 2, &has), TDM_ERROR_CALLBACK, "cannot load sample 7");
+  caller_.trouble = TDM_ERROR_OUT_OF_MEMORY;  // or nobody's
+  caller_.troubles = 1;
+  const Loader without_memory = open(own, options);
+  EXPECT_REFUSED(tdm_loader_next(without_memory.get(), batch, 2, &has), TDM_ERROR_OUT_OF_MEMORY,
+                 "cannot load sample 7");
 }
 
 TEST_F(CapiDataset, OneAfterTheOther) {

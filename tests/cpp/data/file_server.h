@@ -66,6 +66,9 @@ class FileServer {
   std::atomic<int> status = 0;      // that all requests are answered with; 0: what they ask for
   std::atomic<int> key = 0;         // others than those signed with KEY1, say, have expired; 0: all are answered
   std::atomic<bool> elsewhere = false;  // each is answered after 1.5 s, with a redirect to this server again
+  std::atomic<bool> moved = false;      // each is answered with a redirect to another server
+  std::atomic<bool> page = false;       // each is answered with a whole page of something else
+  std::atomic<int> version = 1;         // of the file
   std::atomic<bool> slow = false;   // two bytes a second
   std::atomic<int> requests = 0;
 
@@ -97,6 +100,16 @@ class FileServer {
     ::close(fd);
   }
   bool is_refused(int fd, const std::string& request) {
+    if (page) {
+      const std::string body = "<html>We are back soon.</html>";
+      send(fd, "HTTP/1.1 200 OK\r\nETag: \"page\"\r\nConnection: close\r\nContent-Length: " +
+                   std::to_string(body.size()) + "\r\n\r\n" + body);
+      return true;
+    }
+    if (moved) {
+      send(fd, "HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      return true;
+    }
     if (elsewhere) {
       for (int i = 0; i < 75 && !down_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       send(fd,
@@ -119,9 +132,9 @@ class FileServer {
     }
     const std::uint64_t begin = std::stoull(range), last = std::stoull(range.substr(range.find('-') + 1));
     const std::uint64_t end = std::min<std::uint64_t>(last + 1, content_.size());
-    send(fd, "HTTP/1.1 206 Part\r\nETag: \"1\"\r\nConnection: close\r\nContent-Length: " + std::to_string(end - begin) +
-                 "\r\nContent-Range: bytes " + std::to_string(begin) + "-" + std::to_string(end - 1) + "/" +
-                 std::to_string(content_.size()) + "\r\n\r\n");
+    send(fd, "HTTP/1.1 206 Part\r\nETag: \"" + std::to_string(version) + "\"\r\nConnection: close\r\nContent-Length: " +
+                 std::to_string(end - begin) + "\r\nContent-Range: bytes " + std::to_string(begin) + "-" +
+                 std::to_string(end - 1) + "/" + std::to_string(content_.size()) + "\r\n\r\n");
     const char* const bytes = reinterpret_cast<const char*>(content_.data());
     for (std::uint64_t i = begin; slow && i < end && !down_; ++i) {
       if (!send(fd, std::string(bytes + i, 1))) return;

@@ -60,6 +60,16 @@ TEST_F(S3Outage, KeysThatExpireAreReadAgain) {
   EXPECT_ERROR(open(), ErrorCode::kInvalidArgument, "credentials", "'default'", "AWS_PROFILE");
 }
 
+// As a gateway's login page: keys go to no other server, and the file is no worse for it.
+TEST_F(S3Outage, ARedirectElsewhereMayPassOnceTheFileIsOpen) {
+  const auto source = open();
+  server_.moved = true;
+  EXPECT_ERROR(source->read(12), ErrorCode::kIo, "S3://bucket/key", "http://127.0.0.1:1", "when it was opened");
+  EXPECT_ERROR(open(), ErrorCode::kInvalidArgument, "S3://bucket/key", "http://127.0.0.1:1");
+  server_.moved = false;
+  EXPECT_EQ(source->read(12).bytes.size(), static_cast<std::size_t>(kBytes));
+}
+
 // Each with as long as the request would be five times too long.
 TEST_F(S3Outage, RedirectsShareTheTimeOfTheirRequest) {
   const auto source = open(2s);

@@ -16,6 +16,7 @@
 #include "tandem/dynamic_loader.h"
 #include "tandem/loader.h"
 #include "tandem/open_records.h"
+#include "tandem/recordio.h"
 #include "tandem/samplers.h"
 
 namespace tandem::outage_test {
@@ -51,7 +52,8 @@ TEST_F(Outage, OfTheServerOrItsTokenIsWaitedFor) {
 }
 
 TEST_F(Outage, CountsAgainstNoSampleOfTheDynamicPartition) {
-  for (const int status : {0, 403}) {
+  constexpr int kPage = 200;  // of a proxy's, instead of the file
+  for (const int status : {0, 403, 404, kPage}) {
     DynamicLoaderOptions options;
     options.batch_size = 8;
     options.micro_batch = 4;
@@ -67,9 +69,10 @@ TEST_F(Outage, CountsAgainstNoSampleOfTheDynamicPartition) {
       if (status == 0) {
         back = away(1500ms);
       } else {
-        server_.status = status;
+        status == kPage ? void(server_.page = true) : void(server_.status = status);
         back = std::jthread([this] {
           std::this_thread::sleep_for(1500ms);
+          server_.page = false;
           server_.status = 0;
         });
       }
@@ -78,6 +81,27 @@ TEST_F(Outage, CountsAgainstNoSampleOfTheDynamicPartition) {
     EXPECT_TRUE(loader.quarantine().empty());
     EXPECT_EQ(seen, all_ids()) << status;
   }
+}
+
+// Whatever is answered instead of a file that was open: that alone does not damage it.
+TEST_F(Outage, IsWhateverIsAnsweredInsteadOfAnOpenFile) {
+  const auto source = open_records({server_.url()}, remote());
+  for (const std::int64_t sample : {1, 12}) {  // of the first block, and of another
+    ASSERT_EQ(source->read(23).bytes.size(), static_cast<std::size_t>(kBytes));
+    for (const int status : {404, 410}) {
+      server_.status = status;
+      EXPECT_ERROR(source->read(sample), ErrorCode::kIo, server_.url(), "no such file", "when it was opened");
+    }
+    server_.status = 0;
+    server_.page = true;
+    EXPECT_ERROR(source->read(sample), ErrorCode::kIo, server_.url(), "when it was opened");
+    server_.page = false;
+    EXPECT_EQ(source->read(sample).bytes.size(), static_cast<std::size_t>(kBytes));
+  }
+  server_.version = 2;
+  EXPECT_ERROR(source->read(20), ErrorCode::kDataLoss, server_.url(), "another file");
+  server_.status = 404;
+  EXPECT_ERROR(open_records({server_.url()}, remote()), ErrorCode::kNotFound, server_.url());
 }
 
 TEST_F(Outage, ThatDoesNotEndIsAnErrorInTime) {
@@ -106,6 +130,17 @@ TEST_F(Outage, ThatDoesNotEndIsAnErrorInTime) {
   server_.go_down();
   leased.next_step();
   EXPECT_ERROR(leased.next(), ErrorCode::kIo, "io_retry is 500");
+  EXPECT_TRUE(leased.quarantine().empty());
+
+  dynamic.on_io_error = OnIoError::kFail;
+  dynamic.io_retry = 60s;
+  dynamic.most_failures = 1;
+  server_.come_back();
+  DynamicLoader at_once(dataset(), dynamic, {hash_store(), 1, 0, 1, "fails"});
+  server_.go_down();
+  at_once.next_step();
+  EXPECT_ERROR(at_once.next(), ErrorCode::kIo, server_.url());
+  EXPECT_TRUE(at_once.quarantine().empty());
 }
 
 // Half of the samples are on this host, and half on the server, which is gone.
@@ -382,6 +417,20 @@ TEST_F(Outage, ErrorsDoNotTellWhatLetsOthersIn) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("HTTP://127.0.0.1"));
     EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("geheim"), HasSubstr("passwort"))));
+  }
+  server_.come_back();
+  RecordIOReader reader(url);
+  for (const auto& misuse :
+       {std::function<void()>([&] { reader[99]; }), std::function<void()>([&] { reader.chunk(99); }),
+        std::function<void()>([&] { repair_recordio(url, dir_ / "out"); }),
+        std::function<void()>([&] { merge_recordio({url}, url); })}) {
+    try {
+      misuse();
+      ADD_FAILURE() << "it has none, or cannot be done";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("HTTP://127.0.0.1"));
+      EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("geheim"), HasSubstr("passwort"))));
+    }
   }
 }
 

@@ -244,6 +244,29 @@ class Remote(unittest.TestCase):
                     self.check_refused(done, f":{number}/{path}?...")
                     for secret in (b"us3r", b"pa55word", b"5ecret", b"b=c"):
                         self.assertNotIn(secret, done.stderr + done.stdout, command)
+        self.server.files["/list.lst"] = b"no list"
+        secret = f"http://us3r:pa55word@127.0.0.1:{port}"
+        query = "?X-Amz-Signature=5ecret&b=c"
+        damaged = bytearray(self.server.files["/v2"])
+        damaged[300] ^= 1
+        self.server.files["/damaged"] = bytes(damaged)
+        good, out = f"{secret}/v2{query}", os.path.join(self.folder.name, "out")
+        for words in (["verify", f"{secret}/damaged{query}"], ["cat", "--begin", "99", good],
+                      ["cat", "--begin", "99", "@" + f"{secret}/files{query}"], ["repair", good, out],
+                      ["convert", "--begin", "99", good, "-o", out], ["merge", good, f"{secret}/v1{query}", "-o", out],
+                      ["import", good, "-o", out], ["import", f"{secret}/list.lst", "-o", out],
+                      ["convert", good, "-o", good], ["cat", f"http:///us3r:pa55word@127.0.0.1:1/v2{query}"],
+                      ["cat", f"http://us3r:pa55/word@127.0.0.1:1/v2{query}"]):
+            self.server.files["/files"] = b"v2"
+            done = self.tandem(*words)
+            self.check_refused(done, "127.0.0.1:")
+            for part in (b"us3r", b"pa55", b"word", b"5ecret", b"b=c"):
+                self.assertNotIn(part, done.stderr + done.stdout, words)
+        for command in ("info", "verify"):
+            said = self.check_ok(self.tandem(command, good))
+            self.assertIn(f"http://127.0.0.1:{port}/v2?...: ".encode(), said)
+            self.assertNotIn(b"us3r", said)
+            self.assertNotIn(b"5ecret", said)
         # What is asked of the server has all of them.
         self.assertIn("Basic dXMzcjpwYTU1d29yZA==", [headers.get("Authorization") for headers in self.server.headers])
 

@@ -225,6 +225,22 @@ class RecordTool(unittest.TestCase):
                            "1 of 2 files are damaged")
         self.assertEqual(done.stderr.count(b"damaged: bytes"), 2)
 
+    def test_what_copies_chunks_takes_no_more_memory_for_one_than_it_may(self):
+        content = self.write("zeros", b"\0" * 100_000)
+        for options in (("--compressor", "zstd"), ("--version", "1", "--compressor", "gzip")):
+            path, copy = self.path("packed"), self.path("copy")
+            self.check_ok(tandem("record", "write", "--whole", content, content, "-o", path, *options))
+            for command in (("repair", path, copy), ("merge", path, "-o", copy)):
+                self.check_refused(tandem("record", *command, "--most-chunk-mb", "0.1"), path, "chunk 0",
+                                   "most_chunk_bytes, 104857", "--most-chunk-mb")
+                self.assertFalse(os.path.exists(copy))
+                self.assertIn("2 records", self.check_ok(tandem("record", *command)))
+                os.remove(copy)
+            with open(path, "ab") as file:
+                file.write(b"x" * 30)  # so that it does not open
+            self.check_refused(tandem("record", "verify", path, "--most-chunk-mb", "0.1"), "most_chunk_bytes, 104857",
+                               "damaged")
+
     def test_an_empty_file_is_repaired(self):
         for version in ("1", "2"):
             empty, repaired = self.path("empty"), self.path("repaired")

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
 #include "data/recordio/record_file.h"
+#include "data/recordio/repair.h"
 #include "data/recordio/v2_chunks.h"
 #include "tandem/open_records.h"
 #include "tandem/recordio.h"
@@ -280,6 +282,12 @@ TEST(RecordIOV2, AFewBytesDoNotTakeGigabytes) {
   EXPECT_ERROR(reader.verify(0), ErrorCode::kUnsupported, "most_chunk_bytes");
   const auto source = open_records({dir / "bomb"});
   EXPECT_ERROR(source->read(0), ErrorCode::kUnsupported, "most_chunk_bytes");
+  EXPECT_ERROR(merge_recordio({dir / "bomb"}, dir / "out"), ErrorCode::kUnsupported, "bomb: chunk 0",
+               "--most-chunk-mb");
+  EXPECT_ERROR(repair_recordio(dir / "bomb", dir / "out"), ErrorCode::kUnsupported, "bomb: chunk 0 at byte 128",
+               "4294967296", "most_chunk_bytes, 1073741824");
+  EXPECT_ERROR(recordio::scan_damage(dir / "bomb", {}, 1u << 30), ErrorCode::kUnsupported, "most_chunk_bytes");
+  EXPECT_FALSE(std::filesystem::exists(dir / "out"));
 }
 
 TEST(RecordIOV2, AnOptionSaysHowMuchAChunkMayTake) {
@@ -299,10 +307,34 @@ TEST(RecordIOV2, AnOptionSaysHowMuchAChunkMayTake) {
       EXPECT_ERROR(strict[1], ErrorCode::kUnsupported, "most_chunk_bytes, 2097152");
     }
     reading.most_chunk_bytes += 4096;
+    const auto copied = [&](const auto& copy) {
+      if (compressor == Compressor::kNone) {
+        copy(std::uint64_t{1});
+      } else {
+        EXPECT_ERROR(copy(std::uint64_t{2} << 20), ErrorCode::kUnsupported, "most_chunk_bytes, 2097152");
+        copy((std::uint64_t{2} << 20) + 4096);
+      }
+      EXPECT_EQ(RecordIOReader(dir / "copy").size(), 2);
+    };
+    copied([&](std::uint64_t most) { merge_recordio({dir / "file"}, dir / "copy", {}, most); });
+    copied([&](std::uint64_t most) { repair_recordio(dir / "file", dir / "copy", most); });
     RecordIOReader lenient(dir / "file", reading);
     EXPECT_EQ(lenient[1].size(), 1u << 20);
     EXPECT_EQ(open_records({dir / "file"}, {.most_chunk_bytes = 3 << 20})->read(1).bytes.size(), 1u << 20);
   }
+}
+
+// So that a reader with the same limit takes all of them.
+TEST(RecordIOV2, ChunksOfSeveralRecordsHaveNoMoreThanTheirBytes) {
+  const TempDir dir;
+  constexpr std::uint64_t kChunk = 940;  // 13 records have 832 bytes, and a table of 104 that the alignment makes 128
+  write_records(dir / "file", Records(100, std::string(64, 'x')), options_of(Compressor::kZstd, kChunk));
+  RecordIOReaderOptions reading;
+  reading.most_chunk_bytes = kChunk;
+  RecordIOReader reader(dir / "file", reading);
+  EXPECT_EQ(reader.size(), 100);
+  EXPECT_GT(reader.chunk(0).records, 10);
+  for (std::size_t i = 0; i < reader.chunk_count(); ++i) EXPECT_LE(reader.verify(i), kChunk) << i;
 }
 
 TEST(RecordIOV2, ATrailerThatLiesFetchesNothing) {

@@ -27,6 +27,29 @@ TEST(DynamicFailures, AStepThatFailsIsNoSamplesFault) {
   EXPECT_TRUE(loader.quarantine().empty());
 }
 
+TEST(DynamicFailures, LackOfMemoryIsNoSamplesFault) {
+  class NeedsMuch : public Numbers {
+   public:
+    using Numbers::Numbers;
+    std::vector<at::Tensor> get(std::int64_t i) override {
+      if (i != 2) return Numbers::get(i);
+      if (of_cpp) throw std::bad_alloc();
+      return {at::empty({std::int64_t{1} << 50}, at::kByte)};
+    }
+    bool of_cpp = false;
+  };
+  for (const bool of_cpp : {false, true}) {
+    const auto data = std::make_shared<NeedsMuch>(4);
+    data->of_cpp = of_cpp;
+    DynamicLoaderOptions options = options_of(4, 4);
+    options.most_failures = 1;
+    DynamicLoader loader(data, options, {hash_store(), 1, 0, 1});
+    ASSERT_TRUE(loader.next_step());
+    EXPECT_ERROR(loader.next(), ErrorCode::kOutOfMemory, "cannot load sample 2", "memory");
+    EXPECT_TRUE(loader.quarantine().empty());
+  }
+}
+
 // Its last sample takes so long, at first, that everything else is made meanwhile.
 class SlowAtLast : public Numbers {
  public:

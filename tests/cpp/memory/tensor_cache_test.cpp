@@ -149,7 +149,7 @@ TEST(TensorCache, WhatTheSystemDoesNotHaveIsAnErrorThatNamesTheBytes) {
     try {
       allocator().allocate(bytes);
       ADD_FAILURE() << bytes;
-    } catch (const c10::Error& error) {
+    } catch (const c10::OutOfMemoryError& error) {
       const std::string message = error.what();
       EXPECT_NE(message.find("can't allocate memory"), std::string::npos) << message;
       EXPECT_NE(message.find(std::to_string(bytes)), std::string::npos) << message;

@@ -154,7 +154,7 @@ TEST_F(Merge, NamesTheDamage) {
     expect_refused({put("x", whole.substr(0, size))}, ErrorCode::kDataLoss, {"/x is damaged", "not JSON to its end"});
   }
   expect_refused({put("x", std::string(100000, '[') + std::string(100000, ']'))}, ErrorCode::kDataLoss,
-                 {"is damaged", "100 deep"});
+                 {"is damaged", "256 deep"});
   expect_refused({put("x", std::string("{\"tandem\": \"\xff\"}"))}, ErrorCode::kDataLoss, {"is damaged"});
   const auto with = [&](const std::function<void(Json&)>& change) {
     Json changed = trace(0, 1);

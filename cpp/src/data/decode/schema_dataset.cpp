@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/lost_pages.h"
+#include "base/shown_path.h"
 #include "data/formats/detect.h"
 #include "data/loader/stage_clock.h"
 #include "data/recordio/record_file.h"
-#include "data/remote/remote_url.h"
 #include "tandem/error.h"
 #include "tandem/sample_order.h"
 
@@ -122,8 +122,8 @@ SampleSchema schema_of_files(const std::vector<std::string>& paths, const OpenRe
     schema = recordio::open_record_file(std::move(file), reading, nullptr)->metadata().schema;
   }
   if (schema.empty()) {
-    throw Error(ErrorCode::kNotFound, remote::shown_path(first) +
-                                          " carries no schema, which RecordIO files of version 2 can; give one");
+    throw Error(ErrorCode::kNotFound,
+                shown_path(first) + " carries no schema, which RecordIO files of version 2 can; give one");
   }
   return SampleSchema::parse(schema);
 }

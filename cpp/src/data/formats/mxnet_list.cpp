@@ -57,7 +57,7 @@ std::vector<MxNetListed> read_mxnet_list(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
     const auto fail = [&](const std::string& what) {
-      throw Error(ErrorCode::kInvalidArgument, path + ": line " + std::to_string(number) + " " + what);
+      throw Error(ErrorCode::kInvalidArgument, file->name() + ": line " + std::to_string(number) + " " + what);
     };
     if (!parse_line(line, listed.emplace_back())) {
       fail("is no number, labels and path with tabs between, as .lst files have");

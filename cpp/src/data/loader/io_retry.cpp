@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string_view>
 
 #include "data/interruption.h"
 #include "tandem/error.h"
@@ -16,9 +17,7 @@ constexpr std::chrono::milliseconds kLongestIoPause{10000};
 }  // namespace
 
 LoadFailure failure_of(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const c10::OutOfMemoryError*>(&error)) {
-    return LoadFailure::kOther;
-  }
+  if (is_out_of_memory(error)) return LoadFailure::kOther;
   const auto* own = dynamic_cast<const Error*>(&error);
   if (!own) return LoadFailure::kData;
   switch (own->code()) {
@@ -37,6 +36,14 @@ LoadFailure failure_of(const std::exception& error) {
   }
 }
 
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const c10::OutOfMemoryError*>(&error)) return true;
+  // LibTorch's own allocator of the CPU throws no type of its own.
+  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
+  return of_libtorch && std::string_view(of_libtorch->what_without_backtrace()).find("DefaultCPUAllocator: ") !=
+                            std::string_view::npos;
+}
+
 void check_io_policy(const IoPolicy& policy) {
   constexpr std::chrono::milliseconds kLongest{std::int64_t{1} << 40};  // 35 years
   if (policy.on_error < OnIoError::kRetry || policy.on_error > OnIoError::kFail) {
@@ -50,22 +57,24 @@ void check_io_policy(const IoPolicy& policy) {
   }
 }
 
-void IoTrouble::set(const std::string& message) {
+void IoTrouble::set(const void* attempts, const std::string& message) {
   const std::lock_guard lock(mutex_);
-  last_ = message;
+  std::erase_if(all_, [attempts](const auto& one) { return one.first == attempts; });
+  all_.emplace_back(attempts, message);
 }
 
-void IoTrouble::clear() {
-  set("");
+void IoTrouble::clear(const void* attempts) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(all_, [attempts](const auto& one) { return one.first == attempts; });
 }
 
 std::string IoTrouble::last() const {
   const std::lock_guard lock(mutex_);
-  return last_;
+  return all_.empty() ? "" : all_.back().second;
 }
 
 IoRetry::~IoRetry() {
-  if (failed_) trouble_.clear();
+  if (failed_) trouble_.clear(this);
 }
 
 void IoRetry::wait_or_rethrow(const std::exception& error) {
@@ -79,7 +88,7 @@ void IoRetry::wait_or_rethrow(const std::exception& error) {
                                  std::string(error.what()) + " (tried again for " + std::to_string(tried.count()) +
                                      " ms; io_retry is " + std::to_string(policy_.retry.count()) + ")"));
   }
-  trouble_.set(error.what());
+  trouble_.set(this, error.what());
   if (!sleep_unless_interrupted(pause_)) {
     throw Error(ErrorCode::kAborted, std::string(error.what()) + "; nobody waits for it any more");
   }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tandem/io_errors.h"
 
@@ -19,6 +20,9 @@ enum class LoadFailure {
 };
 LoadFailure failure_of(const std::exception& error);
 
+// Whether it is one of C++ or of LibTorch that says that memory ran out.
+bool is_out_of_memory(const std::exception& error);
+
 struct IoPolicy {
   OnIoError on_error = OnIoError::kRetry;
   std::chrono::milliseconds retry{180000};
@@ -30,13 +34,14 @@ void check_io_policy(const IoPolicy& policy);
 // What was not read yet, for whoever waits for it. Thread-safe.
 class IoTrouble {
  public:
-  void set(const std::string& message);
-  void clear();
-  std::string last() const;  // "" where all is well
+  // Instead of what `attempts` had before.
+  void set(const void* attempts, const std::string& message);
+  void clear(const void* attempts);
+  std::string last() const;  // that was set and not cleared; "" where all is well
 
  private:
   mutable std::mutex mutex_;
-  std::string last_;
+  std::vector<std::pair<const void*, std::string>> all_;  // what failed last stands last
 };
 
 // The attempts at one piece of work.

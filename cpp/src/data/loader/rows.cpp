@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/invalid.h"
+#include "data/loader/io_retry.h"
 #include "tandem/error.h"
 
 namespace tandem::loader {
@@ -39,9 +40,10 @@ void rethrow_named(const std::string& name) {
     if (message.starts_with(prefix) || message.starts_with(decoding)) throw;
     std::throw_with_nested(Error(error.code(), prefix + error.what()));
   } catch (const std::bad_alloc&) {
-    throw;
+    std::throw_with_nested(Error(ErrorCode::kOutOfMemory, prefix + "there is not enough memory"));
   } catch (const c10::Error& error) {
-    std::throw_with_nested(Error(ErrorCode::kCallback, prefix + error.what_without_backtrace()));
+    std::throw_with_nested(Error(is_out_of_memory(error) ? ErrorCode::kOutOfMemory : ErrorCode::kCallback,
+                                 prefix + error.what_without_backtrace()));
   } catch (const std::exception& error) {
     std::throw_with_nested(Error(ErrorCode::kCallback, prefix + error.what()));
   }

@@ -20,7 +20,8 @@ using Name = std::function<std::string()>;
 void require_cpu(const at::Tensor& tensor, const Name& of);
 
 // Throws the exception in flight as an Error that begins with "cannot load NAME: ", with that exception nested in it,
-// and as it is where it begins so already. What is no Error is one of kCallback: a class of the program's threw it.
+// and as it is where it begins so already. What is no Error is one of kOutOfMemory where there is no memory, or else of
+// kCallback: a class of the program's threw it.
 [[noreturn]] void rethrow_named(const std::string& name);
 
 // What `load()` gives or, named, throws.

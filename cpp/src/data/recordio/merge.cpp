@@ -1,5 +1,6 @@
 #include "base/atomic_file.h"
 #include "base/lost_pages.h"
+#include "base/shown_path.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
@@ -16,9 +17,9 @@ struct Part {
   std::unique_ptr<RecordFile> records;
 };
 
-Part open_part(const std::string& path) {
+Part open_part(const std::string& path, const RecordIOReaderOptions& options = {}) {
   Part part{open_data_file(path), nullptr};
-  part.records = open_record_file(part.file, {}, nullptr);
+  part.records = open_record_file(part.file, options, nullptr);
   return part;
 }
 
@@ -41,7 +42,7 @@ RecordIOMetadata check_parts(const std::vector<std::string>& sources) {
     if (!dialect && part.records->size() > 0) dialect = part.records->dialect();
     if (part.records->version() != first.records->version() ||
         (part.records->size() > 0 && part.records->dialect() != *dialect)) {
-      throw Error(ErrorCode::kInvalidArgument, source +
+      throw Error(ErrorCode::kInvalidArgument, part.file->name() +
                                                    " is of another version or dialect of RecordIO than those before "
                                                    "it; write all anew with `tandem record convert`");
     }
@@ -66,16 +67,19 @@ void append_chunk(const Part& part, std::size_t number, AtomicFile& target, std:
 }  // namespace
 
 std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::string& target,
-                            const std::function<void()>& merged) {
-  if (sources.empty()) throw Error(ErrorCode::kInvalidArgument, "no files to merge into " + target + " are given");
+                            const std::function<void()>& merged, std::uint64_t most_chunk_bytes) {
+  if (sources.empty())
+    throw Error(ErrorCode::kInvalidArgument, "no files to merge into " + shown_path(target) + " are given");
   const RecordIOMetadata metadata = check_parts(sources);
   const LostReads lost;
   AtomicFile file(target);
   std::optional<v2::ChunkWriter> writer;
   if (open_part(sources[0]).records->version() == 2) writer.emplace(file, v2::encode_metadata(metadata));
+  RecordIOReaderOptions reading;
+  reading.most_chunk_bytes = most_chunk_bytes;
   std::int64_t records = 0;
   for (const std::string& source : sources) {
-    const Part part = open_part(source);
+    const Part part = open_part(source, reading);
     for (std::size_t i = 0; i < part.records->chunk_count(); ++i) append_chunk(part, i, file, writer);
     records += part.records->size();
     if (merged) merged();

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/shown_path.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_index.h"
 #include "data/recordio/v2_format.h"
@@ -24,7 +25,7 @@ void throw_too_large(const std::string& file, std::uint64_t number, std::uint64_
   throw Error(ErrorCode::kUnsupported,
               file + ": chunk " + std::to_string(number) + " at byte " + std::to_string(offset) + " would take " +
                   std::to_string(bytes) + " bytes once it is decompressed, more than most_chunk_bytes, " +
-                  std::to_string(most) + "; raise that option if you trust the file");
+                  std::to_string(most) + "; raise that option, the tool's --most-chunk-mb, if you trust the file");
 }
 
 Record to_keep(Record read) {
@@ -56,7 +57,7 @@ std::int64_t RecordIOReader::size() const {
 
 std::span<const std::uint8_t> RecordIOReader::operator[](std::int64_t index) {
   if (index < 0 || index >= size()) {
-    throw Error(ErrorCode::kOutOfRange, impl_->path + " has " + std::to_string(size()) +
+    throw Error(ErrorCode::kOutOfRange, shown_path(impl_->path) + " has " + std::to_string(size()) +
                                             " records; there is no record " + std::to_string(index));
   }
   return impl_->file->record(index).bytes;
@@ -84,7 +85,7 @@ std::size_t RecordIOReader::chunk_count() const {
 
 RecordIOChunk RecordIOReader::chunk(std::size_t number) const {
   if (number >= chunk_count()) {
-    throw Error(ErrorCode::kOutOfRange, impl_->path + " has " + std::to_string(chunk_count()) +
+    throw Error(ErrorCode::kOutOfRange, shown_path(impl_->path) + " has " + std::to_string(chunk_count()) +
                                             " chunks; there is no chunk " + std::to_string(number));
   }
   return impl_->file->chunk(number);

@@ -8,6 +8,8 @@
 #include "base/crc32c.h"
 #include "base/lost_pages.h"
 #include "base/mapped_file.h"
+#include "base/shown_path.h"
+#include "data/recordio/record_file.h"
 #include "data/recordio/v1_format.h"
 #include "data/recordio/v2_chunks.h"
 #include "tandem/error.h"
@@ -58,45 +60,60 @@ struct GoodChunk {
   std::int64_t records;
 };
 
-// Throws Damaged.
-GoodChunk check_v1_chunk(Bytes rest, RecordIODialect dialect) {
+// Throws Damaged and TooLarge.
+GoodChunk check_v1_chunk(Bytes rest, RecordIODialect dialect, std::uint64_t most) {
   const ChunkHeader header = decode_header(rest, rest.size(), dialect);
   const Bytes stored = rest.subspan(kHeaderBytes, header.stored_size);
   check_payload(stored, header.checksum, dialect);
   Buffer memory;
-  index_records(decompress(stored, header.compressor, dialect, v2::kMostContent, memory), header.records);
+  index_records(decompress(stored, header.compressor, dialect, most, memory), header.records);
   return {kHeaderBytes + header.stored_size, header.records};
 }
 
 // The same, of whichever dialect the first good chunk is, which is that of the whole file.
-GoodChunk check_v1_chunk(Bytes rest, std::optional<RecordIODialect>& dialect) {
-  if (dialect) return check_v1_chunk(rest, *dialect);
+GoodChunk check_v1_chunk(Bytes rest, std::optional<RecordIODialect>& dialect, std::uint64_t most) {
+  if (dialect) return check_v1_chunk(rest, *dialect, most);
   for (const RecordIODialect other : {RecordIODialect::kPaddle, RecordIODialect::kPyRecordIO}) {
     try {
-      const GoodChunk chunk = check_v1_chunk(rest, other);
+      const GoodChunk chunk = check_v1_chunk(rest, other, most);
       if (chunk.records > 0) dialect = other;
       return chunk;
     } catch (const Damaged&) {
     }
   }
-  const GoodChunk chunk = check_v1_chunk(rest, RecordIODialect::kOriginal);
+  const GoodChunk chunk = check_v1_chunk(rest, RecordIODialect::kOriginal, most);
   if (chunk.records > 0) dialect = RecordIODialect::kOriginal;
   return chunk;
 }
 
-// Here and below: without a target nothing is kept.
-RecordIORepair repair_v1(Bytes bytes, std::optional<RecordIODialect> dialect, AtomicFile* target) {
+// What is looked through, here and below; without a target nothing is kept.
+struct Damage {
+  const std::string& file;
+  Bytes bytes;
+  std::uint64_t most_chunk_bytes;
+  AtomicFile* target;
+
+  // A whole chunk, which is neither kept unread nor said to be lost.
+  [[noreturn]] void throw_too_large(std::size_t chunk, std::uint64_t at, const TooLarge& what) const {
+    recordio::throw_too_large(file, chunk, at, what.bytes, most_chunk_bytes);
+  }
+};
+
+RecordIORepair repair_v1(const Damage& damage, std::optional<RecordIODialect> dialect) {
+  const auto& [file, bytes, most, target] = damage;
   RecordIORepair report;
   Losses losses;
   for (std::uint64_t at = 0; at < bytes.size();) {
     const Bytes rest = bytes.subspan(at);
     try {
-      const GoodChunk chunk = check_v1_chunk(rest, dialect);
+      const GoodChunk chunk = check_v1_chunk(rest, dialect, most);
       losses.flush(report);
       if (target) target->append(rest.data(), chunk.bytes);
       report.records += chunk.records;
       report.chunks += 1;
       at += chunk.bytes;
+    } catch (const TooLarge& what) {
+      damage.throw_too_large(report.chunks, at, what);
     } catch (const Damaged& what) {
       const std::uint8_t magic[] = {0x04, 0x03, 0x02, 0x01};
       const auto next = std::search(rest.begin() + 1, rest.end(), std::begin(magic), std::end(magic));
@@ -134,7 +151,8 @@ V2Parts find_parts(Bytes bytes, RecordIORepair& report) {
   return parts;
 }
 
-RecordIORepair repair_v2(Bytes bytes, AtomicFile* target) {
+RecordIORepair repair_v2(const Damage& damage) {
+  const auto& [file, bytes, most, target] = damage;
   RecordIORepair report;
   V2Parts parts = find_parts(bytes, report);
   std::optional<v2::ChunkWriter> writer;
@@ -149,6 +167,7 @@ RecordIORepair repair_v2(Bytes bytes, AtomicFile* target) {
       if (parts.sync && header.sync != *parts.sync) throw Damaged{"a chunk of another file"};
       parts.sync = header.sync;
       if (header.type == v2::ChunkType::kRecords) {
+        if (header.codec != Compressor::kNone) require_at_most(header.content_bytes, most);
         Buffer memory;
         const v2::RecordTable table(v2::chunk_content(bytes, at, header, memory), header.records, header.alignment);
         if (writer) {
@@ -165,6 +184,8 @@ RecordIORepair repair_v2(Bytes bytes, AtomicFile* target) {
         ended = true;
         break;
       }
+    } catch (const TooLarge& what) {
+      damage.throw_too_large(report.chunks, at, what);
     } catch (const Damaged& what) {
       const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), at + v2::kBlock);
       losses.add(at, end, what.reason);
@@ -194,30 +215,36 @@ bool is_v2(Bytes bytes) {
   return false;
 }
 
-RecordIORepair repair(Bytes bytes, std::optional<RecordIODialect> dialect, AtomicFile* target) {
-  return is_v2(bytes) ? repair_v2(bytes, target) : repair_v1(bytes, dialect, target);
+RecordIORepair repair(const Damage& damage, std::optional<RecordIODialect> dialect) {
+  return is_v2(damage.bytes) ? repair_v2(damage) : repair_v1(damage, dialect);
 }
 
 }  // namespace
 
-RecordIORepair recordio::scan_damage(const std::string& file, std::optional<RecordIODialect> dialect) {
+RecordIORepair recordio::scan_damage(const std::string& file, std::optional<RecordIODialect> dialect,
+                                     std::uint64_t most_chunk_bytes) {
   const LostReads lost;
-  const RecordIORepair report = repair(MappedFile(file).bytes(), dialect, nullptr);
+  const MappedFile mapped(file);
+  const RecordIORepair report = repair({file, mapped.bytes(), most_chunk_bytes, nullptr}, dialect);
   lost.require_none("a report of damage");
   return report;
 }
 
-RecordIORepair repair_recordio(const std::string& source, const std::string& target) {
+RecordIORepair repair_recordio(const std::string& source, const std::string& target, std::uint64_t most_chunk_bytes) {
+  if (is_remote(source)) {
+    throw Error(ErrorCode::kInvalidArgument, shown_path(source) + " is on another host; copy it here to repair it");
+  }
   std::error_code ignored;
   if (std::filesystem::equivalent(source, target, ignored)) {
-    throw Error(ErrorCode::kInvalidArgument, source + " cannot be repaired in place; give another file to write");
+    throw Error(ErrorCode::kInvalidArgument,
+                shown_path(source) + " cannot be repaired in place; give another file to write");
   }
   const LostReads lost;
   const MappedFile file(source);
   AtomicFile written(target);
-  const RecordIORepair report = repair(file.bytes(), {}, &written);
+  const RecordIORepair report = repair({source, file.bytes(), most_chunk_bytes, &written}, {});
   if (report.chunks == 0 && !report.lost.empty()) {  // a whole file may have no records
-    throw Error(ErrorCode::kDataLoss, source + " has no whole chunk of RecordIO: nothing can be kept");
+    throw Error(ErrorCode::kDataLoss, shown_path(source) + " has no whole chunk of RecordIO: nothing can be kept");
   }
   lost.require_none(target.c_str());
   written.commit();

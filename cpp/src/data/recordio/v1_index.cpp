@@ -160,7 +160,8 @@ bool is_index_file(const std::string& path) {
 void save_index(DataFile& file, const V1Index& index) {
   const std::string path = file.path() + kIndexEnding;
   if (const auto there = open_index(file); there && !is_index(*there)) {
-    throw Error(ErrorCode::kIo, path + " is no index of a RecordIO file, so none is written over it; move it away");
+    throw Error(ErrorCode::kIo, file.name() + kIndexEnding +
+                                    " is no index of a RecordIO file, so none is written over it; move it away");
   }
   const auto modified = file.modified();
   if (!modified) throw Error(ErrorCode::kIo, file.name() + " is not on this host: no index can be written beside it");

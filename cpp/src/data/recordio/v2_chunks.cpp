@@ -1,18 +1,9 @@
 #include "data/recordio/v2_chunks.h"
 
 #include "base/crc32c.h"
+#include "base/mix.h"
 
 namespace tandem::recordio::v2 {
-namespace {
-
-std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
-}  // namespace
 
 // The marker follows from what the file holds: the same records give the same file, and a file inside of a record of
 // another one has another marker.
@@ -21,8 +12,8 @@ void ChunkWriter::begin(Bytes first) {
   begun_ = true;
   const Bytes text{reinterpret_cast<const std::uint8_t*>(metadata_.data()), metadata_.size()};
   const std::uint64_t seed = static_cast<std::uint64_t>(crc32c(first)) << 32 | crc32c(text);
-  store_u64(sync_.data(), mixed(seed ^ mixed(first.size())));
-  store_u64(sync_.data() + 8, mixed(mixed(seed) + first.size()));
+  store_u64(sync_.data(), mix(seed ^ mix(first.size())));
+  store_u64(sync_.data() + 8, mix(mix(seed) + first.size()));
   std::vector<std::uint8_t> block(text.begin(), text.end());
   block.resize(padded(block.size()));
   put(encode(FileHeader{sync_, text.size(), crc32c(block)}));

@@ -20,7 +20,8 @@ class V2Sink : public RecordSink {
                                                    ": a chunk's limit is 4 GiB");
     }
     const std::uint64_t begin = padded(data_.size(), options_.alignment);
-    if (begin + record.size() + 8 * (ends_.size() + 1) > options_.chunk_bytes) flush();
+    const std::uint64_t table = padded(8 * (ends_.size() + 1), options_.alignment);
+    if (table + begin + record.size() > options_.chunk_bytes) flush();
     data_.resize(padded(data_.size(), options_.alignment));
     data_.insert(data_.end(), record.begin(), record.end());
     ends_.push_back(data_.size());

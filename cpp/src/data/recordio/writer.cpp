@@ -1,6 +1,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/shown_path.h"
 #include "data/recordio/record_sink.h"
 #include "tandem/error.h"
 
@@ -25,11 +26,11 @@ struct RecordIOWriter::Impl {
 RecordIOWriter::RecordIOWriter(const std::string& path, const RecordIOWriterOptions& options) {
   if (options.version != 1 && options.version != 2) {
     throw Error(ErrorCode::kInvalidArgument, "there is no RecordIO version " + std::to_string(options.version) +
-                                                 "; choose 1 or 2 (to write " + path + ")");
+                                                 "; choose 1 or 2 (to write " + shown_path(path) + ")");
   }
   if (options.chunk_bytes < 1 || options.chunk_bytes > (1u << 30)) {
     throw Error(ErrorCode::kInvalidArgument, "chunk_bytes is " + std::to_string(options.chunk_bytes) +
-                                                 ", but must be from 1 to 1 GiB (to write " + path + ")");
+                                                 ", but must be from 1 to 1 GiB (to write " + shown_path(path) + ")");
   }
   impl_ = std::make_unique<Impl>(path, options);
 }

@@ -316,7 +316,7 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   }
   const auto content_range = parse_content_range(headers.content_range);
   if (status == 416 && content_range && content_range->size <= begin) {  // all of it lies before; or there is nothing
-    attempt.reply = RangeReply{{}, content_range->size, ""};
+    attempt.reply = RangeReply{{}, content_range->size, false, ""};
     return attempt;
   }
   if (attempt.refused) {
@@ -337,6 +337,7 @@ RangeClient::Attempt RangeClient::try_once(std::uint64_t begin, std::uint64_t le
   }
   RangeReply reply;
   reply.file_size = body.bytes.size();
+  reply.whole = status == 200;
   if (status == 206) {
     if (!content_range || content_range->begin != begin) {
       return refused(ErrorCode::kIo, "the server sends another part of the file than was asked for");

@@ -17,6 +17,7 @@ namespace tandem::remote {
 struct RangeReply {
   std::vector<std::uint8_t> bytes;
   std::uint64_t file_size = 0;
+  bool whole = false;   // the server sent the file rather than a part of it
   std::string version;  // the ETag, or when it was changed; "" where the server says neither
 };
 

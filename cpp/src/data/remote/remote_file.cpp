@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/sha256.h"
+#include "base/shown_path.h"
 #include "data/interruption.h"
 #include "data/remote/range_client.h"
 #include "data/remote/shared_block_folder.h"
@@ -21,6 +22,7 @@ constexpr std::uint64_t kBlock = 4u << 20;
 constexpr std::uint64_t kMostBlocksAtOnce = 16;
 // So many that were fetched last stay in memory, for headers that are walked over.
 constexpr std::size_t kRecent = 4;
+constexpr const char* kReadBefore = "; the file could be read when it was opened, so this may pass";
 
 class RemoteFile : public DataFile {
  public:
@@ -74,6 +76,7 @@ class RemoteFile : public DataFile {
   Record fetch(std::uint64_t first, std::uint64_t last);
   std::optional<Record> find(std::uint64_t block);
   Record request(std::uint64_t first, std::uint64_t last);
+  RangeReply get_again(std::uint64_t begin, std::uint64_t length);
   void remember(std::uint64_t block, Record content);
   std::uint64_t bytes_of(std::uint64_t block) const { return std::min(kBlock, size_ - block * kBlock); }
 
@@ -117,10 +120,27 @@ Record RemoteFile::fetch(std::uint64_t first, std::uint64_t last) {
   return request(first, end);
 }
 
+// Whoever asks has read the file before: what servers and proxies answer while it is away, whichever it is, says
+// nothing of its content.
+RangeReply RemoteFile::get_again(std::uint64_t begin, std::uint64_t length) {
+  try {
+    return client_.get(begin, length);
+  } catch (const Error& error) {
+    const ErrorCode code = error.code();
+    if (code != ErrorCode::kNotFound && code != ErrorCode::kUnsupported && code != ErrorCode::kInvalidArgument) throw;
+    throw Error(ErrorCode::kIo, error.what() + std::string(kReadBefore));
+  }
+}
+
 Record RemoteFile::request(std::uint64_t first, std::uint64_t last) {
   const std::uint64_t begin = first * kBlock, length = std::min((last + 1) * kBlock, size_) - begin;
-  RangeReply reply = client_.get(begin, length);
-  if (reply.file_size != size_ || reply.version != version_ || reply.bytes.size() != length) {
+  RangeReply reply = get_again(begin, length);
+  const bool other = reply.file_size != size_ || reply.version != version_ || reply.bytes.size() != length;
+  if (other && reply.whole) {  // a page that says that the service is away, most likely
+    throw Error(ErrorCode::kIo, "cannot read " + name() + ": the server sends " + std::to_string(reply.bytes.size()) +
+                                    " bytes of something else" + kReadBefore);
+  }
+  if (other) {
     throw Error(ErrorCode::kDataLoss, name() + " has become another file while it was read; open it again");
   }
   const auto bytes = std::make_shared<std::vector<std::uint8_t>>(std::move(reply.bytes));

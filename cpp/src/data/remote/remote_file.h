@@ -10,7 +10,8 @@
 namespace tandem::remote {
 
 // Asks for the file's beginning, and with it for its size and version. Throws what RangeClient does, and
-// Error(kDataLoss) where the file becomes another one while it is read.
+// Error(kDataLoss) where the file becomes another one while it is read. Once it is open, what is answered instead of it
+// (404, a whole page, a redirect elsewhere) is Error(kIo): it was there, and may be again.
 std::shared_ptr<DataFile> open_remote_file(const std::string& path, const RemoteOptions& options,
                                            std::shared_ptr<LruCache> cache);
 

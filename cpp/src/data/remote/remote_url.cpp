@@ -1,35 +1,14 @@
 #include "data/remote/remote_url.h"
 
-#include <algorithm>
-#include <cctype>
 #include <string_view>
 
+#include "base/shown_path.h"
 #include "tandem/error.h"
 
 namespace tandem::remote {
 namespace {
 
 constexpr std::string_view kS3 = "s3://";
-
-// URLs' schemes have no case.
-bool has_scheme(const std::string& url, std::string_view scheme) {
-  return url.size() >= scheme.size() && std::ranges::equal(url.substr(0, scheme.size()), scheme, {}, [](char c) {
-           return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-         });
-}
-
-// Where parts of a URL lie in its text; of s3://, where a key may have any character, no query is one.
-struct UrlParts {
-  std::size_t user, host, query;  // as far as there is one of each: user == host, query == size()
-};
-
-UrlParts parts_of(const std::string& url) {
-  const std::size_t scheme = url.find("://"), user = scheme == std::string::npos ? 0 : scheme + 3;
-  const std::size_t end = std::min(url.find_first_of("/?#", user), url.size());
-  const std::size_t at = url.substr(user, end - user).rfind('@');
-  const std::size_t query = has_scheme(url, kS3) ? url.size() : std::min(url.find_first_of("?#", end), url.size());
-  return {user, at == std::string::npos ? user : user + at + 1, query};
-}
 
 // Each byte but the unreserved ones, and slashes, as %XX.
 std::string encode(const std::string& key) {
@@ -78,26 +57,15 @@ RemoteUrl resolve_s3(const std::string& path, const RemoteOptions& options) {
 
 }  // namespace
 
-bool is_remote(const std::string& path) {
-  return has_scheme(path, "http://") || has_scheme(path, "https://") || has_scheme(path, kS3);
-}
-
-std::string shown_path(const std::string& path) {
-  if (!is_remote(path)) return path;
-  const UrlParts parts = parts_of(path);
-  return path.substr(0, parts.user) + path.substr(parts.host, parts.query - parts.host) +
-         (parts.query < path.size() ? "?..." : "");
-}
-
 RemoteUrl resolve(const std::string& path, const RemoteOptions& options) {
   RemoteUrl url;
-  if (has_scheme(path, kS3)) {
+  if (path[1] == '3') {  // of what is_remote() takes
     url = resolve_s3(path, options);
   } else {
     url.shown = shown_path(path);
     url.http = path;
   }
-  const UrlParts parts = parts_of(url.http);
+  const UrlParts parts = url_parts(url.http);
   for (std::string secret : {url.http.substr(parts.user, parts.host - parts.user), url.http.substr(parts.query)}) {
     if (secret.size() > 1) url.secrets.push_back(std::move(secret));
   }

@@ -17,13 +17,6 @@ struct RemoteUrl {
   std::vector<std::string> secrets;  // parts of `http` that are in no message
 };
 
-// http://, https:// or s3://, in letters of either case.
-bool is_remote(const std::string& path);
-
-// A path for messages, which end in logs that others read: of a URL without user and password, and with "?..." for its
-// query, which may be a signature that lets whoever has it in.
-std::string shown_path(const std::string& path);
-
 // Throws Error(kInvalidArgument) for an s3:// without bucket or key.
 RemoteUrl resolve(const std::string& path, const RemoteOptions& options);
 

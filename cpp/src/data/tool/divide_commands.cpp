@@ -15,16 +15,19 @@ void add_merge(CLI::App& record) {
   struct Flags {
     std::vector<std::string> files;
     std::string output;
+    MostChunk most_chunk;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command = record.add_subcommand(
       "merge", "Put the chunks of RecordIO files of one version into one, checked but as they are");
   command->add_option("files", flags->files, "Files, patterns, ranges like a-{00..15}, @lists of files")->required();
   command->add_option("-o,--output", flags->output, "File to write")->required();
+  flags->most_chunk.add_to(*command);
   command->callback([flags] {
     const auto files = expand_record_paths(flags->files);
     Progress progress(flags->output, static_cast<std::int64_t>(files.size()));
-    const std::int64_t records = merge_recordio(files, flags->output, [&] { progress.add(); });
+    const std::int64_t records = merge_recordio(
+        files, flags->output, [&] { progress.add(); }, flags->most_chunk.bytes());
     std::printf("%s: %" PRId64 " records\n", flags->output.c_str(), records);
   });
 }

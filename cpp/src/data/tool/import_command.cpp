@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/shown_path.h"
 #include "data/data_file.h"
 #include "data/formats/msgpack.h"
 #include "data/formats/mxnet_list.h"
@@ -93,7 +94,7 @@ Images images_of_tar(const std::string& path) {
     if (!is_image(name)) continue;
     images.push_back({name, {}, [file, member] { return file->read(member.content, member.size); }});
   }
-  return label_by_folder(std::move(images), path);
+  return label_by_folder(std::move(images), file->name());
 }
 
 Images images_of_list(const std::string& list, const std::string& root) {
@@ -134,7 +135,8 @@ std::vector<std::uint8_t> encode(const Image& image, std::span<const std::uint8_
 
 void write_images(const Images& images, const Output& output, const std::string& from) {
   if (images.images.empty()) {
-    throw Error(ErrorCode::kNotFound, from + " has no images, files whose names end in .jpg, .jpeg or .png");
+    throw Error(ErrorCode::kNotFound,
+                shown_path(from) + " has no images, files whose names end in .jpg, .jpeg or .png");
   }
   RecordIOMetadata known;
   if (!images.classes.empty()) known.user["classes"] = nlohmann::json(images.classes).dump();
@@ -193,9 +195,10 @@ void add_import(CLI::App& record) {
     const RecordFormat format = detect_record_format(from);
     if (format == RecordFormat::kTar) return write_images(images_of_tar(from), flags->output, from);
     if (format == RecordFormat::kIdx) {
-      throw Error(ErrorCode::kInvalidArgument, from + " is one IDX file; give two, of images and of labels");
+      throw Error(ErrorCode::kInvalidArgument,
+                  shown_path(from) + " is one IDX file; give two, of images and of labels");
     }
-    throw Error(ErrorCode::kInvalidArgument, from +
+    throw Error(ErrorCode::kInvalidArgument, shown_path(from) +
                                                  " is neither a folder nor a tar of images nor a .lst; other formats "
                                                  "become RecordIO with `tandem record convert`");
   });

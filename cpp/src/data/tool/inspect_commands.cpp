@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/shown_path.h"
 #include "data/tool/commands.h"
 #include "data/tool/options.h"
 #include "tandem/error.h"
@@ -12,7 +13,7 @@ namespace {
 void show_recordio(const std::string& path, const RecordIOReaderOptions& options) {
   constexpr const char* kDialects[] = {"", ", as Paddle fluid writes it", ", as pyrecordio writes it"};
   const RecordIOReader reader(path, options);
-  std::printf("%s: RecordIO v%d%s, %" PRId64 " records in %zu chunks\n", path.c_str(), reader.version(),
+  std::printf("%s: RecordIO v%d%s, %" PRId64 " records in %zu chunks\n", shown_path(path).c_str(), reader.version(),
               kDialects[static_cast<int>(reader.dialect())], reader.size(), reader.chunk_count());
   if (!reader.metadata().schema.empty()) std::printf("schema: %s\n", reader.metadata().schema.c_str());
   for (const auto& [key, value] : reader.metadata().user) std::printf("%s: %s\n", key.c_str(), value.c_str());
@@ -44,7 +45,7 @@ void add_info(CLI::App& record) {
       } else if (format == RecordFormat::kPyRecordIO) {
         show_recordio(file, {RecordIODialect::kPyRecordIO});
       } else {
-        std::printf("%s: %s, %" PRId64 " records\n", file.c_str(), record_format_name(format).c_str(),
+        std::printf("%s: %s, %" PRId64 " records\n", shown_path(file).c_str(), record_format_name(format).c_str(),
                     open_records({file}, options)->size());
       }
     }

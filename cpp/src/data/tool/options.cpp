@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/shown_path.h"
 #include "tandem/error.h"
 
 namespace tandem::data_tool {
@@ -15,6 +16,12 @@ const std::map<std::string, Compressor> kCompressors = {{"none", Compressor::kNo
 
 }  // namespace
 
+void MostChunk::add_to(CLI::App& command) {
+  command.add_option("--most-chunk-mb", mb_, "Memory that a chunk may take once it is decompressed")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 4096.0));
+}
+
 void Input::add_to(CLI::App& command) {
   command.add_option("files", paths_, "Files, patterns, ranges like a-{00..15}, @lists of files")->required();
   command.add_option("--format", format_, "Of the files, where their content does not tell")
@@ -23,16 +30,14 @@ void Input::add_to(CLI::App& command) {
   command.add_option("--skip", skip_, "Records to leave out at the beginning of each file")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--most-chunk-mb", most_chunk_mb_, "Memory that a chunk may take once it is decompressed")
-      ->capture_default_str()
-      ->check(CLI::Range(0.001, 4096.0));
+  most_chunk_.add_to(command);
 }
 
 OpenRecordsOptions Input::options() const {
   OpenRecordsOptions options;
   options.format = record_format(format_);
   options.skip = skip_;
-  options.most_chunk_bytes = static_cast<std::uint64_t>(most_chunk_mb_ * (1 << 20));
+  options.most_chunk_bytes = most_chunk_.bytes();
   return options;
 }
 
@@ -53,8 +58,8 @@ void Range::add_to(CLI::App& command) {
 
 std::int64_t Range::end(std::int64_t size, const std::string& what) const {
   if (begin_ < 0 || begin_ > size) {
-    throw Error(ErrorCode::kOutOfRange,
-                what + " has " + std::to_string(size) + " records; there is no record " + std::to_string(begin_));
+    throw Error(ErrorCode::kOutOfRange, shown_path(what) + " has " + std::to_string(size) +
+                                            " records; there is no record " + std::to_string(begin_));
   }
   return count_ < 0 ? size : begin_ + std::min(count_, size - begin_);
 }

@@ -10,6 +10,16 @@
 
 namespace tandem::data_tool {
 
+// How much memory is taken for what few bytes may become.
+class MostChunk {
+ public:
+  void add_to(CLI::App& command);
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(mb_ * (1 << 20)); }
+
+ private:
+  double mb_ = 1024;
+};
+
 // Files to read, and how.
 class Input {
  public:
@@ -26,7 +36,7 @@ class Input {
   std::vector<std::string> paths_;
   std::string format_ = "detect";
   std::int64_t skip_ = 0;
-  double most_chunk_mb_ = 1024;
+  MostChunk most_chunk_;
 };
 
 // The first record and how many follow it.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/tool/commands.h"
+#include "data/tool/options.h"
 #include "tandem/open_records.h"
 #include "tandem/recordio.h"
 
@@ -28,14 +29,16 @@ void add_index(CLI::App& record) {
 void add_repair(CLI::App& record) {
   struct Flags {
     std::string file, output;
+    MostChunk most_chunk;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command =
       record.add_subcommand("repair", "Copy every good chunk of a damaged RecordIO file into a new one");
   command->add_option("file", flags->file, "Damaged file; it stays as it is")->required();
   command->add_option("output", flags->output, "File to write")->required();
+  flags->most_chunk.add_to(*command);
   command->callback([flags] {
-    const RecordIORepair report = repair_recordio(flags->file, flags->output);
+    const RecordIORepair report = repair_recordio(flags->file, flags->output, flags->most_chunk.bytes());
     for (const std::string& lost : report.lost) {
       std::fprintf(stderr, "%s: lost %s\n", flags->file.c_str(), lost.c_str());
     }

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/shown_path.h"
 #include "data/recordio/repair.h"
-#include "data/remote/remote_url.h"
 #include "data/tool/commands.h"
 #include "data/tool/options.h"
 #include "data/tool/progress.h"
@@ -60,15 +60,24 @@ void report(const std::string& file, const char* parts_name, std::int64_t parts,
               parts_name);
 }
 
+// Where it cannot be looked through to its end that is said too: what it could not be opened for stays the error.
+void say_damage(const std::string& file, const RecordIOReaderOptions& options) {
+  try {
+    for (const std::string& lost : recordio::scan_damage(file, options.dialect, options.most_chunk_bytes).lost) {
+      std::fprintf(stderr, "%s: damaged: %s\n", file.c_str(), lost.c_str());
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+}
+
 // That fails at the first header, footer or trailer that is damaged; all damage is said before.
 RecordIOReader open_recordio(const std::string& file, const RecordIOReaderOptions& options) {
   try {
     return RecordIOReader(file, options);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kDataLoss && !remote::is_remote(file)) {
-      for (const std::string& lost : recordio::scan_damage(file, options.dialect).lost) {
-        std::fprintf(stderr, "%s: damaged: %s\n", file.c_str(), lost.c_str());
-      }
+    if (error.code() == ErrorCode::kDataLoss && !is_remote(file)) {
+      say_damage(file, options);
     }
     throw;
   }
@@ -78,7 +87,8 @@ void verify_recordio(const std::string& file, RecordIOReaderOptions options, uns
   options.index = false;  // what it says is to be found anew
   RecordIOReader reader = open_recordio(file, options);
   const auto chunks = static_cast<std::int64_t>(reader.chunk_count());
-  report(file, "chunks", chunks, reader.size(), verify_parts(file, chunks, threads, [&](std::int64_t chunk) {
+  const std::string name = shown_path(file);
+  report(name, "chunks", chunks, reader.size(), verify_parts(name, chunks, threads, [&](std::int64_t chunk) {
            return reader.verify(static_cast<std::size_t>(chunk));
          }));
 }
@@ -104,7 +114,7 @@ void verify_file(const std::string& file, const OpenRecordsOptions& options, uns
       recordio.dialect = RecordIODialect::kPyRecordIO;
       return verify_recordio(file, recordio, threads);
     default:
-      return verify_others(file, {file}, options, threads);
+      return verify_others(shown_path(file), {file}, options, threads);
   }
 }
 
@@ -123,7 +133,7 @@ void add_verify(CLI::App& record) {
   command->callback([flags] {
     const OpenRecordsOptions options = flags->input.options();
     if (options.format == RecordFormat::kMnist) {
-      return verify_others(flags->input.paths()[0], flags->input.paths(), options, flags->threads);
+      return verify_others(shown_path(flags->input.paths()[0]), flags->input.paths(), options, flags->threads);
     }
     const std::vector<std::string> files = expand_record_paths(flags->input.paths());
     if (files.size() == 1) return verify_file(files[0], options, flags->threads);

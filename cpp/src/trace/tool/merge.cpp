@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/json_depth.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -20,7 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr int kMostRanks = 1 << 20;
 constexpr std::size_t kPiece = 1 << 20;
-constexpr int kDeepest = 100;  // what writes JSON calls itself
 // Chrome's viewer and Perfetto have 32 bits for processes.
 constexpr std::int64_t kProcessesOfAFile = 500;
 constexpr const char* kTrace = "trace";
@@ -67,12 +67,14 @@ Json parse(const std::string& path, std::uint64_t most_bytes) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorCode::kIo, "cannot read " + path + ": " + std::strerror(errno));
-  const auto shallow = [&](int depth, Json::parse_event_t, const Json&) {
-    if (depth > kDeepest) damaged(path, "it is nested more than " + std::to_string(kDeepest) + " deep");
+  const auto shallow = [](int depth, Json::parse_event_t event, const Json&) {
+    check_json_depth(depth, event);
     return true;
   };
   try {
     return Json::parse(file, shallow);
+  } catch (const JsonTooDeep&) {
+    damaged(path, "it is nested more than " + std::to_string(kDeepestJson) + " deep");
   } catch (const nlohmann::json::exception& error) {
     damaged(path, std::string("it is not JSON to its end (") + error.what() + ")");
   }

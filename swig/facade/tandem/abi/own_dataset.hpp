@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -66,6 +67,8 @@ inline tdm_error* thrown() {
     throw;
   } catch (const Error& error) {
     return carry(error.code(), error.operation().c_str(), error.message().c_str());
+  } catch (const std::bad_alloc& error) {
+    return carry(TDM_ERROR_OUT_OF_MEMORY, nullptr, error.what());
   } catch (const std::exception& error) {
     return carry(TDM_ERROR_CALLBACK, nullptr, error.what());
   } catch (...) {

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 import org.tandem.ErrorCode;
 import org.tandem.TandemException;
 import org.tandem.TandemIOException;
+import org.tandem.TandemOutOfMemoryException;
 import org.tandem.TandemTimeoutException;
 
 /** Called from JNI: exceptions for errors of the C ABI, and what is said there of the program's own. */
@@ -23,7 +24,8 @@ final class Errors {
 
   /**
    * What the C ABI is told that was thrown: IO and TIMEOUT for what cannot be read now, which loaders try again or
-   * skip, and CALLBACK for all else. A plain IOException may as well be about a file's content.
+   * skip, OUT_OF_MEMORY, which is no sample's fault, and CALLBACK for all else. A plain IOException may as well be
+   * about a file's content.
    */
   static int codeOf(Throwable thrown) {
     if (thrown instanceof UncheckedIOException error) {
@@ -34,6 +36,8 @@ final class Errors {
       code = ErrorCode.IO;
     } else if (thrown instanceof TandemTimeoutException || thrown instanceof TimeoutException) {
       code = ErrorCode.TIMEOUT;
+    } else if (thrown instanceof TandemOutOfMemoryException || thrown instanceof OutOfMemoryError) {
+      code = ErrorCode.OUT_OF_MEMORY;
     }
     return code.number();
   }

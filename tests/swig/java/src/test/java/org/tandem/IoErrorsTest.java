@@ -112,6 +112,16 @@ class IoErrorsTest {
     }
   }
 
+  @Test
+  void norIsLackOfMemory() {
+    TandemException failure = new TandemOutOfMemoryException("get", "none left");
+    try (Dataset dataset = failing(failure, 1);
+         Loader loader = new Loader(dataset, options().onIoError(OnIoError.SKIP, BRIEF))) {
+      TandemException error = assertThrows(TandemOutOfMemoryException.class, () -> OwnSamples.epoch(loader, 0));
+      assertSame(failure, error.getCause());
+    }
+  }
+
   /** The step's record says what was skipped, so that it is run again without it. */
   @Test
   void aLogHasWhatWasSkipped() {
