@@ -121,8 +121,13 @@ const invalidArgument = 2 // TDM_ERROR_INVALID_ARGUMENT
 // there are several: which of them holds nobody could tell.
 func Given(count int) bool {
 	if count > 1 {
-		Must(&c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +
-			"one call, which takes one; put all that is set into one"})
+		tooMany(count)
 	}
 	return count == 1
+}
+
+// Apart, so that Given costs each operator no call.
+func tooMany(count int) {
+	Must(&c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +
+		"one call, which takes one; put all that is set into one"})
 }
