@@ -84,9 +84,4 @@ func (o *Opt[T]) GobDecode(text []byte) error { return o.UnmarshalJSON(text) }
 func given(count int) bool { return bridge.Given(count) }
 
 // first of a function's optional options.
-func first[T any](options []T) (chosen T) {
-	if bridge.Given(len(options)) {
-		chosen = options[0]
-	}
-	return chosen
-}
+func first[T any](options []T) T { return bridge.First(options) }

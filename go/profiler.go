@@ -16,10 +16,7 @@ type ProfilerOptions struct {
 // threads: operators, collectives, and kernels where there is a GPU. With several ranks use dist.ProcessGroup's
 // StartProfiler, which puts their files on one clock. It is an error while the profiler is on.
 func StartProfiler(options ...ProfilerOptions) error {
-	var o ProfilerOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	return errorOf(c.StartProfiler(nil, o.CPUOnly, o.Shapes, o.Flops))
 }
 

@@ -135,10 +135,7 @@ type SchemaOptions struct {
 // Errors: those of [Records]; a record that is not what the schema says is an error of its batch, with file, chunk,
 // record and field.
 func FromSchema(paths []string, schema *Schema, options ...SchemaOptions) (*Dataset, error) {
-	var o SchemaOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	var text []byte
 	if schema != nil {
 		text, _ = json.Marshal(schema) // maps of texts and numbers always have JSON

@@ -35,10 +35,7 @@ type BucketAdvice struct {
 // make the same forwards until [DDP.BucketAdvice] says that it is done. It is an error in a join, with a communication
 // hook, and on GPUs.
 func (d *DDP) TryBucketSizes(options ...BucketTrialOptions) error {
-	var o BucketTrialOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	return d.call("try_bucket_sizes", func() *c.Failure {
 		return c.TryBucketSizes(d.handle, o.SizesMB, o.Iterations.Or(4), o.Rounds.Or(6))
 	})

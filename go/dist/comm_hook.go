@@ -60,10 +60,7 @@ type PowerSGDOptions struct {
 // PowerSGD exchanges gradients as products of two thin matrices. Source: powerSGD_hook; Vogels, Karimireddy, Jaggi,
 // "PowerSGD", 2019.
 func PowerSGD(options ...PowerSGDOptions) CommHook {
-	var o PowerSGDOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	h := newHook(5)
 	if o.Batched {
 		h.kind = 6

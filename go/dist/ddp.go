@@ -61,10 +61,7 @@ type DDP struct {
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
 // 0. Close it before the group. The optimizer is given the module's own parameters, before or after.
 func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP, error) {
-	var o DDPOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	d := &DDP{Module: module, group: group, options: o}
 	err := gotorch.Try(func() {
 		ignored := func(one nn.Named) bool { return slices.Contains(o.Ignore, one.Name) }
@@ -280,10 +277,7 @@ type JoinOptions struct {
 // A panic of body with a *[Error] is returned as the error.
 // Source: torch.distributed.algorithms.Join.
 func (d *DDP) Join(body func() error, options ...JoinOptions) error {
-	var o JoinOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	defer runtime.KeepAlive(o.Optimizer)
 	if err := d.call("join", func() *c.Failure {
 		var optimizer c.Optimizer

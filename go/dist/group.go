@@ -55,10 +55,7 @@ var defaultGroup atomic.Pointer[ProcessGroup]
 // Errors: gotorch.ErrInvalidArgument (a missing RANK, sizes that differ between ranks), gotorch.ErrTimeout naming the
 // ranks that are missing, gotorch.ErrIO (a port in use), gotorch.ErrUnsupported.
 func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
-	var o Options
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}

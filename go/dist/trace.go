@@ -20,10 +20,7 @@ type TraceOptions struct {
 // Without a line of code, TANDEM_TRACE=PREFIX in the environment of all ranks has a trace, from the first group that a
 // process makes to that group's end, written to PREFIX.rank<r>.json.
 func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
-	var o TraceOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
 		return c.StartTrace(group, o.MostEvents.Or(1_000_000))
 	})
@@ -37,10 +34,7 @@ func StopTrace(path string) error {
 // StartProfiler is gotorch.StartProfiler for the ranks of a group, which all call it together: their files are on one
 // clock, and `tandem trace merge` takes them together with each other and with those of a trace that is on.
 func (g *ProcessGroup) StartProfiler(ctx context.Context, options ...gotorch.ProfilerOptions) error {
-	var o gotorch.ProfilerOptions
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	return g.blocking(ctx, "start_profiler", func(group c.ProcessGroup) *c.Failure {
 		return c.StartProfiler(group, o.CPUOnly, o.Shapes, o.Flops)
 	})

@@ -26,12 +26,7 @@ func sizeOf[S Size](size S) []int {
 	panic(misuse("%v, a %T, is no size; use int, []int or [2]int", size, size))
 }
 
-func first[T any](options []T) (chosen T) {
-	if bridge.Given(len(options)) {
-		chosen = options[0]
-	}
-	return chosen
-}
+func first[T any](options []T) T { return bridge.First(options) }
 
 // Linear is y = x Wᵀ + b. Source: torch.nn.Linear.
 type Linear struct {

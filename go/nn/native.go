@@ -135,8 +135,6 @@ func New(kind string, with map[string]any) *Native {
 	return o.create(kind)
 }
 
-func (n *Native) parts() parts { return n.owned }
-
 func (n *Native) native() *Native { return n }
 
 func init() {

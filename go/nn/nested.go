@@ -15,7 +15,7 @@ func mapTensors(value reflect.Value, replace func(*gotorch.Tensor) *gotorch.Tens
 	if value.Type() == tensorType {
 		return reflect.ValueOf(replace(value.Interface().(*gotorch.Tensor)))
 	}
-	if !mayHoldTensor(value.Type(), nil) {
+	if !mayHoldTensor(value.Type()) {
 		return value
 	}
 	copied := reflect.New(value.Type()).Elem()
@@ -24,7 +24,7 @@ func mapTensors(value reflect.Value, replace func(*gotorch.Tensor) *gotorch.Tens
 	case reflect.Struct:
 		for i := range value.NumField() {
 			field := value.Type().Field(i)
-			if !mayHoldTensor(field.Type, nil) {
+			if !mayHoldTensor(field.Type) {
 				continue
 			}
 			if !field.IsExported() {
@@ -65,33 +65,8 @@ func mapTensors(value reflect.Value, replace func(*gotorch.Tensor) *gotorch.Tens
 	return copied
 }
 
-// mayHoldTensor leaves modules out. `around` are the types on the way to t.
-func mayHoldTensor(t reflect.Type, around []reflect.Type) bool {
-	if t == tensorType {
-		return true
-	}
-	if t.Implements(moduleType) || slices.Contains(around, t) {
-		return false
-	}
-	around = append(around, t)
-	switch t.Kind() {
-	case reflect.Interface:
-		return true
-	case reflect.Slice, reflect.Array, reflect.Map:
-		return mayHoldTensor(t.Elem(), around)
-	case reflect.Pointer:
-		return t.Elem().Kind() == reflect.Struct && mayHoldTensor(t.Elem(), around)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			// An interface that nobody can see is no place for a tensor: errors, contexts and locks have some.
-			field := t.Field(i)
-			if (field.IsExported() || field.Type.Kind() != reflect.Interface) && mayHoldTensor(field.Type, around) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// mayHoldTensor leaves modules out.
+func mayHoldTensor(t reflect.Type) bool { return mayLead(t, false) }
 
 // tensorsIn lists the tensors that mapTensors would replace.
 func tensorsIn[T any](value *T) (list []*gotorch.Tensor) {

@@ -199,8 +199,7 @@ func reach(value reflect.Value, path string, around []uintptr) string {
 			return ""
 		}
 	}
-	if value.Type() == tensorType || value.Type().Implements(moduleType) ||
-		value.Kind() == reflect.Struct && reflect.PointerTo(value.Type()).Implements(moduleType) {
+	if value.Type() == tensorType || isModule(value.Type()) {
 		return path
 	}
 	switch value.Kind() {
@@ -238,24 +237,40 @@ func reach(value reflect.Value, path string, around []uintptr) string {
 	return ""
 }
 
-// reachable has what mayReach knows of types.
-var reachable sync.Map
-
 // mayReach tells whether values of the type may lead to a module or tensor.
-func mayReach(t reflect.Type) bool {
-	known, ok := reachable.Load(t)
+func mayReach(t reflect.Type) bool { return mayLead(t, true) }
+
+// leads has what mayLead knows.
+var leads sync.Map
+
+type leadKey struct {
+	from    reflect.Type
+	modules bool
+}
+
+// mayLead tells whether values of the type may lead to a tensor through fields, elements and pointers; with modules, to a
+// module as well, which else ends the way.
+func mayLead(t reflect.Type, modules bool) bool {
+	known, ok := leads.Load(leadKey{t, modules})
 	if !ok {
-		known = mayReachThrough(t, nil)
-		reachable.Store(t, known)
+		known = mayLeadAround(t, modules, nil)
+		leads.Store(leadKey{t, modules}, known)
 	}
 	return known.(bool)
 }
 
-func mayReachThrough(t reflect.Type, around []reflect.Type) bool {
-	if t == tensorType || t.Implements(moduleType) || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(moduleType) {
+func isModule(t reflect.Type) bool {
+	return t.Implements(moduleType) || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(moduleType)
+}
+
+// `around` are the types on the way to t.
+func mayLeadAround(t reflect.Type, modules bool, around []reflect.Type) bool {
+	switch {
+	case t == tensorType:
 		return true
-	}
-	if slices.Contains(around, t) {
+	case isModule(t):
+		return modules
+	case slices.Contains(around, t):
 		return false
 	}
 	around = append(around, t)
@@ -263,11 +278,12 @@ func mayReachThrough(t reflect.Type, around []reflect.Type) bool {
 	case reflect.Interface:
 		return true
 	case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
-		return mayReachThrough(t.Elem(), around)
+		return mayLeadAround(t.Elem(), modules, around)
 	case reflect.Struct:
 		for i := range t.NumField() {
+			// An interface that nobody can see is no place for either: errors, contexts and locks have some.
 			field := t.Field(i)
-			if (field.IsExported() || field.Type.Kind() != reflect.Interface) && mayReachThrough(field.Type, around) {
+			if (field.IsExported() || field.Type.Kind() != reflect.Interface) && mayLeadAround(field.Type, modules, around) {
 				return true
 			}
 		}

@@ -72,12 +72,7 @@ func init() {
 	bridge.NewOptimizer = func(kind string, handle c.Optimizer) any { return adopt(kind, handle) }
 }
 
-func first[T any](options []T) (chosen T) {
-	if bridge.Given(len(options)) {
-		chosen = options[0]
-	}
-	return chosen
-}
+func first[T any](options []T) T { return bridge.First(options) }
 
 // SGDOptions of [SGD].
 type SGDOptions struct {

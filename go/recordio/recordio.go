@@ -79,10 +79,7 @@ type Writer struct {
 
 // Create begins a file, under a temporary name: it appears under its own at Close.
 func Create(path string, options ...WriterOptions) (*Writer, error) {
-	o := WriterOptions{}
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	if o.ChunkBytes == 0 {
 		o.ChunkBytes = 32 << 20
 	}

@@ -49,10 +49,7 @@ type SummaryWriter struct {
 
 // NewSummaryWriter makes the folder if need be, and a file in it. Errors: gotorch.ErrIO.
 func NewSummaryWriter(folder string, options ...Options) (*SummaryWriter, error) {
-	o := Options{}
-	if bridge.Given(len(options)) {
-		o = options[0]
-	}
+	o := bridge.First(options)
 	handle, failure := c.CreateSummaryWriter(folder, o.FilenameSuffix)
 	if failure != nil {
 		return nil, bridge.Error(failure)

@@ -126,6 +126,14 @@ func Given(count int) bool {
 	return count == 1
 }
 
+// First of a function's optional options.
+func First[T any](options []T) (chosen T) {
+	if Given(len(options)) {
+		chosen = options[0]
+	}
+	return chosen
+}
+
 // Apart, so that Given costs each operator no call.
 func tooMany(count int) {
 	Must(&c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +

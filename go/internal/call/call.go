@@ -23,12 +23,7 @@ func Begin(op *bridge.Operator) Call { return Call{op, c.NewFrame()} }
 func Given(count int) bool { return bridge.Given(count) }
 
 // First of a function's optional options.
-func First[T any](options []T) (chosen T) {
-	if bridge.Given(len(options)) {
-		chosen = options[0]
-	}
-	return chosen
-}
+func First[T any](options []T) T { return bridge.First(options) }
 
 // Tensor is to be given to what runs the operator as well, which keeps it alive; the frame keeps all others.
 func (k Call) Tensor(t *gotorch.Tensor) Call {
