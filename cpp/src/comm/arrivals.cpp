@@ -1,12 +1,10 @@
 #include "comm/arrivals.h"
 
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -22,15 +20,6 @@ constexpr std::chrono::seconds kMostSilence{10};
 constexpr std::size_t kMostSilent = 256;
 constexpr std::chrono::milliseconds kMostSilenceBeforeOthers{1000};
 constexpr std::chrono::milliseconds kWhenFull{100};
-
-std::string no_descriptor(int failure) {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return "cannot accept a connection of another rank: " + std::string(std::strerror(failure)) +
-         (failure == EMFILE ? "; this process may have " + std::to_string(limit.rlim_cur) +
-                                  " descriptors and has them all: raise the limit (ulimit -n), or close files"
-                            : "; the system is short of descriptors or memory: raise fs.file-max, or end programs");
-}
 
 }  // namespace
 
@@ -66,9 +55,9 @@ void Arrivals::accept_all() {
       continue;
     }
     const int failure = errno;
-    if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;  // nobody is there
+    if (!is_shortage(failure)) return;  // nobody is there
     // Strangers may have what is missing: next() closes their connections.
-    if (silent_.empty()) throw Error(ErrorCode::kIo, no_descriptor(failure));
+    if (silent_.empty()) throw shortage(failure, "cannot accept a connection of another rank");
     full_ = true;
   }
 }

@@ -131,6 +131,21 @@ std::string to_string(const Endpoint& endpoint) {
   return (v6 ? "[" + endpoint.address + "]" : endpoint.address) + ":" + std::to_string(endpoint.port);
 }
 
+bool is_shortage(int failure) {
+  return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
+}
+
+Error shortage(int failure, const std::string& what) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return Error(
+      ErrorCode::kIo,
+      what + ": " + std::strerror(failure) +
+          (failure == EMFILE ? "; this process may have " + std::to_string(limit.rlim_cur) +
+                                   " descriptors and has them all: raise the limit (ulimit -n), or close files"
+                             : "; the system is short of descriptors or memory: raise fs.file-max, or end programs"));
+}
+
 bool is_loopback(const std::string& address) {
   return address.rfind("127.", 0) == 0 || address == "::1";
 }
@@ -198,16 +213,8 @@ int try_to_connect(const SocketAddress& address, Connection* connection) {
   return ECONNREFUSED;
 }
 
-// Such a failure is this process's own, and says nothing of the other side.
 void throw_if_short_of_descriptors(int failure, const std::string& place) {
-  if (failure != EMFILE && failure != ENFILE && failure != ENOBUFS && failure != ENOMEM) return;
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  throw Error(ErrorCode::kIo,
-              "cannot make a socket to connect to " + place + ": " + std::strerror(failure) +
-                  (failure == EMFILE ? "; this process may have " + std::to_string(limit.rlim_cur) +
-                                           " descriptors and has them all: raise the limit (ulimit -n), or close files"
-                                     : "; the system is short of descriptors or memory: end programs"));
+  if (is_shortage(failure)) throw shortage(failure, "cannot make a socket to connect to " + place);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "tandem/error.h"
 
 namespace tandem::net {
 
@@ -21,6 +22,11 @@ struct Endpoint {
   std::uint16_t port = 0;
   bool operator==(const Endpoint&) const = default;
 };
+
+// Whether a call failed because this process, or the system, has no descriptor or memory left: that says nothing of the
+// other side. The error about it (kIo) that begins with `what`.
+bool is_shortage(int failure);
+Error shortage(int failure, const std::string& what);
 
 std::string to_string(const Endpoint& endpoint);
 bool is_loopback(const std::string& address);

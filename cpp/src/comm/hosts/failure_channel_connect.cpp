@@ -79,10 +79,9 @@ class Connector {
     if (failure != 0) throw unreachable(other, gai_strerror(failure));
     shm::Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd.get() < 0) {
-      const std::string cause = std::strerror(errno);
+      const int cause = errno;
       freeaddrinfo(found);
-      throw Error(ErrorCode::kIo, "no socket could be made to reach rank " + std::to_string(other) + ": " + cause +
-                                      "; is a descriptor left (ulimit -n)?");
+      throw net::shortage(cause, "cannot make a socket to connect to rank " + std::to_string(other));
     }
     const bool failed = connect(fd.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS;
     freeaddrinfo(found);
