@@ -16,6 +16,7 @@
 
 #include "comm/store/store_limit.h"
 #include "cpp/comm/job.h"
+#include "cpp/comm/leaks.h"
 #include "tandem/runtime.h"
 #include "tandem/store.h"
 
@@ -29,23 +30,6 @@ using std::chrono::milliseconds;
 // What ends within seconds on a machine that does nothing else.
 constexpr std::chrono::seconds kSoon{60};
 constexpr milliseconds kShort{300};
-
-std::ptrdiff_t entries(const char* folder) {
-  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
-}
-std::ptrdiff_t threads() {
-  return entries("/proc/self/task");
-}
-std::ptrdiff_t descriptors() {
-  return entries("/proc/self/fd");
-}
-
-// Waits until there are no more than that: what a thread or connection leaves in the kernel goes a moment later.
-void expect_at_most(std::ptrdiff_t (*count)(), std::ptrdiff_t most) {
-  const auto deadline = Clock::now() + kSoon;
-  while (count() > most && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(10));
-  EXPECT_LE(count(), most);
-}
 
 Error error_on(const std::function<void()>& body) {
   return error_of([&] {

@@ -3,11 +3,10 @@
 #include <torch/torch.h>
 
 #include <cstring>
-#include <filesystem>
 #include <map>
-#include <thread>
 
 #include "comm/shared_tensors.h"
+#include "cpp/comm/leaks.h"
 #include "cpp/comm/network.h"
 #include "tandem/ddp.h"
 
@@ -401,15 +400,9 @@ int records() {
   return 0;
 }
 
-std::size_t entries(const char* folder) {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
-  return count;
-}
-
 int churn() {
   const auto outer = ProcessGroup::create(from_environment());
-  std::size_t descriptors = 0, threads = 0;
+  std::ptrdiff_t descriptors_before = 0, threads_before = 0;
   for (int i = 0; i < 60; ++i) {
     {
       const auto group = outer->new_group({0, 1, 2, 3});
@@ -418,13 +411,13 @@ int churn() {
       group->barrier();
     }
     outer->barrier();  // nobody is still making or ending one
-    if (i == 9) descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    if (i == 9) descriptors_before = descriptors(), threads_before = threads();
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  const std::size_t more_descriptors = entries("/proc/self/fd"), more_threads = entries("/proc/self/task");
+  const std::ptrdiff_t more_descriptors = settled(descriptors, descriptors_before) - descriptors_before;
+  const std::ptrdiff_t more_threads = settled(threads, threads_before) - threads_before;
   outer->barrier();
-  if (more_descriptors > descriptors) say("wrong: descriptors leak: " + std::to_string(more_descriptors - descriptors));
-  if (more_threads > threads) say("wrong: threads leak: " + std::to_string(more_threads - threads));
+  if (more_descriptors > 0) say("wrong: descriptors leak: " + std::to_string(more_descriptors));
+  if (more_threads > 0) say("wrong: threads leak: " + std::to_string(more_threads));
   say("done");
   return 0;
 }
