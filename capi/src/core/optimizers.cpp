@@ -50,7 +50,9 @@ tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* 
     not_null(optimizer, "optimizer");
     not_null(name, "name");
     not_null(out, "out");
-    *out = optimizer->optimizer->get_option(name);
+    const at::IValue value = optimizer->optimizer->get_option(name);
+    if (value.isDoubleList()) invalid(std::string("option '") + name + "' is a list: ask for 'beta1' and 'beta2'");
+    *out = value.isBool() ? value.toBool() : value.toDouble();
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
 
 #include <memory>
 #include <string>
@@ -12,6 +13,13 @@
 #include "tandem/option.h"
 
 namespace tandem::optim {
+
+// Parameters with settings of their own: what `options` leaves out is as for the whole optimizer.
+// Source: param_groups of torch.optim.
+struct ParameterGroup {
+  std::vector<at::Tensor> parameters;
+  std::vector<Option> options;
+};
 
 // Updates parameters from their gradients as the torch.optim class of the same name does. Holds the parameters; a
 // parameter without a gradient is skipped. Not thread-safe.
@@ -28,29 +36,44 @@ class TANDEM_API Optimizer {
   // there again with the next backward.
   void zero_grad(bool set_to_none = true);
 
-  // Names are those of LibTorch's options; "betas" is a list of two, "beta1" and "beta2" are its elements; booleans
-  // read as 0 and 1. Throws tandem::Error: kNotFound (the known names are listed), kInvalidArgument (a value that
-  // makes no sense).
+  // Groups are counted from 0, in the order in which they were given.
+  virtual std::size_t group_count() const = 0;
+  // One more group, whose parameters come after all others. What its options leave out is as the optimizer was made,
+  // not as set_option() changed it since. Throws tandem::Error as make_optimizer() does, and kUnsupported from
+  // optimizers that are built on others. Source: torch.optim.Optimizer.add_param_group.
+  virtual void add_group(ParameterGroup group) = 0;
+
+  // Sets an option of one group, or of all: of all of them or, where one refuses it, of none. Names are those of
+  // LibTorch's options; "betas" is a list of two, "beta1" and "beta2" are its elements. Throws tandem::Error:
+  // kNotFound (the known names are listed), kInvalidArgument (a value that makes no sense), kOutOfRange (no such
+  // group).
+  virtual void set_option(std::size_t group, const Option& option) = 0;
   virtual void set_option(const Option& option) = 0;
-  virtual double get_option(const std::string& name) const = 0;
+  // A double, a bool or, for "betas", a list of two doubles. Without a group: what all have; kInvalidArgument, with
+  // each group's value, when they differ.
+  virtual at::IValue get_option(std::size_t group, const std::string& name) const = 0;
+  at::IValue get_option(const std::string& name) const;
 
   // "INDEX.NAME", as in "0.momentum_buffer" or "3.step": what a parameter (by its place) has so far, sharing storage.
   virtual std::vector<std::pair<std::string, at::Tensor>> state() const = 0;
   // Replaces the state by copies. All or nothing. Throws tandem::Error for an unknown name or a wrong shape.
   virtual void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) = 0;
 
+  // Of all groups, one after the other.
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
  protected:
   explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
 
- private:
   std::vector<at::Tensor> parameters_;
 };
 
-// "SGD", "Adam", "AdamW", "Adagrad" or "RMSprop". Throws tandem::Error: kNotFound for an unknown type or option,
-// kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice or are of no
+// "SGD", "Adam", "AdamW", "Adagrad" or "RMSprop". A group may be empty. Throws tandem::Error: kNotFound for an unknown
+// type or option, kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice or are of no
 // floating-point or complex dtype.
+TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
+                                                     const std::vector<Option>& options);
+// All in one group.
 TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
                                                      const std::vector<Option>& options);
 

@@ -17,8 +17,10 @@ namespace tandem {
 // torch.distributed.optim.ZeroRedundancyOptimizer; Rajbhandari et al., "ZeRO", 2020, stage 1.
 class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
  public:
-  // `type` and `options` as make_optimizer() takes them. Parameters are dealt out largest first, each to the rank that
-  // has least. Holds the parameters and the group. Errors: those of make_optimizer().
+  // `type`, `groups` and `options` as make_optimizer() takes them. Parameters are dealt out largest first, each to the
+  // rank that has least. Holds the parameters and the process group. Errors: those of make_optimizer().
+  ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
+                          std::vector<optim::ParameterGroup> groups, const std::vector<Option>& options);
   ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
                           std::vector<at::Tensor> parameters, const std::vector<Option>& options);
 
@@ -27,8 +29,15 @@ class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
   const std::vector<int>& owners() const { return owners_; }
 
   void step() override;  // Blocks.
+  std::size_t group_count() const override { return local_->group_count(); }
+  // All ranks add the same.
+  void add_group(optim::ParameterGroup group) override;
+  using Optimizer::get_option;
+  void set_option(std::size_t group, const Option& option) override { local_->set_option(group, option); }
   void set_option(const Option& option) override { local_->set_option(option); }
-  double get_option(const std::string& name) const override { return local_->get_option(name); }
+  at::IValue get_option(std::size_t group, const std::string& name) const override {
+    return local_->get_option(group, name);
+  }
 
   // Has rank `to` hold a copy of the whole state, for state() to give it there until the next step. All ranks call it.
   // Blocks. Source: consolidate_state_dict.
@@ -42,7 +51,13 @@ class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
  private:
   std::vector<std::pair<std::string, at::Tensor>> local_state() const;
 
+  // What this rank updates of a group whose parameters were dealt out.
+  optim::ParameterGroup share_of(optim::ParameterGroup group, const std::vector<int>& owners);
+
   const std::shared_ptr<ProcessGroup> group_;
+  const std::string rule_;
+  const std::vector<Option> options_;
+  std::vector<std::int64_t> load_;  // elements of each rank
   std::vector<int> owners_;
   std::vector<std::size_t> mine_;  // places of this rank's parameters
   std::unique_ptr<optim::Optimizer> local_;

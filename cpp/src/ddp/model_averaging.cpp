@@ -81,8 +81,17 @@ class PostLocalSgd final : public optim::Optimizer {
     optimizer_->step();
     averager_->average_parameters(parameters());
   }
+  std::size_t group_count() const override { return optimizer_->group_count(); }
+  void add_group(optim::ParameterGroup group) override {
+    optimizer_->add_group(std::move(group));
+    parameters_ = optimizer_->parameters();
+  }
+  using Optimizer::get_option;
+  void set_option(std::size_t group, const Option& option) override { optimizer_->set_option(group, option); }
   void set_option(const Option& option) override { optimizer_->set_option(option); }
-  double get_option(const std::string& name) const override { return optimizer_->get_option(name); }
+  at::IValue get_option(std::size_t group, const std::string& name) const override {
+    return optimizer_->get_option(group, name);
+  }
 
   std::vector<std::pair<std::string, at::Tensor>> state() const override {
     auto all = optimizer_->state();

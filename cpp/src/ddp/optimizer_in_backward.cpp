@@ -3,8 +3,6 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/engine.h>
 
-#include <unordered_set>
-
 namespace tandem {
 namespace {
 
@@ -35,11 +33,15 @@ OptimizerInBackward::OptimizerInBackward(std::shared_ptr<optim::Optimizer> optim
                                          const std::vector<at::Tensor>& exchanged, std::optional<Usage> usage,
                                          std::function<void(const std::vector<at::Tensor>&)> before_step)
     : optimizer_(std::move(optimizer)), usage_(std::move(usage)), before_step_(std::move(before_step)) {
-  std::unordered_set<const at::TensorImpl*> known;
-  for (const at::Tensor& parameter : exchanged) known.insert(parameter.unsafeGetTensorImpl());
-  for (const at::Tensor& parameter : optimizer_->parameters()) {
-    if (known.count(parameter.unsafeGetTensorImpl()) == 0) others_.push_back(parameter);
+  for (const at::Tensor& parameter : exchanged) exchanged_.insert(parameter.unsafeGetTensorImpl());
+}
+
+const std::vector<at::Tensor>& OptimizerInBackward::others() {
+  for (; looked_at_ < optimizer_->parameters().size(); ++looked_at_) {
+    const at::Tensor& parameter = optimizer_->parameters()[looked_at_];
+    if (exchanged_.count(parameter.unsafeGetTensorImpl()) == 0) others_.push_back(parameter);
   }
+  return others_;
 }
 
 CommHook OptimizerInBackward::after(CommHook hook) {
@@ -54,7 +56,7 @@ CommHook OptimizerInBackward::after(CommHook hook) {
 }
 
 void OptimizerInBackward::queue_end() {
-  if ((!usage_ && others_.empty()) || std::exchange(queued_, true)) return;
+  if ((!usage_ && others().empty()) || std::exchange(queued_, true)) return;
   auto& engine = torch::autograd::Engine::get_default_engine();
   // Twice, to come after the reducer's own end, which is queued later in backward.
   engine.queue_callback([weak = weak_from_this(), &engine] {
@@ -83,7 +85,7 @@ void OptimizerInBackward::step_bucket(const c10d::GradBucket& bucket, const at::
 void OptimizerInBackward::end() {
   queued_ = false;
   const auto waiting = std::exchange(waiting_, {});
-  if (!usage_ && others_.empty()) return;
+  if (!usage_ && others().empty()) return;
   std::vector<std::pair<at::Tensor, at::Tensor>> now;
   if (usage_) {
     const auto is_used = usage_->anywhere();
@@ -92,7 +94,7 @@ void OptimizerInBackward::end() {
     }
     usage_->forget();
   }
-  for (const at::Tensor& parameter : others_) {
+  for (const at::Tensor& parameter : others()) {
     if (parameter.grad().defined()) now.emplace_back(parameter, parameter.grad());
   }
   step(now);

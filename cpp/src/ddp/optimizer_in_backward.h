@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,13 +45,17 @@ class OptimizerInBackward : public std::enable_shared_from_this<OptimizerInBackw
 
  private:
   void queue_end();
+  // Those of the optimizer's parameters, which may become more, that DDP does not exchange.
+  const std::vector<at::Tensor>& others();
   void step_bucket(const c10d::GradBucket& bucket, const at::Tensor& averaged);
   void step(const std::vector<std::pair<at::Tensor, at::Tensor>>& stepped);
 
   const std::shared_ptr<optim::Optimizer> optimizer_;
   const std::optional<Usage> usage_;
   const std::function<void(const std::vector<at::Tensor>&)> before_step_;
-  std::vector<at::Tensor> others_;  // that DDP does not exchange
+  std::unordered_set<const at::TensorImpl*> exchanged_;
+  std::size_t looked_at_ = 0;  // of the optimizer's parameters
+  std::vector<at::Tensor> others_;
   bool queued_ = false;
   std::vector<std::pair<at::Tensor, at::Tensor>> waiting_;  // for the end: parameters and their averages
 };

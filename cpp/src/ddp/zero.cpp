@@ -16,12 +16,12 @@ namespace {
 
 using NamedState = std::vector<std::pair<std::string, at::Tensor>>;
 
-std::vector<int> deal_out(const std::vector<at::Tensor>& parameters, int ranks) {
+// Whose each is, on top of what ranks have already.
+std::vector<int> deal_out(const std::vector<at::Tensor>& parameters, std::vector<std::int64_t>& load) {
   std::vector<std::size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return parameters[a].numel() > parameters[b].numel(); });
-  std::vector<std::int64_t> load(ranks, 0);
   std::vector<int> owners(parameters.size());
   for (const std::size_t i : order) {
     const auto least = std::min_element(load.begin(), load.end());
@@ -29,6 +29,18 @@ std::vector<int> deal_out(const std::vector<at::Tensor>& parameters, int ranks) 
     *least += parameters[i].numel();
   }
   return owners;
+}
+
+std::vector<at::Tensor> joined(const std::vector<optim::ParameterGroup>& groups) {
+  std::vector<at::Tensor> all;
+  for (const auto& group : groups) all.insert(all.end(), group.parameters.begin(), group.parameters.end());
+  return all;
+}
+
+std::vector<optim::ParameterGroup> one_group(std::vector<at::Tensor> parameters) {
+  std::vector<optim::ParameterGroup> groups(1);
+  groups[0].parameters = std::move(parameters);
+  return groups;
 }
 
 // "3.exp_avg" with its number read; the number is past the end where there is none.
@@ -92,19 +104,47 @@ std::string broadcast_bytes(ProcessGroup& group, std::string bytes, int root, at
 }  // namespace
 
 ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
-                                                 std::vector<at::Tensor> parameters, const std::vector<Option>& options)
-    : Optimizer(parameters), group_(std::move(group)) {
+                                                 std::vector<optim::ParameterGroup> groups,
+                                                 const std::vector<Option>& options)
+    : Optimizer(joined(groups)), group_(std::move(group)), rule_(type), options_(options) {
   if (!group_) throw Error(ErrorCode::kInvalidArgument, "ZeroRedundancyOptimizer needs a process group");
   // Refuses the same on all ranks, whoever would have what is wrong.
-  optim::make_optimizer(type, parameters, options);
-  owners_ = deal_out(parameters, group_->size());
-  std::vector<at::Tensor> share;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (owners_[i] != group_->rank()) continue;
-    mine_.push_back(i);
-    share.push_back(parameters[i]);
+  optim::make_optimizer(type, groups, options);
+  load_.assign(static_cast<std::size_t>(group_->size()), 0);
+  const std::vector<int> owners = deal_out(parameters(), load_);
+  auto owner = owners.begin();
+  for (auto& one : groups) {
+    const auto end = owner + static_cast<std::ptrdiff_t>(one.parameters.size());
+    one = share_of(std::move(one), {owner, end});
+    owner = end;
   }
-  local_ = optim::make_optimizer(type, std::move(share), options);
+  local_ = optim::make_optimizer(type, std::move(groups), options);
+}
+
+ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
+                                                 std::vector<at::Tensor> parameters, const std::vector<Option>& options)
+    : ZeroRedundancyOptimizer(std::move(group), type, one_group(std::move(parameters)), options) {}
+
+optim::ParameterGroup ZeroRedundancyOptimizer::share_of(optim::ParameterGroup group, const std::vector<int>& owners) {
+  optim::ParameterGroup share{{}, std::move(group.options)};
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i] == group_->rank()) {
+      mine_.push_back(owners_.size());
+      share.parameters.push_back(std::move(group.parameters[i]));
+    }
+    owners_.push_back(owners[i]);
+  }
+  return share;
+}
+
+void ZeroRedundancyOptimizer::add_group(optim::ParameterGroup group) {
+  std::vector<optim::ParameterGroup> groups = one_group(parameters());
+  groups.push_back(group);
+  optim::make_optimizer(rule_, groups, options_);  // refuses the same on all ranks
+  std::vector<at::Tensor> all = joined(groups);
+  local_->add_group(share_of(group, deal_out(group.parameters, load_)));
+  parameters_.swap(all);
+  consolidated_.clear();
 }
 
 void ZeroRedundancyOptimizer::step() {

@@ -13,8 +13,8 @@ at::Tensor zeros_for(const at::Tensor& parameter) {
 // Stochastic gradient descent with momentum (Sutskever et al., 2013).
 class Sgd : public RuleOptimizer {
  public:
-  explicit Sgd(std::vector<at::Tensor> parameters)
-      : RuleOptimizer("SGD", std::move(parameters),
+  Sgd()
+      : RuleOptimizer("SGD",
                       {{"lr", 1e-3},
                        {"momentum", 0},
                        {"dampening", 0},
@@ -69,8 +69,8 @@ class Sgd : public RuleOptimizer {
 // Hutter, 2017).
 class Adam : public RuleOptimizer {
  public:
-  Adam(std::vector<at::Tensor> parameters, bool decoupled)
-      : RuleOptimizer(decoupled ? "AdamW" : "Adam", std::move(parameters),
+  explicit Adam(bool decoupled)
+      : RuleOptimizer(decoupled ? "AdamW" : "Adam",
                       {{"lr", 1e-3},
                        {"beta1", 0.9, false, 1},
                        {"beta2", 0.999, false, 1},
@@ -127,8 +127,8 @@ class Adam : public RuleOptimizer {
 // Adagrad (Duchi et al., 2011).
 class Adagrad : public RuleOptimizer {
  public:
-  explicit Adagrad(std::vector<at::Tensor> parameters)
-      : RuleOptimizer("Adagrad", std::move(parameters),
+  Adagrad()
+      : RuleOptimizer("Adagrad",
                       {{"lr", 1e-2},
                        {"lr_decay", 0},
                        {"weight_decay", 0},
@@ -178,8 +178,8 @@ class Adagrad : public RuleOptimizer {
 // RMSprop (Hinton, lecture 6 of Neural Networks for Machine Learning); centered: Graves, 2013.
 class RmsProp : public RuleOptimizer {
  public:
-  explicit RmsProp(std::vector<at::Tensor> parameters)
-      : RuleOptimizer("RMSprop", std::move(parameters),
+  RmsProp()
+      : RuleOptimizer("RMSprop",
                       {{"lr", 1e-2},
                        {"alpha", 0.99},
                        {"eps", 1e-8},
@@ -225,23 +225,32 @@ class RmsProp : public RuleOptimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
+std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
                                           const std::vector<Option>& options) {
   std::unique_ptr<RuleOptimizer> made;
   if (type == "SGD") {
-    made = std::make_unique<Sgd>(std::move(parameters));
+    made = std::make_unique<Sgd>();
   } else if (type == "Adam" || type == "AdamW") {
-    made = std::make_unique<Adam>(std::move(parameters), type == "AdamW");
+    made = std::make_unique<Adam>(type == "AdamW");
   } else if (type == "Adagrad") {
-    made = std::make_unique<Adagrad>(std::move(parameters));
+    made = std::make_unique<Adagrad>();
   } else if (type == "RMSprop") {
-    made = std::make_unique<RmsProp>(std::move(parameters));
+    made = std::make_unique<RmsProp>();
   } else {
     throw Error(ErrorCode::kNotFound,
                 "there is no optimizer '" + type + "'; there are Adagrad, Adam, AdamW, RMSprop, SGD");
   }
-  made->set_options(options);
+  if (groups.empty()) throw Error(ErrorCode::kInvalidArgument, type + ": there is no group of parameters");
+  made->set_defaults(options);
+  for (ParameterGroup& group : groups) made->add_group(std::move(group));
   return made;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
+                                          const std::vector<Option>& options) {
+  std::vector<ParameterGroup> groups(1);
+  groups[0].parameters = std::move(parameters);
+  return make_optimizer(type, std::move(groups), options);
 }
 
 }  // namespace tandem::optim

@@ -26,7 +26,8 @@ bool same_strides(const at::Tensor& a, const at::Tensor& b) {
   return true;
 }
 
-void check_parameters(const char* type, const std::vector<at::Tensor>& parameters) {
+// `count` are there already, and were checked.
+void check_parameters(const char* type, const std::vector<at::Tensor>& parameters, std::size_t count) {
   std::unordered_set<const void*> seen;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& parameter = parameters[i];
@@ -36,7 +37,7 @@ void check_parameters(const char* type, const std::vector<at::Tensor>& parameter
     if (!parameter.is_floating_point() && !parameter.is_complex())
       wrong = "is " + parameter.toString() + ", which has no gradient";
     if (!seen.insert(parameter.unsafeGetTensorImpl()).second) wrong = "is there a second time";
-    if (!wrong.empty()) {
+    if (i >= count && !wrong.empty()) {
       throw Error(ErrorCode::kInvalidArgument, std::string(type) + ": parameter " + std::to_string(i) + " " + wrong);
     }
   }
@@ -44,16 +45,13 @@ void check_parameters(const char* type, const std::vector<at::Tensor>& parameter
 
 }  // namespace
 
-RuleOptimizer::RuleOptimizer(const char* type, std::vector<at::Tensor> parameters, std::vector<Setting> settings,
-                             std::vector<const char*> slot_names, bool counts_steps)
-    : Optimizer(std::move(parameters)),
+RuleOptimizer::RuleOptimizer(const char* type, std::vector<Setting> defaults, std::vector<const char*> slot_names,
+                             bool counts_steps)
+    : Optimizer({}),
       type_(type),
-      settings_(std::move(settings)),
+      defaults_(std::move(defaults)),
       slot_names_(std::move(slot_names)),
-      counts_steps_(counts_steps),
-      states_(this->parameters().size()) {
-  check_parameters(type, this->parameters());
-}
+      counts_steps_(counts_steps) {}
 
 const Setting* RuleOptimizer::find(const std::vector<Setting>& settings, const std::string& name) {
   for (const auto& setting : settings) {
@@ -62,10 +60,10 @@ const Setting* RuleOptimizer::find(const std::vector<Setting>& settings, const s
   return nullptr;
 }
 
-void RuleOptimizer::set_options(const std::vector<Option>& options) {
-  std::vector<Setting> changed = settings_;
-  Options reader(type_, options);
-  for (auto& setting : changed) {
+std::vector<Setting> RuleOptimizer::changed(std::vector<Setting> settings, const std::string& owner,
+                                            const std::vector<Option>& options) {
+  Options reader(owner, options);
+  for (auto& setting : settings) {
     if (setting.flag) {
       bool value = setting.value != 0;
       reader.read(setting.name, value);
@@ -74,37 +72,78 @@ void RuleOptimizer::set_options(const std::vector<Option>& options) {
     }
     reader.read(setting.name, setting.value);
   }
-  if (find(changed, "beta1")) {
+  if (find(settings, "beta1")) {
     std::vector<double> betas;
     reader.read("betas", betas);
     if (!betas.empty() && betas.size() != 2) reader.refuse("betas", "must be two numbers");
-    for (auto& setting : changed) {
+    for (auto& setting : settings) {
       if (betas.empty()) break;
       if (std::string(setting.name) == "beta1") setting.value = betas[0];
       if (std::string(setting.name) == "beta2") setting.value = betas[1];
     }
   }
   reader.finish();
-  for (const auto& setting : changed) {
+  for (const auto& setting : settings) {
     const bool fits = setting.value >= 0 && std::isfinite(setting.value);
     if (!fits || (setting.below != 0 && setting.value >= setting.below)) {
       reader.refuse(setting.name, "is " + std::to_string(setting.value) + "; it must be at least 0" +
                                       (setting.below != 0 ? " and less than 1" : ""));
     }
   }
-  settings_.swap(changed);
-  try {
-    check();
-  } catch (...) {
-    settings_.swap(changed);
-    throw;
-  }
+  current_ = &settings;
+  check();
+  return settings;
 }
 
-double RuleOptimizer::get_option(const std::string& name) const {
-  if (const Setting* setting = find(settings_, name)) return setting->value;
+void RuleOptimizer::set_defaults(const std::vector<Option>& options) {
+  defaults_ = changed(defaults_, type_, options);
+}
+
+std::string RuleOptimizer::name_of(std::size_t group) const {
+  return std::string(type_) + ", group " + std::to_string(group);
+}
+
+void RuleOptimizer::check_group(std::size_t group) const {
+  if (group < groups_.size()) return;
+  throw Error(ErrorCode::kOutOfRange, std::string(type_) + " has no group " + std::to_string(group) + "; it has " +
+                                          std::to_string(groups_.size()));
+}
+
+void RuleOptimizer::add_group(ParameterGroup group) {
+  Group added{parameters_.size(), parameters_.size() + group.parameters.size(),
+              changed(defaults_, name_of(groups_.size()), group.options)};
+  std::vector<at::Tensor> all = parameters_;
+  all.insert(all.end(), std::make_move_iterator(group.parameters.begin()),
+             std::make_move_iterator(group.parameters.end()));
+  check_parameters(type_, all, parameters_.size());
+  states_.resize(all.size());
+  groups_.push_back(std::move(added));
+  parameters_.swap(all);
+}
+
+void RuleOptimizer::set_option(std::size_t group, const Option& option) {
+  check_group(group);
+  groups_[group].settings = changed(groups_[group].settings, name_of(group), {option});
+}
+
+void RuleOptimizer::set_option(const Option& option) {
+  std::vector<std::vector<Setting>> all;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    all.push_back(changed(groups_[i].settings, groups_.size() == 1 ? type_ : name_of(i), {option}));
+  }
+  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i].settings.swap(all[i]);
+}
+
+at::IValue RuleOptimizer::get_option(std::size_t group, const std::string& name) const {
+  check_group(group);
+  const std::vector<Setting>& settings = groups_[group].settings;
+  if (const Setting* setting = find(settings, name)) {
+    return setting->flag ? at::IValue(setting->value != 0) : at::IValue(setting->value);
+  }
+  const Setting* beta1 = find(settings, "beta1");
+  if (beta1 && name == "betas") return std::vector<double>{beta1->value, find(settings, "beta2")->value};
   std::string known;
-  for (const auto& setting : settings_) known += (known.empty() ? "" : ", ") + std::string(setting.name);
+  for (const auto& setting : settings) known += (known.empty() ? "" : ", ") + std::string(setting.name);
   throw Error(ErrorCode::kNotFound, std::string(type_) + " has no option '" + name + "'; it has " + known);
 }
 
@@ -167,8 +206,13 @@ void RuleOptimizer::complex_step(const at::Tensor& parameter, const at::Tensor& 
 
 void RuleOptimizer::step() {
   at::NoGradGuard no_grad;
+  for (const Group& group : groups_) step(group);
+}
+
+void RuleOptimizer::step(const Group& group) {
+  current_ = &group.settings;
   std::vector<Batch> batches;
-  for (std::size_t i = 0; i < states_.size(); ++i) {
+  for (std::size_t i = group.begin; i < group.end; ++i) {
     const at::Tensor& parameter = parameters()[i];
     const at::Tensor& gradient = parameter.grad();
     if (!gradient.defined()) continue;
@@ -243,6 +287,27 @@ void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tens
     loaded[index].slots[static_cast<std::size_t>(slot - slot_names_.begin())] = at::empty_like(parameter).copy_(tensor);
   }
   states_ = std::move(loaded);
+}
+
+at::IValue Optimizer::get_option(const std::string& name) const {
+  const at::IValue first = get_option(0, name);
+  std::ostringstream values;
+  bool differ = false;
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    const at::IValue value = get_option(group, name);
+    values << (group == 0 ? "" : ", ");
+    if (value.isDouble()) {
+      values << value.toDouble();
+    } else {
+      values << value;
+    }
+    differ |= value != first;
+  }
+  if (differ) {
+    throw Error(ErrorCode::kInvalidArgument, std::string(type()) + ": option '" + name + "' differs between groups (" +
+                                                 values.str() + "); say which group's is asked for");
+  }
+  return first;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {

@@ -1,5 +1,6 @@
-// What optimizers have in common: settings by name, a state of a few tensors per parameter, and one step that gives
-// parameters to LibTorch's fused kernels in batches where these are right, and to plain operators elsewhere.
+// What optimizers have in common: groups of parameters with settings by name, a state of a few tensors per parameter,
+// and one step that gives a group's parameters to LibTorch's fused kernels in batches where these are right, and to
+// plain operators elsewhere.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct State {
   std::int64_t steps = 0;
 };
 
-// Parameters that one fused kernel takes: same device, dtype and number of steps. `steps` is a float32 scalar on
+// Parameters that one fused kernel takes: same group, device, dtype and number of steps. `steps` is a float32 scalar on
 // their device for each, the number of this step.
 struct Batch {
   at::Device device;
@@ -40,21 +41,26 @@ struct Batch {
 class RuleOptimizer : public Optimizer {
  public:
   void step() final;
-  void set_option(const Option& option) final { set_options({option}); }
-  double get_option(const std::string& name) const final;
+  std::size_t group_count() const final { return groups_.size(); }
+  void add_group(ParameterGroup group) final;
+  using Optimizer::get_option;
+  void set_option(std::size_t group, const Option& option) final;
+  void set_option(const Option& option) final;
+  at::IValue get_option(std::size_t group, const std::string& name) const final;
   std::vector<std::pair<std::string, at::Tensor>> state() const final;
   void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) final;
   const char* type() const final { return type_; }
 
-  // All or none.
-  void set_options(const std::vector<Option>& options);
+  // What groups that are added from now on have where they do not say otherwise.
+  void set_defaults(const std::vector<Option>& options);
 
  protected:
   // `slot_names`: at most kSlots, "" for one that is not used. `counts_steps`: the state has a "step".
-  RuleOptimizer(const char* type, std::vector<at::Tensor> parameters, std::vector<Setting> settings,
-                std::vector<const char*> slot_names, bool counts_steps);
+  RuleOptimizer(const char* type, std::vector<Setting> defaults, std::vector<const char*> slot_names,
+                bool counts_steps);
 
-  double get(const char* name) const { return find(settings_, name)->value; }
+  // Of the group that is stepped, prepared or checked.
+  double get(const char* name) const { return find(*current_, name)->value; }
   bool on(const char* name) const { return get(name) != 0; }
 
   // Throws Error (kInvalidArgument) for settings that contradict each other.
@@ -76,7 +82,18 @@ class RuleOptimizer : public Optimizer {
   [[noreturn]] void refuse_sparse(const char* why) const;
 
  private:
+  struct Group {
+    std::size_t begin, end;  // places of its parameters
+    std::vector<Setting> settings;
+  };
+
   static const Setting* find(const std::vector<Setting>& settings, const std::string& name);
+  // `settings` with `options`, which errors say are `owner`'s.
+  std::vector<Setting> changed(std::vector<Setting> settings, const std::string& owner,
+                               const std::vector<Option>& options);
+  void check_group(std::size_t group) const;
+  std::string name_of(std::size_t group) const;
+  void step(const Group& group);
   bool fuses(const at::Tensor& parameter, const at::Tensor& gradient, const State& state) const;
   // The real and the imaginary parts step as parameters of their own, which is what torch.optim does; the state is
   // complex, as the parameter is.
@@ -84,7 +101,9 @@ class RuleOptimizer : public Optimizer {
   void add_to_batch(std::vector<Batch>& batches, std::size_t index, const at::Tensor& gradient);
 
   const char* type_;
-  std::vector<Setting> settings_;
+  std::vector<Setting> defaults_;
+  std::vector<Group> groups_;
+  const std::vector<Setting>* current_ = nullptr;
   std::vector<const char*> slot_names_;
   bool counts_steps_;
   std::vector<State> states_;

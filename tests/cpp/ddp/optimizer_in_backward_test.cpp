@@ -68,6 +68,34 @@ TEST(OptimizerInBackward, StepsWhatDdpDoesNotExchangeOnceABackward) {
   });
 }
 
+TEST(OptimizerInBackward, StepsWhatIsAddedToItsOptimizerLater) {
+  run_groups(2, [](ProcessGroup& group) {
+    std::vector<std::vector<at::Tensor>> results;
+    for (const bool in_backward : {false, true}) {
+      const std::vector<at::Tensor> all = parameters_of({{4}, {3}, {5}});
+      DataParallelReducer reducer(shared(group), {all[0], all[1]}, {}, {}, alone());
+      const std::shared_ptr<optim::Optimizer> optimizer = decaying(group, {all[0], all[1]});
+      if (in_backward) reducer.set_optimizer_in_backward(optimizer);
+      for (int step = 0; step < 4; ++step) {
+        if (step == 2) optimizer->add_group({{all[2]}, {{"lr", 0.5}}});
+        reducer.prepare_forward(true);
+        std::vector<at::Tensor> outputs = {(all[0].sum() * all[1].sum() * all[2].sum())};
+        reducer.prepare_backward(outputs);
+        outputs[0].backward();
+        if (!in_backward) {
+          optimizer->step();
+          for (const at::Tensor& parameter : all) parameter.mutable_grad() = at::Tensor();
+        } else if (step < 2) {
+          all[2].mutable_grad() = at::Tensor();
+        }
+      }
+      for (const at::Tensor& parameter : all) results.emplace_back().push_back(parameter.detach().clone());
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(difference(results[i][0], results[i + 3][0]), 1e-12) << i;
+    EXPECT_GT(difference(results[5][0], parameters_of({{4}, {3}, {5}})[2].detach()), 1e-2);
+  });
+}
+
 TEST(OptimizerInBackward, GivesChannelsLastWeightsTheirOwnGradients) {
   run_groups(2, [](ProcessGroup& group) {
     for (const bool views : {false, true}) {

@@ -71,7 +71,7 @@ TEST(PostLocalSgdOptimizer, StepsThenAveragesAndKeepsItsStep) {
     };
     EXPECT_EQ(step(*optimizer, parameter), -0.5 * (group.rank() + 1));      // step 0: warm-up
     EXPECT_DOUBLE_EQ(step(*optimizer, parameter), -0.5 * 1.5 * (1 + 1.9));  // step 1: the mean
-    EXPECT_EQ(optimizer->get_option("lr"), 0.5);
+    EXPECT_EQ(optimizer->get_option("lr").toDouble(), 0.5);
 
     at::Tensor again = parameter.detach().clone().set_requires_grad(true);
     const auto resumed = make(again);
@@ -112,7 +112,7 @@ TEST_P(Zero, StepsLikeTheOptimizerUnderneath) {
       zero.step();
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) EXPECT_TRUE(parameters[i].equal(expected[i])) << i;
-    EXPECT_EQ(zero.get_option("lr"), 0.3);
+    EXPECT_EQ(zero.get_option("lr").toDouble(), 0.3);
 
     // The state is this rank's share, until one has all.
     const auto whole = alone->state();
@@ -141,6 +141,44 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, Zero,
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) + std::to_string(std::get<1>(info.param));
                          });
+
+TEST(ZeroRedundancyOptimizer, StepsGroupsLikeTheOptimizerUnderneath) {
+  const auto groups_of = [](const std::vector<at::Tensor>& p) {
+    return std::vector<optim::ParameterGroup>{{{p[0], p[1]}, {{"weight_decay", 0.0}}}, {{p[2]}, {{"lr", 0.7}}}};
+  };
+  const auto train = [](optim::Optimizer& optimizer, const std::vector<at::Tensor>& p) {
+    for (int step = 0; step < 5; ++step) {
+      if (step == 2) optimizer.add_group({{p[3], p[4]}, {{"betas", std::vector<double>{0.5, 0.6}}}});
+      if (step == 3) optimizer.set_option(2, {"lr", 0.01});
+      set_gradients(p, step);
+      optimizer.step();
+    }
+  };
+  const std::vector<Option> options = {{"lr", 0.1}, {"weight_decay", 0.3}};
+  const auto expected = parameters_of(kShapes);
+  const auto alone = optim::make_optimizer("AdamW", groups_of(expected), options);
+  train(*alone, expected);
+  run_groups(3, [&](ProcessGroup& group) {
+    const auto parameters = parameters_of(kShapes);
+    ZeroRedundancyOptimizer zero(shared(group), "AdamW", groups_of(parameters), options);
+    train(zero, parameters);
+    for (std::size_t i = 0; i < parameters.size(); ++i) EXPECT_TRUE(parameters[i].equal(expected[i])) << i;
+    EXPECT_EQ(zero.group_count(), 3u);
+    EXPECT_EQ(zero.get_option(2, "lr").toDouble(), 0.01);
+    EXPECT_EQ(zero.owners().size(), kShapes.size());
+    // What one rank may not have is refused on all.
+    EXPECT_THAT(error_of([&] { zero.add_group({{parameters[0]}, {}}); }).what(), HasSubstr("a second time"));
+    EXPECT_THAT(error_of([&] {
+                  zero.add_group({{torch::ones({2})}, {{"momentum", 0.9}}});
+                }).what(),
+                HasSubstr("'momentum'"));
+    EXPECT_EQ(zero.group_count(), 3u);
+    zero.consolidate_state(0);
+    if (group.rank() == 0) {
+      EXPECT_EQ(zero.state().size(), alone->state().size());
+    }
+  });
+}
 
 TEST(ZeroRedundancyOptimizer, DealsOutByElements) {
   run_groups(2, [](ProcessGroup& group) {
