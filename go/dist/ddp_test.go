@@ -288,3 +288,34 @@ func TestPeerLostWhileTraining(t *testing.T) {
 		}
 	}
 }
+
+// tiedNet has one weight in two places.
+type tiedNet struct {
+	nn.Base
+	Embed *nn.Embedding
+	Head  *nn.Linear
+}
+
+func (n *tiedNet) Forward(x *gotorch.Tensor) *gotorch.Tensor { return n.Head.Forward(n.Embed.Forward(x)) }
+
+func TestDDPAveragesTiedWeightsOnce(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		model := &tiedNet{Embed: nn.NewEmbedding(4, 2), Head: nn.NewLinear(2, 4)}
+		nn.Tie(model, "head.weight", "embed.weight")
+		ddp, err := dist.NewDDP(group, model)
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := ddp.Forward(gotorch.From([]int{group.Rank(), 3})).Square().Sum().Backward(); err != nil {
+			return err
+		}
+		got := model.Embed.Weight.Grad().Clone()
+		// Both ranks' samples on one: twice the average.
+		model.Embed.Weight.SetGrad(nil)
+		if err := model.Forward(gotorch.From([]int{0, 3, 1, 3})).Square().Sum().Backward(); err != nil {
+			return err
+		}
+		return near(got, model.Embed.Weight.Grad().DivScalar(2), 1e-5)
+	})
+}
