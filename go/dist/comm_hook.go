@@ -120,7 +120,7 @@ func (d *DDP) SetCommHook(hook CommHook) error {
 	if hook.group == nil {
 		return d.call("set_comm_hook", func() *c.Failure { return c.SetCommHook(d.handle, hook.kind, hook.options) })
 	}
-	return hook.group.use("set_comm_hook", func(subgroup c.ProcessGroup) (failure *c.Failure) {
+	return hook.group.use("ddp_set_comm_hook", func(subgroup c.ProcessGroup) (failure *c.Failure) {
 		hook.options.Subgroup = subgroup
 		return c.SetCommHook(d.handle, hook.kind, hook.options)
 	})
@@ -179,6 +179,6 @@ func (w *Work) release() (c.Work, error) {
 	}
 	w.watch.Done()
 	handle := w.handle
-	w.handle, w.outcome = nil, closed("wait", "work that a communication hook returned")
+	w.handle, w.outcome = nil, closed("work_wait", "work that a communication hook returned")
 	return handle, nil
 }

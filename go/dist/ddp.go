@@ -72,12 +72,12 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 		names := make([]string, len(parameters))
 		flags := make([]bool, len(parameters))
 		for i, one := range parameters {
-			handles[i], names[i] = bridge.Handle(one.Tensor, "ddp_create"), one.Name
+			handles[i], names[i] = bridge.Handle(one.Tensor, "dist.NewDDP"), one.Name
 			flags[i] = slices.Contains(sparse, one.Tensor)
 		}
 		bufferHandles := make([]c.Tensor, len(buffers))
 		for i, one := range buffers {
-			bufferHandles[i] = bridge.Handle(one.Tensor, "ddp_create")
+			bufferHandles[i] = bridge.Handle(one.Tensor, "dist.NewDDP")
 		}
 		problem := group.use("ddp_create", func(native c.ProcessGroup) (failure *c.Failure) {
 			d.handle, failure = c.CreateDDP(native, handles, names, bufferHandles, c.DDPOptions{
@@ -110,7 +110,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	layer, ok := d.Module.(nn.Layer)
 	if !ok {
-		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "ddp.Forward",
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DDP.Forward",
 			Message: "the module has no Forward of one input and one output; use Run"})
 	}
 	if d.options.AverageBySamples && x.Dim() > 0 {
@@ -121,7 +121,7 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 		x = x.To(dtype)
 	}
 	y := layer.Forward(x)
-	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "ddp.Forward")))
+	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "dist.DDP.Forward")))
 	runtime.KeepAlive(y)
 	return y
 }
@@ -133,7 +133,7 @@ func (d *DDP) Run(forward func() []*gotorch.Tensor) []*gotorch.Tensor {
 	outputs := forward()
 	handles := make([]c.Tensor, len(outputs))
 	for i, y := range outputs {
-		handles[i] = bridge.Handle(y, "ddp.Run")
+		handles[i] = bridge.Handle(y, "dist.DDP.Run")
 	}
 	d.check(c.PrepareBackward(d.handle, handles))
 	runtime.KeepAlive(outputs)
@@ -142,7 +142,7 @@ func (d *DDP) Run(forward func() []*gotorch.Tensor) []*gotorch.Tensor {
 
 func (d *DDP) prepareForward() {
 	if d.watch.Closed() {
-		panic(closed("ddp.Forward", "DDP wrapper"))
+		panic(closed("dist.DDP.Forward", "DDP wrapper"))
 	}
 	d.refreshBuffers()
 	d.check(c.PrepareForward(d.handle, d.Module.IsTraining()))
@@ -165,7 +165,7 @@ func (d *DDP) refreshBuffers() {
 	}
 	handles := make([]c.Tensor, len(buffers))
 	for i, one := range buffers {
-		handles[i] = bridge.Handle(one.Tensor, "ddp.Forward")
+		handles[i] = bridge.Handle(one.Tensor, "dist.DDP.Forward")
 	}
 	d.check(c.SetDDPBuffers(d.handle, handles))
 	d.buffers = buffers
@@ -181,7 +181,7 @@ func (d *DDP) check(failure *c.Failure) {
 // sum over all ranks. Source: DistributedDataParallel.no_sync.
 func (d *DDP) NoSync(body func() error) error {
 	if d.watch.Closed() {
-		return closed("ddp.NoSync", "DDP wrapper")
+		return closed("dist.DDP.NoSync", "DDP wrapper")
 	}
 	if err := d.countNoSync(1); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (d *DDP) LoadState(state map[string]*gotorch.Tensor) error {
 	handles := make([]c.Tensor, len(names))
 	if err := gotorch.Try(func() {
 		for i, name := range names {
-			handles[i] = bridge.Handle(state[name], "ddp.LoadState")
+			handles[i] = bridge.Handle(state[name], "dist.DDP.LoadState")
 		}
 	}); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (d *DDP) SetBatchSamples(samples int) error {
 // call runs a function of the wrapper's handle.
 func (d *DDP) call(op string, call func() *c.Failure) error {
 	if d.watch.Closed() {
-		return closed("ddp."+op, "DDP wrapper")
+		return closed("ddp_"+op, "DDP wrapper")
 	}
 	failure := call()
 	runtime.KeepAlive(d)

@@ -204,7 +204,7 @@ func (g *ProcessGroup) blocking(ctx context.Context, op string, call func(c.Proc
 
 // Abort wakes every collective that waits, on this rank, with gotorch.ErrAborted. Afterwards the group can only be
 // closed. It may be called from any goroutine.
-func (g *ProcessGroup) Abort() error { return g.use("abort", c.AbortGroup) }
+func (g *ProcessGroup) Abort() error { return g.use("process_group_abort", c.AbortGroup) }
 
 // Close aborts what is pending and frees the group. A second Close does nothing. DDP wrappers and works of the group
 // are to be closed first.

@@ -63,7 +63,7 @@ func NewHashStore() (*Store, error) {
 
 // NewPrefixStore is store with "prefix/" before each key.
 func NewPrefixStore(prefix string, store *Store) (*Store, error) {
-	handle, done, err := store.use("prefix_store")
+	handle, done, err := store.use("store_prefix")
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,12 @@ package optim
 
 import (
 	"runtime"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Opt is an optional option; see gotorch.Opt.
@@ -139,7 +141,8 @@ func (o *Optimizer) named(err *c.Failure) error {
 	if err == nil {
 		return nil
 	}
-	err.Op = o.kind + "." + err.Op
+	name := names.Operation(err.Op)
+	err.Op = o.kind + "." + name[strings.LastIndexByte(name, '.')+1:]
 	return bridge.Error(err)
 }
 
