@@ -90,7 +90,13 @@ func (t *Tensor) AcoshOut(out *Tensor) *Tensor {
 
 // AddOptions of [Tensor.Add].
 type AddOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddOptions) UnmarshalJSON(text []byte) error {
+	type plain AddOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Add is t + other, broadcast; other is multiplied by Alpha first.
@@ -106,8 +112,14 @@ func (t *Tensor) Add(other *Tensor, options ...AddOptions) *Tensor {
 
 // AddBMMOptions of [Tensor.AddBMM].
 type AddBMMOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddBMMOptions) UnmarshalJSON(text []byte) error {
+	type plain AddBMMOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddBMM is torch.Tensor.addbmm.
@@ -146,7 +158,13 @@ func (t *Tensor) AddBMMOut(batch1, batch2, out *Tensor, options ...AddBMMOptions
 
 // AddCDivOptions of [Tensor.AddCDiv].
 type AddCDivOptions struct {
-	Value Opt[Scalar]
+	Value Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddCDivOptions) UnmarshalJSON(text []byte) error {
+	type plain AddCDivOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddCDiv is torch.Tensor.addcdiv.
@@ -182,7 +200,13 @@ func (t *Tensor) AddCDivOut(tensor1, tensor2, out *Tensor, options ...AddCDivOpt
 
 // AddCMulOptions of [Tensor.AddCMul].
 type AddCMulOptions struct {
-	Value Opt[Scalar]
+	Value Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddCMulOptions) UnmarshalJSON(text []byte) error {
+	type plain AddCMulOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddCMul is torch.Tensor.addcmul.
@@ -229,8 +253,14 @@ func (t *Tensor) AddI(other *Tensor, options ...AddOptions) *Tensor {
 
 // AddMMOptions of [Tensor.AddMM].
 type AddMMOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddMMOptions) UnmarshalJSON(text []byte) error {
+	type plain AddMMOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddMM is torch.Tensor.addmm.
@@ -246,8 +276,14 @@ func (t *Tensor) AddMM(mat1, mat2 *Tensor, options ...AddMMOptions) *Tensor {
 
 // AddMMDTypeOptions of [AddMMDType].
 type AddMMDTypeOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddMMDTypeOptions) UnmarshalJSON(text []byte) error {
+	type plain AddMMDTypeOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddMMDType is torch.addmm.
@@ -297,8 +333,14 @@ func (t *Tensor) AddMMOut(mat1, mat2, out *Tensor, options ...AddMMOptions) *Ten
 
 // AddMVOptions of [Tensor.AddMV].
 type AddMVOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddMVOptions) UnmarshalJSON(text []byte) error {
+	type plain AddMVOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddMV is torch.Tensor.addmv.
@@ -344,7 +386,13 @@ func (t *Tensor) AddOut(other, out *Tensor, options ...AddOptions) *Tensor {
 
 // AddScalarOptions of [Tensor.AddScalar].
 type AddScalarOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddScalarOptions) UnmarshalJSON(text []byte) error {
+	type plain AddScalarOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // AddScalar is t + other; other is multiplied by Alpha first.
@@ -371,8 +419,14 @@ func (t *Tensor) AddScalarI(other Scalar, options ...AddScalarOptions) *Tensor {
 
 // AddrOptions of [Tensor.Addr].
 type AddrOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *AddrOptions) UnmarshalJSON(text []byte) error {
+	type plain AddrOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Addr is torch.Tensor.addr.
@@ -433,7 +487,7 @@ func (t *Tensor) All() *Tensor {
 type AllCloseOptions struct {
 	RTol     Opt[float64]
 	ATol     Opt[float64]
-	EqualNaN Opt[bool]
+	EqualNaN bool
 }
 
 // AllClose tells whether |t - other| <= ATol + RTol * |other| holds for all elements.
@@ -444,14 +498,14 @@ func (t *Tensor) AllClose(other *Tensor, options ...AllCloseOptions) bool {
 	args := begin(opAllClose).tensor(t).tensor(other)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN)
+		args = args.optDouble(o.RTol).optDouble(o.ATol).bool(o.EqualNaN)
 	}
 	return args.truth(t, other)
 }
 
 // AllDimOptions of [Tensor.AllDim].
 type AllDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // AllDim is torch.Tensor.all.
@@ -460,7 +514,7 @@ type AllDimOptions struct {
 func (t *Tensor) AllDim(dim int, options ...AllDimOptions) *Tensor {
 	args := begin(opAllDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -470,13 +524,13 @@ func (t *Tensor) AllDim(dim int, options ...AllDimOptions) *Tensor {
 //	all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AllDimOut(dim int, out *Tensor, options ...AllDimOptions) *Tensor {
 	o := first(options)
-	return begin(opAllDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAllDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AllDimsOptions of [Tensor.AllDims].
 type AllDimsOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 }
 
 // AllDims is torch.Tensor.all.
@@ -487,7 +541,7 @@ func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
 		return of1(opAllDims, t)
 	}
 	o := options[0]
-	return begin(opAllDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
+	return begin(opAllDims).tensor(t).optInts(o.Dim).bool(o.KeepDim).one(t)
 }
 
 // AllDimsOut is [Tensor.AllDims] whose result is written to out.
@@ -495,7 +549,7 @@ func (t *Tensor) AllDims(options ...AllDimsOptions) *Tensor {
 //	all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AllDimsOut(out *Tensor, options ...AllDimsOptions) *Tensor {
 	o := first(options)
-	return begin(opAllDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAllDimsOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AllOut is [Tensor.All] whose result is written to out.
@@ -507,8 +561,8 @@ func (t *Tensor) AllOut(out *Tensor) *Tensor {
 
 // AmaxOptions of [Tensor.Amax].
 type AmaxOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 }
 
 // Amax is torch.Tensor.amax.
@@ -519,7 +573,7 @@ func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
 		return of1(opAmax, t)
 	}
 	o := options[0]
-	return begin(opAmax).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
+	return begin(opAmax).tensor(t).optInts(o.Dim).bool(o.KeepDim).one(t)
 }
 
 // AmaxOut is [Tensor.Amax] whose result is written to out.
@@ -527,13 +581,13 @@ func (t *Tensor) Amax(options ...AmaxOptions) *Tensor {
 //	amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AmaxOut(out *Tensor, options ...AmaxOptions) *Tensor {
 	o := first(options)
-	return begin(opAmaxOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAmaxOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AminOptions of [Tensor.Amin].
 type AminOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 }
 
 // Amin is torch.Tensor.amin.
@@ -544,7 +598,7 @@ func (t *Tensor) Amin(options ...AminOptions) *Tensor {
 		return of1(opAmin, t)
 	}
 	o := options[0]
-	return begin(opAmin).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
+	return begin(opAmin).tensor(t).optInts(o.Dim).bool(o.KeepDim).one(t)
 }
 
 // AminOut is [Tensor.Amin] whose result is written to out.
@@ -552,13 +606,13 @@ func (t *Tensor) Amin(options ...AminOptions) *Tensor {
 //	amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AminOut(out *Tensor, options ...AminOptions) *Tensor {
 	o := first(options)
-	return begin(opAminOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAminOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AminmaxOptions of [Tensor.Aminmax].
 type AminmaxOptions struct {
 	Dim     Opt[int]
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // Aminmax is torch.Tensor.aminmax.
@@ -568,7 +622,7 @@ func (t *Tensor) Aminmax(options ...AminmaxOptions) (min, max *Tensor) {
 	args := begin(opAminmax).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim)
+		args = args.optInt(o.Dim).bool(o.KeepDim)
 	}
 	return args.two(t)
 }
@@ -579,7 +633,7 @@ func (t *Tensor) Aminmax(options ...AminmaxOptions) (min, max *Tensor) {
 //	    (Tensor(a!) min, Tensor(b!) max)
 func (t *Tensor) AminmaxOut(min, max *Tensor, options ...AminmaxOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opAminmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(min).tensor(max).done(t, min, max)
+	begin(opAminmaxOut).tensor(t).optInt(o.Dim).bool(o.KeepDim).tensor(min).tensor(max).done(t, min, max)
 	return min, max
 }
 
@@ -606,7 +660,7 @@ func (t *Tensor) Any() *Tensor {
 
 // AnyDimOptions of [Tensor.AnyDim].
 type AnyDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // AnyDim is torch.Tensor.any.
@@ -615,7 +669,7 @@ type AnyDimOptions struct {
 func (t *Tensor) AnyDim(dim int, options ...AnyDimOptions) *Tensor {
 	args := begin(opAnyDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -625,13 +679,13 @@ func (t *Tensor) AnyDim(dim int, options ...AnyDimOptions) *Tensor {
 //	any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AnyDimOut(dim int, out *Tensor, options ...AnyDimOptions) *Tensor {
 	o := first(options)
-	return begin(opAnyDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAnyDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AnyDimsOptions of [Tensor.AnyDims].
 type AnyDimsOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 }
 
 // AnyDims is torch.Tensor.any.
@@ -642,7 +696,7 @@ func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
 		return of1(opAnyDims, t)
 	}
 	o := options[0]
-	return begin(opAnyDims).tensor(t).optInts(o.Dim).optBool(o.KeepDim).one(t)
+	return begin(opAnyDims).tensor(t).optInts(o.Dim).bool(o.KeepDim).one(t)
 }
 
 // AnyDimsOut is [Tensor.AnyDims] whose result is written to out.
@@ -650,7 +704,7 @@ func (t *Tensor) AnyDims(options ...AnyDimsOptions) *Tensor {
 //	any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) AnyDimsOut(out *Tensor, options ...AnyDimsOptions) *Tensor {
 	o := first(options)
-	return begin(opAnyDimsOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opAnyDimsOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // AnyOut is [Tensor.Any] whose result is written to out.
@@ -705,7 +759,13 @@ func ArangeStartStep(start, end, step Scalar, options ...TensorOptions) *Tensor 
 
 // ArangeStartStepOutOptions of [ArangeStartStepOut].
 type ArangeStartStepOutOptions struct {
-	Step Opt[Scalar]
+	Step Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *ArangeStartStepOutOptions) UnmarshalJSON(text []byte) error {
+	type plain ArangeStartStepOutOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // ArangeStartStepOut is [ArangeStartStep] whose result is written to out.
@@ -865,7 +925,7 @@ func (t *Tensor) ArctanhOut(out *Tensor) *Tensor {
 
 // ArgmaxOptions of [Tensor.Argmax].
 type ArgmaxOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // Argmax is where the largest element of each slice along dim is.
@@ -874,7 +934,7 @@ type ArgmaxOptions struct {
 func (t *Tensor) Argmax(dim int, options ...ArgmaxOptions) *Tensor {
 	args := begin(opArgmax).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -882,7 +942,7 @@ func (t *Tensor) Argmax(dim int, options ...ArgmaxOptions) *Tensor {
 // ArgmaxOutOptions of [Tensor.ArgmaxOut].
 type ArgmaxOutOptions struct {
 	Dim     Opt[int]
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // ArgmaxOut is [Tensor.Argmax] whose result is written to out.
@@ -890,12 +950,12 @@ type ArgmaxOutOptions struct {
 //	argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArgmaxOut(out *Tensor, options ...ArgmaxOutOptions) *Tensor {
 	o := first(options)
-	return begin(opArgmaxOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opArgmaxOut).tensor(t).optInt(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // ArgminOptions of [Tensor.Argmin].
 type ArgminOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // Argmin is where the smallest element of each slice along dim is.
@@ -904,7 +964,7 @@ type ArgminOptions struct {
 func (t *Tensor) Argmin(dim int, options ...ArgminOptions) *Tensor {
 	args := begin(opArgmin).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -912,7 +972,7 @@ func (t *Tensor) Argmin(dim int, options ...ArgminOptions) *Tensor {
 // ArgminOutOptions of [Tensor.ArgminOut].
 type ArgminOutOptions struct {
 	Dim     Opt[int]
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // ArgminOut is [Tensor.Argmin] whose result is written to out.
@@ -920,13 +980,13 @@ type ArgminOutOptions struct {
 //	argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) ArgminOut(out *Tensor, options ...ArgminOutOptions) *Tensor {
 	o := first(options)
-	return begin(opArgminOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opArgminOut).tensor(t).optInt(o.Dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // ArgsortOptions of [Tensor.Argsort].
 type ArgsortOptions struct {
 	Dim        Opt[int]
-	Descending Opt[bool]
+	Descending bool
 }
 
 // Argsort is torch.Tensor.argsort.
@@ -937,13 +997,13 @@ func (t *Tensor) Argsort(options ...ArgsortOptions) *Tensor {
 		return of1(opArgsort, t)
 	}
 	o := options[0]
-	return begin(opArgsort).tensor(t).optInt(o.Dim).optBool(o.Descending).one(t)
+	return begin(opArgsort).tensor(t).optInt(o.Dim).bool(o.Descending).one(t)
 }
 
 // ArgsortStableOptions of [Tensor.ArgsortStable].
 type ArgsortStableOptions struct {
 	Dim        Opt[int]
-	Descending Opt[bool]
+	Descending bool
 }
 
 // ArgsortStable is torch.Tensor.argsort.
@@ -953,7 +1013,7 @@ func (t *Tensor) ArgsortStable(stable bool, options ...ArgsortStableOptions) *Te
 	args := begin(opArgsortStable).tensor(t).bool(stable)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.Descending)
+		args = args.optInt(o.Dim).bool(o.Descending)
 	}
 	return args.one(t)
 }
@@ -964,8 +1024,7 @@ func (t *Tensor) ArgsortStable(stable bool, options ...ArgsortStableOptions) *Te
 //	    Tensor(a!)
 func (t *Tensor) ArgsortStableOut(stable bool, out *Tensor, options ...ArgsortStableOptions) *Tensor {
 	o := first(options)
-	return begin(opArgsortStableOut).tensor(t).bool(stable).optInt(o.Dim).optBool(o.Descending).tensor(out).
-		into(out, t)
+	return begin(opArgsortStableOut).tensor(t).bool(stable).optInt(o.Dim).bool(o.Descending).tensor(out).into(out, t)
 }
 
 // Argwhere is torch.Tensor.argwhere.

@@ -6,8 +6,14 @@ import "tandem.example/gotorch/internal/bridge"
 
 // BAddBMMOptions of [Tensor.BAddBMM].
 type BAddBMMOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *BAddBMMOptions) UnmarshalJSON(text []byte) error {
+	type plain BAddBMMOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // BAddBMM is torch.Tensor.baddbmm.
@@ -24,8 +30,14 @@ func (t *Tensor) BAddBMM(batch1, batch2 *Tensor, options ...BAddBMMOptions) *Ten
 
 // BAddBMMDTypeOptions of [BAddBMMDType].
 type BAddBMMDTypeOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *BAddBMMDTypeOptions) UnmarshalJSON(text []byte) error {
+	type plain BAddBMMDTypeOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // BAddBMMDType is torch.baddbmm.
@@ -197,7 +209,7 @@ func (t *Tensor) BernoulliP(p float64, options ...BernoulliPOptions) *Tensor {
 // BinCountOptions of [Tensor.BinCount].
 type BinCountOptions struct {
 	Weights   *Tensor
-	Minlength Opt[int]
+	Minlength int
 }
 
 // BinCount is torch.Tensor.bincount.
@@ -208,7 +220,7 @@ func (t *Tensor) BinCount(options ...BinCountOptions) *Tensor {
 		return of1(opBinCount, t)
 	}
 	o := options[0]
-	return begin(opBinCount).tensor(t).optTensor(o.Weights).optInt(o.Minlength).one(t)
+	return begin(opBinCount).tensor(t).optTensor(o.Weights).int(o.Minlength).one(t)
 }
 
 // BinomialOptions of [Binomial].
@@ -540,8 +552,8 @@ func (t *Tensor) BroadcastTo(size ...int) *Tensor {
 
 // BucketizeOptions of [Bucketize].
 type BucketizeOptions struct {
-	OutInt32 Opt[bool]
-	Right    Opt[bool]
+	OutInt32 bool
+	Right    bool
 }
 
 // Bucketize is torch.bucketize.
@@ -552,8 +564,7 @@ func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
 		return of2(opBucketize, self, boundaries)
 	}
 	o := options[0]
-	return begin(opBucketize).tensor(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).
-		one(self, boundaries)
+	return begin(opBucketize).tensor(self).tensor(boundaries).bool(o.OutInt32).bool(o.Right).one(self, boundaries)
 }
 
 // BucketizeOut is [Bucketize] whose result is written to out.
@@ -562,14 +573,14 @@ func Bucketize(self, boundaries *Tensor, options ...BucketizeOptions) *Tensor {
 //	    out) -> Tensor(a!)
 func BucketizeOut(self, boundaries, out *Tensor, options ...BucketizeOptions) *Tensor {
 	o := first(options)
-	return begin(opBucketizeOut).tensor(self).tensor(boundaries).optBool(o.OutInt32).optBool(o.Right).tensor(out).
+	return begin(opBucketizeOut).tensor(self).tensor(boundaries).bool(o.OutInt32).bool(o.Right).tensor(out).
 		into(out, self, boundaries)
 }
 
 // BucketizeScalarOptions of [BucketizeScalar].
 type BucketizeScalarOptions struct {
-	OutInt32 Opt[bool]
-	Right    Opt[bool]
+	OutInt32 bool
+	Right    bool
 }
 
 // BucketizeScalar is torch.bucketize.
@@ -579,7 +590,7 @@ func BucketizeScalar(self Scalar, boundaries *Tensor, options ...BucketizeScalar
 	args := begin(opBucketizeScalar).scalar(self).tensor(boundaries)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.OutInt32).optBool(o.Right)
+		args = args.bool(o.OutInt32).bool(o.Right)
 	}
 	return args.one(boundaries)
 }

@@ -44,7 +44,7 @@ func Cat(tensors []*Tensor, dim int) *Tensor {
 
 // CatOutOptions of [CatOut].
 type CatOutOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // CatOut is [Cat] whose result is written to out.
@@ -52,12 +52,12 @@ type CatOutOptions struct {
 //	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func CatOut(tensors []*Tensor, out *Tensor, options ...CatOutOptions) *Tensor {
 	o := first(options)
-	return begin(opCatOut).tensors(tensors).optInt(o.Dim).tensor(out).into(out)
+	return begin(opCatOut).tensors(tensors).int(o.Dim).tensor(out).into(out)
 }
 
 // CauchyIOptions of [Tensor.CauchyI].
 type CauchyIOptions struct {
-	Median    Opt[float64]
+	Median    float64
 	Sigma     Opt[float64]
 	Generator *Generator
 }
@@ -69,7 +69,7 @@ func (t *Tensor) CauchyI(options ...CauchyIOptions) *Tensor {
 	args := begin(opCauchyI).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Median).optDouble(o.Sigma).optGenerator(o.Generator)
+		args = args.double(o.Median).optDouble(o.Sigma).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }
@@ -141,7 +141,7 @@ func (t *Tensor) Chalf(options ...ChalfOptions) *Tensor {
 
 // CholeskyOptions of [Tensor.Cholesky].
 type CholeskyOptions struct {
-	Upper Opt[bool]
+	Upper bool
 }
 
 // Cholesky is torch.Tensor.cholesky.
@@ -152,12 +152,12 @@ func (t *Tensor) Cholesky(options ...CholeskyOptions) *Tensor {
 		return of1(opCholesky, t)
 	}
 	o := options[0]
-	return begin(opCholesky).tensor(t).optBool(o.Upper).one(t)
+	return begin(opCholesky).tensor(t).bool(o.Upper).one(t)
 }
 
 // CholeskyInverseOptions of [Tensor.CholeskyInverse].
 type CholeskyInverseOptions struct {
-	Upper Opt[bool]
+	Upper bool
 }
 
 // CholeskyInverse is torch.Tensor.cholesky_inverse.
@@ -168,7 +168,7 @@ func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
 		return of1(opCholeskyInverse, t)
 	}
 	o := options[0]
-	return begin(opCholeskyInverse).tensor(t).optBool(o.Upper).one(t)
+	return begin(opCholeskyInverse).tensor(t).bool(o.Upper).one(t)
 }
 
 // CholeskyInverseOut is [Tensor.CholeskyInverse] whose result is written to out.
@@ -176,7 +176,7 @@ func (t *Tensor) CholeskyInverse(options ...CholeskyInverseOptions) *Tensor {
 //	cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskyInverseOut(out *Tensor, options ...CholeskyInverseOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskyInverseOut).tensor(t).optBool(o.Upper).tensor(out).into(out, t)
+	return begin(opCholeskyInverseOut).tensor(t).bool(o.Upper).tensor(out).into(out, t)
 }
 
 // CholeskyOut is [Tensor.Cholesky] whose result is written to out.
@@ -184,12 +184,12 @@ func (t *Tensor) CholeskyInverseOut(out *Tensor, options ...CholeskyInverseOptio
 //	cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskyOut(out *Tensor, options ...CholeskyOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskyOut).tensor(t).optBool(o.Upper).tensor(out).into(out, t)
+	return begin(opCholeskyOut).tensor(t).bool(o.Upper).tensor(out).into(out, t)
 }
 
 // CholeskySolveOptions of [Tensor.CholeskySolve].
 type CholeskySolveOptions struct {
-	Upper Opt[bool]
+	Upper bool
 }
 
 // CholeskySolve is torch.Tensor.cholesky_solve.
@@ -200,7 +200,7 @@ func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) 
 		return of2(opCholeskySolve, t, input2)
 	}
 	o := options[0]
-	return begin(opCholeskySolve).tensor(t).tensor(input2).optBool(o.Upper).one(t, input2)
+	return begin(opCholeskySolve).tensor(t).tensor(input2).bool(o.Upper).one(t, input2)
 }
 
 // CholeskySolveOut is [Tensor.CholeskySolve] whose result is written to out.
@@ -208,7 +208,7 @@ func (t *Tensor) CholeskySolve(input2 *Tensor, options ...CholeskySolveOptions) 
 //	cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) CholeskySolveOut(input2, out *Tensor, options ...CholeskySolveOptions) *Tensor {
 	o := first(options)
-	return begin(opCholeskySolveOut).tensor(t).tensor(input2).optBool(o.Upper).tensor(out).into(out, t, input2)
+	return begin(opCholeskySolveOut).tensor(t).tensor(input2).bool(o.Upper).tensor(out).into(out, t, input2)
 }
 
 // Chunk gives that many views, of about equally many elements of dim.
@@ -220,8 +220,14 @@ func (t *Tensor) Chunk(chunks, dim int) []*Tensor {
 
 // ClampOptions of [Tensor.Clamp].
 type ClampOptions struct {
-	Min Opt[Scalar]
-	Max Opt[Scalar]
+	Min Scalar
+	Max Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *ClampOptions) UnmarshalJSON(text []byte) error {
+	type plain ClampOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Clamp limits the elements to Min and Max; one that is not set is no limit.
@@ -378,8 +384,14 @@ func (t *Tensor) ClampTensorOut(out *Tensor, options ...ClampTensorOptions) *Ten
 
 // ClipOptions of [Tensor.Clip].
 type ClipOptions struct {
-	Min Opt[Scalar]
-	Max Opt[Scalar]
+	Min Scalar
+	Max Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *ClipOptions) UnmarshalJSON(text []byte) error {
+	type plain ClipOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Clip is torch.Tensor.clip.
@@ -504,7 +516,7 @@ func ColumnStackOut(tensors []*Tensor, out *Tensor) *Tensor {
 // CombinationsOptions of [Combinations].
 type CombinationsOptions struct {
 	R               Opt[int]
-	WithReplacement Opt[bool]
+	WithReplacement bool
 }
 
 // Combinations is torch.combinations.
@@ -515,7 +527,7 @@ func Combinations(self *Tensor, options ...CombinationsOptions) *Tensor {
 		return of1(opCombinations, self)
 	}
 	o := options[0]
-	return begin(opCombinations).tensor(self).optInt(o.R).optBool(o.WithReplacement).one(self)
+	return begin(opCombinations).tensor(self).optInt(o.R).bool(o.WithReplacement).one(self)
 }
 
 // Complex is torch.complex.
@@ -541,7 +553,7 @@ func Concat(tensors []*Tensor, dim int) *Tensor {
 
 // ConcatOutOptions of [ConcatOut].
 type ConcatOutOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // ConcatOut is [Concat] whose result is written to out.
@@ -549,7 +561,7 @@ type ConcatOutOptions struct {
 //	concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func ConcatOut(tensors []*Tensor, out *Tensor, options ...ConcatOutOptions) *Tensor {
 	o := first(options)
-	return begin(opConcatOut).tensors(tensors).optInt(o.Dim).tensor(out).into(out)
+	return begin(opConcatOut).tensors(tensors).int(o.Dim).tensor(out).into(out)
 }
 
 // Concatenate is torch.concatenate.
@@ -561,7 +573,7 @@ func Concatenate(tensors []*Tensor, dim int) *Tensor {
 
 // ConcatenateOutOptions of [ConcatenateOut].
 type ConcatenateOutOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // ConcatenateOut is [Concatenate] whose result is written to out.
@@ -569,7 +581,7 @@ type ConcatenateOutOptions struct {
 //	concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func ConcatenateOut(tensors []*Tensor, out *Tensor, options ...ConcatenateOutOptions) *Tensor {
 	o := first(options)
-	return begin(opConcatenateOut).tensors(tensors).optInt(o.Dim).tensor(out).into(out)
+	return begin(opConcatenateOut).tensors(tensors).int(o.Dim).tensor(out).into(out)
 }
 
 // Conj is torch.Tensor.conj.
@@ -618,7 +630,7 @@ func (t *Tensor) Contiguous(options ...ContiguousOptions) *Tensor {
 
 // CopyIOptions of [Tensor.CopyI].
 type CopyIOptions struct {
-	NonBlocking Opt[bool]
+	NonBlocking bool
 }
 
 // CopyI overwrites t with the elements of src, broadcast, converted and moved. It returns t.
@@ -627,7 +639,7 @@ type CopyIOptions struct {
 func (t *Tensor) CopyI(src *Tensor, options ...CopyIOptions) *Tensor {
 	args := begin(opCopyI).tensor(t).tensor(src)
 	if given(len(options)) {
-		args = args.optBool(options[0].NonBlocking)
+		args = args.bool(options[0].NonBlocking)
 	}
 	return args.into(t, src)
 }
@@ -906,8 +918,14 @@ func (t *Tensor) CumSumOut(dim int, out *Tensor, options ...CumSumOptions) *Tens
 
 // CumulativeTrapezoidDxOptions of [CumulativeTrapezoidDx].
 type CumulativeTrapezoidDxOptions struct {
-	Dx  Opt[Scalar]
+	Dx  Scalar
 	Dim Opt[int]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *CumulativeTrapezoidDxOptions) UnmarshalJSON(text []byte) error {
+	type plain CumulativeTrapezoidDxOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // CumulativeTrapezoidDx is torch.cumulative_trapezoid.

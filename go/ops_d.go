@@ -90,7 +90,7 @@ func (t *Tensor) DetachI() *Tensor {
 
 // DiagOptions of [Tensor.Diag].
 type DiagOptions struct {
-	Diagonal Opt[int]
+	Diagonal int
 }
 
 // Diag is torch.Tensor.diag.
@@ -101,12 +101,12 @@ func (t *Tensor) Diag(options ...DiagOptions) *Tensor {
 		return of1(opDiag, t)
 	}
 	o := options[0]
-	return begin(opDiag).tensor(t).optInt(o.Diagonal).one(t)
+	return begin(opDiag).tensor(t).int(o.Diagonal).one(t)
 }
 
 // DiagEmbedOptions of [Tensor.DiagEmbed].
 type DiagEmbedOptions struct {
-	Offset Opt[int]
+	Offset int
 	Dim1   Opt[int]
 	Dim2   Opt[int]
 }
@@ -119,7 +119,7 @@ func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
 		return of1(opDiagEmbed, t)
 	}
 	o := options[0]
-	return begin(opDiagEmbed).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t)
+	return begin(opDiagEmbed).tensor(t).int(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t)
 }
 
 // DiagOut is [Tensor.Diag] whose result is written to out.
@@ -127,12 +127,12 @@ func (t *Tensor) DiagEmbed(options ...DiagEmbedOptions) *Tensor {
 //	diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) DiagOut(out *Tensor, options ...DiagOptions) *Tensor {
 	o := first(options)
-	return begin(opDiagOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
+	return begin(opDiagOut).tensor(t).int(o.Diagonal).tensor(out).into(out, t)
 }
 
 // DiagflatOptions of [Tensor.Diagflat].
 type DiagflatOptions struct {
-	Offset Opt[int]
+	Offset int
 }
 
 // Diagflat is torch.Tensor.diagflat.
@@ -143,13 +143,13 @@ func (t *Tensor) Diagflat(options ...DiagflatOptions) *Tensor {
 		return of1(opDiagflat, t)
 	}
 	o := options[0]
-	return begin(opDiagflat).tensor(t).optInt(o.Offset).one(t)
+	return begin(opDiagflat).tensor(t).int(o.Offset).one(t)
 }
 
 // DiagonalOptions of [Tensor.Diagonal].
 type DiagonalOptions struct {
-	Offset Opt[int]
-	Dim1   Opt[int]
+	Offset int
+	Dim1   int
 	Dim2   Opt[int]
 }
 
@@ -161,13 +161,13 @@ func (t *Tensor) Diagonal(options ...DiagonalOptions) *Tensor {
 		return of1(opDiagonal, t)
 	}
 	o := options[0]
-	return begin(opDiagonal).tensor(t).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t)
+	return begin(opDiagonal).tensor(t).int(o.Offset).int(o.Dim1).optInt(o.Dim2).one(t)
 }
 
 // DiagonalCopyOptions of [DiagonalCopy].
 type DiagonalCopyOptions struct {
-	Offset Opt[int]
-	Dim1   Opt[int]
+	Offset int
+	Dim1   int
 	Dim2   Opt[int]
 }
 
@@ -179,13 +179,13 @@ func DiagonalCopy(self *Tensor, options ...DiagonalCopyOptions) *Tensor {
 		return of1(opDiagonalCopy, self)
 	}
 	o := options[0]
-	return begin(opDiagonalCopy).tensor(self).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(self)
+	return begin(opDiagonalCopy).tensor(self).int(o.Offset).int(o.Dim1).optInt(o.Dim2).one(self)
 }
 
 // DiagonalScatterOptions of [Tensor.DiagonalScatter].
 type DiagonalScatterOptions struct {
-	Offset Opt[int]
-	Dim1   Opt[int]
+	Offset int
+	Dim1   int
 	Dim2   Opt[int]
 }
 
@@ -197,7 +197,7 @@ func (t *Tensor) DiagonalScatter(src *Tensor, options ...DiagonalScatterOptions)
 		return of2(opDiagonalScatter, t, src)
 	}
 	o := options[0]
-	return begin(opDiagonalScatter).tensor(t).tensor(src).optInt(o.Offset).optInt(o.Dim1).optInt(o.Dim2).one(t, src)
+	return begin(opDiagonalScatter).tensor(t).tensor(src).int(o.Offset).int(o.Dim1).optInt(o.Dim2).one(t, src)
 }
 
 // DiffOptions of [Tensor.Diff].
@@ -252,7 +252,13 @@ func (t *Tensor) DigammaOut(out *Tensor) *Tensor {
 
 // DistOptions of [Tensor.Dist].
 type DistOptions struct {
-	P Opt[Scalar]
+	P Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *DistOptions) UnmarshalJSON(text []byte) error {
+	type plain DistOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Dist is torch.Tensor.dist.

@@ -6,7 +6,7 @@ import "tandem.example/gotorch/internal/bridge"
 
 // EinsumOptions of [Einsum].
 type EinsumOptions struct {
-	Path Opt[[]int]
+	Path []int
 }
 
 // Einsum sums products as the equation says: "ij,jk->ik" is a matrix product.
@@ -25,7 +25,7 @@ type EmptyOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -37,7 +37,7 @@ func Empty(size []int, options ...EmptyOptions) *Tensor {
 	args := begin(opEmpty).ints(size)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one()
@@ -48,7 +48,7 @@ type EmptyLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -62,7 +62,7 @@ func EmptyLike(self *Tensor, options ...EmptyLikeOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opEmptyLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
+		whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // EmptyOutOptions of [EmptyOut].

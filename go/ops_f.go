@@ -103,7 +103,7 @@ func FakeQuantizePerTensorAffineTensorQparams(self, scale, zeroPoint *Tensor, qu
 
 // FillDiagonalIOptions of [Tensor.FillDiagonalI].
 type FillDiagonalIOptions struct {
-	Wrap Opt[bool]
+	Wrap bool
 }
 
 // FillDiagonalI is torch.Tensor.fill_diagonal_: it overwrites t, and returns it.
@@ -112,7 +112,7 @@ type FillDiagonalIOptions struct {
 func (t *Tensor) FillDiagonalI(fillValue Scalar, options ...FillDiagonalIOptions) *Tensor {
 	args := begin(opFillDiagonalI).tensor(t).scalar(fillValue)
 	if given(len(options)) {
-		args = args.optBool(options[0].Wrap)
+		args = args.bool(options[0].Wrap)
 	}
 	return args.into(t)
 }
@@ -317,7 +317,7 @@ func (t *Tensor) FrexpOut(mantissa, exponent *Tensor) (*Tensor, *Tensor) {
 
 // FrobeniusNormOptions of [FrobeniusNorm].
 type FrobeniusNormOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // FrobeniusNorm is torch.frobenius_norm.
@@ -326,7 +326,7 @@ type FrobeniusNormOptions struct {
 func FrobeniusNorm(self *Tensor, dim []int, options ...FrobeniusNormOptions) *Tensor {
 	args := begin(opFrobeniusNorm).tensor(self).ints(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(self)
 }
@@ -336,7 +336,7 @@ func FrobeniusNorm(self *Tensor, dim []int, options ...FrobeniusNormOptions) *Te
 //	frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func FrobeniusNormOut(self *Tensor, dim []int, out *Tensor, options ...FrobeniusNormOptions) *Tensor {
 	o := first(options)
-	return begin(opFrobeniusNormOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out, self)
+	return begin(opFrobeniusNormOut).tensor(self).ints(dim).bool(o.KeepDim).tensor(out).into(out, self)
 }
 
 // FromFileOptions of [FromFile].
@@ -346,7 +346,7 @@ type FromFileOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // FromFile is torch.from_file.
@@ -358,7 +358,7 @@ func FromFile(filename string, options ...FromFileOptions) *Tensor {
 	if given(len(options)) {
 		o := options[0]
 		args = args.optBool(o.Shared).optInt(o.Size).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-			optBool(o.PinMemory)
+			whenTrue(o.PinMemory)
 	}
 	return args.one()
 }
@@ -380,7 +380,7 @@ type FullLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -392,7 +392,7 @@ func FullLike(self *Tensor, fillValue Scalar, options ...FullLikeOptions) *Tenso
 	args := begin(opFullLike).tensor(self).scalar(fillValue)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)

@@ -63,7 +63,7 @@ func GRUPacked(data, batchSizes, hx *Tensor, params []*Tensor, hasBiases bool, n
 
 // GatherOptions of [Tensor.Gather].
 type GatherOptions struct {
-	SparseGrad Opt[bool]
+	SparseGrad bool
 }
 
 // Gather takes, along dim, the elements whose numbers are in index, a tensor of [Int64].
@@ -72,7 +72,7 @@ type GatherOptions struct {
 func (t *Tensor) Gather(dim int, index *Tensor, options ...GatherOptions) *Tensor {
 	args := begin(opGather).tensor(t).int(dim).tensor(index)
 	if given(len(options)) {
-		args = args.optBool(options[0].SparseGrad)
+		args = args.bool(options[0].SparseGrad)
 	}
 	return args.one(t, index)
 }
@@ -82,7 +82,7 @@ func (t *Tensor) Gather(dim int, index *Tensor, options ...GatherOptions) *Tenso
 //	gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) GatherOut(dim int, index, out *Tensor, options ...GatherOptions) *Tensor {
 	o := first(options)
-	return begin(opGatherOut).tensor(t).int(dim).tensor(index).optBool(o.SparseGrad).tensor(out).into(out, t, index)
+	return begin(opGatherOut).tensor(t).int(dim).tensor(index).bool(o.SparseGrad).tensor(out).into(out, t, index)
 }
 
 // Ge is t >= other, element by element, of type [Bool].
@@ -240,9 +240,15 @@ func GradientScalarArrayInt(self *Tensor, spacing []Scalar, options ...GradientS
 
 // GradientScalarIntOptions of [GradientScalarInt].
 type GradientScalarIntOptions struct {
-	Spacing   Opt[Scalar]
+	Spacing   Scalar
 	Dim       Opt[int]
 	EdgeOrder Opt[int]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *GradientScalarIntOptions) UnmarshalJSON(text []byte) error {
+	type plain GradientScalarIntOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // GradientScalarInt is torch.gradient.

@@ -106,7 +106,13 @@ func HannWindowPeriodic(windowLength int, periodic bool, options ...TensorOption
 
 // HardshrinkOptions of [Tensor.Hardshrink].
 type HardshrinkOptions struct {
-	Lambd Opt[Scalar]
+	Lambd Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *HardshrinkOptions) UnmarshalJSON(text []byte) error {
+	type plain HardshrinkOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Hardshrink is torch.Tensor.hardshrink.
@@ -130,9 +136,9 @@ func (t *Tensor) HardshrinkOut(out *Tensor, options ...HardshrinkOptions) *Tenso
 
 // HashTensorOptions of [Tensor.HashTensor].
 type HashTensorOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
-	Mode    Opt[int]
+	Dim     []int
+	KeepDim bool
+	Mode    int
 }
 
 // HashTensor is torch.Tensor.hash_tensor.
@@ -143,7 +149,7 @@ func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
 		return of1(opHashTensor, t)
 	}
 	o := options[0]
-	return begin(opHashTensor).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).one(t)
+	return begin(opHashTensor).tensor(t).optInts(o.Dim).bool(o.KeepDim).int(o.Mode).one(t)
 }
 
 // HashTensorOut is [Tensor.HashTensor] whose result is written to out.
@@ -151,7 +157,7 @@ func (t *Tensor) HashTensor(options ...HashTensorOptions) *Tensor {
 //	hash_tensor.out(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) HashTensorOut(out *Tensor, options ...HashTensorOptions) *Tensor {
 	o := first(options)
-	return begin(opHashTensorOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optInt(o.Mode).tensor(out).into(out, t)
+	return begin(opHashTensorOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).int(o.Mode).tensor(out).into(out, t)
 }
 
 // Heaviside is torch.Tensor.heaviside.
@@ -178,8 +184,14 @@ func (t *Tensor) HeavisideOut(values, out *Tensor) *Tensor {
 // HistcOptions of [Tensor.Histc].
 type HistcOptions struct {
 	Bins Opt[int]
-	Min  Opt[Scalar]
-	Max  Opt[Scalar]
+	Min  Scalar
+	Max  Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *HistcOptions) UnmarshalJSON(text []byte) error {
+	type plain HistcOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Histc is torch.Tensor.histc.
@@ -204,9 +216,9 @@ func (t *Tensor) HistcOut(out *Tensor, options ...HistcOptions) *Tensor {
 // HistogramOptions of [Tensor.Histogram].
 type HistogramOptions struct {
 	Bins    Opt[int]
-	Range   Opt[[]float64]
+	Range   []float64
 	Weight  *Tensor
-	Density Opt[bool]
+	Density bool
 }
 
 // Histogram is torch.Tensor.histogram.
@@ -217,7 +229,7 @@ func (t *Tensor) Histogram(options ...HistogramOptions) (hist, binEdges *Tensor)
 	args := begin(opHistogram).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+		args = args.optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).bool(o.Density)
 	}
 	return args.two(t)
 }
@@ -225,7 +237,7 @@ func (t *Tensor) Histogram(options ...HistogramOptions) (hist, binEdges *Tensor)
 // HistogramBinsOptions of [Tensor.HistogramBins].
 type HistogramBinsOptions struct {
 	Weight  *Tensor
-	Density Opt[bool]
+	Density bool
 }
 
 // HistogramBins is torch.Tensor.histogram.
@@ -236,7 +248,7 @@ func (t *Tensor) HistogramBins(bins *Tensor, options ...HistogramBinsOptions) (h
 	args := begin(opHistogramBins).tensor(t).tensor(bins)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optTensor(o.Weight).optBool(o.Density)
+		args = args.optTensor(o.Weight).bool(o.Density)
 	}
 	return args.two(t, bins)
 }
@@ -247,16 +259,16 @@ func (t *Tensor) HistogramBins(bins *Tensor, options ...HistogramBinsOptions) (h
 //	    hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)
 func (t *Tensor) HistogramBinsOut(bins, hist, binEdges *Tensor, options ...HistogramBinsOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opHistogramBinsOut).tensor(t).tensor(bins).optTensor(o.Weight).optBool(o.Density).tensor(hist).
+	begin(opHistogramBinsOut).tensor(t).tensor(bins).optTensor(o.Weight).bool(o.Density).tensor(hist).
 		tensor(binEdges).done(t, bins, hist, binEdges)
 	return hist, binEdges
 }
 
 // HistogramDDOptions of [HistogramDD].
 type HistogramDDOptions struct {
-	Range   Opt[[]float64]
+	Range   []float64
 	Weight  *Tensor
-	Density Opt[bool]
+	Density bool
 }
 
 // HistogramDD is torch.histogramdd.
@@ -267,16 +279,16 @@ func HistogramDD(self *Tensor, bins []int, options ...HistogramDDOptions) (hist 
 	args := begin(opHistogramDD).tensor(self).ints(bins)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+		args = args.optDoubles(o.Range).optTensor(o.Weight).bool(o.Density)
 	}
 	return args.oneAndList(self)
 }
 
 // HistogramDDBinsOptions of [HistogramDDBins].
 type HistogramDDBinsOptions struct {
-	Range   Opt[[]float64]
+	Range   []float64
 	Weight  *Tensor
-	Density Opt[bool]
+	Density bool
 }
 
 // HistogramDDBins is torch.histogramdd.
@@ -287,16 +299,16 @@ func HistogramDDBins(self *Tensor, bins int, options ...HistogramDDBinsOptions) 
 	args := begin(opHistogramDDBins).tensor(self).int(bins)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+		args = args.optDoubles(o.Range).optTensor(o.Weight).bool(o.Density)
 	}
 	return args.oneAndList(self)
 }
 
 // HistogramDDTensorListBinsOptions of [HistogramDDTensorListBins].
 type HistogramDDTensorListBinsOptions struct {
-	Range   Opt[[]float64]
+	Range   []float64
 	Weight  *Tensor
-	Density Opt[bool]
+	Density bool
 }
 
 // HistogramDDTensorListBins is torch.histogramdd.
@@ -307,7 +319,7 @@ func HistogramDDTensorListBins(self *Tensor, bins []*Tensor, options ...Histogra
 	args := begin(opHistogramDDTensorListBins).tensor(self).tensors(bins)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density)
+		args = args.optDoubles(o.Range).optTensor(o.Weight).bool(o.Density)
 	}
 	return args.oneAndList(self)
 }
@@ -318,7 +330,7 @@ func HistogramDDTensorListBins(self *Tensor, bins []*Tensor, options ...Histogra
 //	    density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)
 func (t *Tensor) HistogramOut(hist, binEdges *Tensor, options ...HistogramOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opHistogramOut).tensor(t).optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).optBool(o.Density).
+	begin(opHistogramOut).tensor(t).optInt(o.Bins).optDoubles(o.Range).optTensor(o.Weight).bool(o.Density).
 		tensor(hist).tensor(binEdges).done(t, hist, binEdges)
 	return hist, binEdges
 }

@@ -31,10 +31,10 @@ type ISTFTOptions struct {
 	WinLength     Opt[int]
 	Window        *Tensor
 	Center        Opt[bool]
-	Normalized    Opt[bool]
+	Normalized    bool
 	Onesided      Opt[bool]
 	Length        Opt[int]
-	ReturnComplex Opt[bool]
+	ReturnComplex bool
 }
 
 // ISTFT is torch.Tensor.istft.
@@ -46,8 +46,8 @@ func (t *Tensor) ISTFT(nFFT int, options ...ISTFTOptions) *Tensor {
 	args := begin(opISTFT).tensor(t).int(nFFT)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optBool(o.Normalized).
-			optBool(o.Onesided).optInt(o.Length).optBool(o.ReturnComplex)
+		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).bool(o.Normalized).
+			optBool(o.Onesided).optInt(o.Length).bool(o.ReturnComplex)
 	}
 	return args.one(t)
 }
@@ -103,7 +103,13 @@ func Imag(self *Tensor) *Tensor {
 
 // IndexAddOptions of [Tensor.IndexAdd].
 type IndexAddOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *IndexAddOptions) UnmarshalJSON(text []byte) error {
+	type plain IndexAddOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // IndexAdd is torch.Tensor.index_add.
@@ -190,7 +196,7 @@ func (t *Tensor) IndexFillScalarI(dim int, index *Tensor, value Scalar) *Tensor 
 
 // IndexPutOptions of [Tensor.IndexPut].
 type IndexPutOptions struct {
-	Accumulate Opt[bool]
+	Accumulate bool
 }
 
 // IndexPut is t with t[indices] = values; nil as an index means all.
@@ -199,7 +205,7 @@ type IndexPutOptions struct {
 func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
 	args := begin(opIndexPut).tensor(t).optTensors(indices).tensor(values)
 	if given(len(options)) {
-		args = args.optBool(options[0].Accumulate)
+		args = args.bool(options[0].Accumulate)
 	}
 	return args.one(t, values)
 }
@@ -210,7 +216,7 @@ func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, options ...IndexPut
 func (t *Tensor) IndexPutI(indices []*Tensor, values *Tensor, options ...IndexPutOptions) *Tensor {
 	args := begin(opIndexPutI).tensor(t).optTensors(indices).tensor(values)
 	if given(len(options)) {
-		args = args.optBool(options[0].Accumulate)
+		args = args.bool(options[0].Accumulate)
 	}
 	return args.into(t, values)
 }
@@ -328,7 +334,7 @@ func (t *Tensor) InverseOut(out *Tensor) *Tensor {
 type IsCloseOptions struct {
 	RTol     Opt[float64]
 	ATol     Opt[float64]
-	EqualNaN Opt[bool]
+	EqualNaN bool
 }
 
 // IsClose is torch.Tensor.isclose.
@@ -340,7 +346,7 @@ func (t *Tensor) IsClose(other *Tensor, options ...IsCloseOptions) *Tensor {
 		return of2(opIsClose, t, other)
 	}
 	o := options[0]
-	return begin(opIsClose).tensor(t).tensor(other).optDouble(o.RTol).optDouble(o.ATol).optBool(o.EqualNaN).
+	return begin(opIsClose).tensor(t).tensor(other).optDouble(o.RTol).optDouble(o.ATol).bool(o.EqualNaN).
 		one(t, other)
 }
 
@@ -381,8 +387,8 @@ func (t *Tensor) IsFloatingPoint() bool {
 
 // IsInOptions of [IsIn].
 type IsInOptions struct {
-	AssumeUnique Opt[bool]
-	Invert       Opt[bool]
+	AssumeUnique bool
+	Invert       bool
 }
 
 // IsIn is torch.isin.
@@ -394,7 +400,7 @@ func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
 		return of2(opIsIn, elements, testElements)
 	}
 	o := options[0]
-	return begin(opIsIn).tensor(elements).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).
+	return begin(opIsIn).tensor(elements).tensor(testElements).bool(o.AssumeUnique).bool(o.Invert).
 		one(elements, testElements)
 }
 
@@ -404,14 +410,14 @@ func IsIn(elements, testElements *Tensor, options ...IsInOptions) *Tensor {
 //	    invert=False, Tensor(a!) out) -> Tensor(a!)
 func IsInOut(elements, testElements, out *Tensor, options ...IsInOptions) *Tensor {
 	o := first(options)
-	return begin(opIsInOut).tensor(elements).tensor(testElements).optBool(o.AssumeUnique).optBool(o.Invert).
-		tensor(out).into(out, elements, testElements)
+	return begin(opIsInOut).tensor(elements).tensor(testElements).bool(o.AssumeUnique).bool(o.Invert).tensor(out).
+		into(out, elements, testElements)
 }
 
 // IsInScalarOptions of [IsInScalar].
 type IsInScalarOptions struct {
-	AssumeUnique Opt[bool]
-	Invert       Opt[bool]
+	AssumeUnique bool
+	Invert       bool
 }
 
 // IsInScalar is torch.isin.
@@ -422,7 +428,7 @@ func IsInScalar(elements *Tensor, testElement Scalar, options ...IsInScalarOptio
 	args := begin(opIsInScalar).tensor(elements).scalar(testElement)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+		args = args.bool(o.AssumeUnique).bool(o.Invert)
 	}
 	return args.one(elements)
 }
@@ -433,14 +439,14 @@ func IsInScalar(elements *Tensor, testElement Scalar, options ...IsInScalarOptio
 //	    Tensor(a!) out) -> Tensor(a!)
 func IsInScalarOut(elements *Tensor, testElement Scalar, out *Tensor, options ...IsInScalarOptions) *Tensor {
 	o := first(options)
-	return begin(opIsInScalarOut).tensor(elements).scalar(testElement).optBool(o.AssumeUnique).optBool(o.Invert).
+	return begin(opIsInScalarOut).tensor(elements).scalar(testElement).bool(o.AssumeUnique).bool(o.Invert).
 		tensor(out).into(out, elements)
 }
 
 // IsInScalarTensorOptions of [IsInScalarTensor].
 type IsInScalarTensorOptions struct {
-	AssumeUnique Opt[bool]
-	Invert       Opt[bool]
+	AssumeUnique bool
+	Invert       bool
 }
 
 // IsInScalarTensor is torch.isin.
@@ -451,7 +457,7 @@ func IsInScalarTensor(element Scalar, testElements *Tensor, options ...IsInScala
 	args := begin(opIsInScalarTensor).scalar(element).tensor(testElements)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.AssumeUnique).optBool(o.Invert)
+		args = args.bool(o.AssumeUnique).bool(o.Invert)
 	}
 	return args.one(testElements)
 }
@@ -462,8 +468,8 @@ func IsInScalarTensor(element Scalar, testElements *Tensor, options ...IsInScala
 //	    Tensor(a!) out) -> Tensor(a!)
 func IsInScalarTensorOut(element Scalar, testElements, out *Tensor, options ...IsInScalarTensorOptions) *Tensor {
 	o := first(options)
-	return begin(opIsInScalarTensorOut).scalar(element).tensor(testElements).optBool(o.AssumeUnique).
-		optBool(o.Invert).tensor(out).into(out, testElements)
+	return begin(opIsInScalarTensorOut).scalar(element).tensor(testElements).bool(o.AssumeUnique).bool(o.Invert).
+		tensor(out).into(out, testElements)
 }
 
 // IsInf is torch.Tensor.isinf.

@@ -57,7 +57,7 @@ func (t *Tensor) KronOut(other, out *Tensor) *Tensor {
 // KthValueOptions of [Tensor.KthValue].
 type KthValueOptions struct {
 	Dim     Opt[int]
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // KthValue is torch.Tensor.kthvalue.
@@ -67,7 +67,7 @@ func (t *Tensor) KthValue(k int, options ...KthValueOptions) (values, indices *T
 	args := begin(opKthValue).tensor(t).int(k)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim)
+		args = args.optInt(o.Dim).bool(o.KeepDim)
 	}
 	return args.two(t)
 }
@@ -78,7 +78,7 @@ func (t *Tensor) KthValue(k int, options ...KthValueOptions) (values, indices *T
 //	    indices) -> (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) KthValueOut(k int, values, indices *Tensor, options ...KthValueOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opKthValueOut).tensor(t).int(k).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+	begin(opKthValueOut).tensor(t).int(k).optInt(o.Dim).bool(o.KeepDim).tensor(values).tensor(indices).
 		done(t, values, indices)
 	return values, indices
 }

@@ -570,7 +570,7 @@ func (t *Tensor) LogSoftmaxOut(dim int, out *Tensor, options ...LogSoftmaxOption
 
 // LogSumExpOptions of [Tensor.LogSumExp].
 type LogSumExpOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // LogSumExp is torch.Tensor.logsumexp.
@@ -579,7 +579,7 @@ type LogSumExpOptions struct {
 func (t *Tensor) LogSumExp(dim []int, options ...LogSumExpOptions) *Tensor {
 	args := begin(opLogSumExp).tensor(t).ints(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -589,7 +589,7 @@ func (t *Tensor) LogSumExp(dim []int, options ...LogSumExpOptions) *Tensor {
 //	logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) LogSumExpOut(dim []int, out *Tensor, options ...LogSumExpOptions) *Tensor {
 	o := first(options)
-	return begin(opLogSumExpOut).tensor(t).ints(dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opLogSumExpOut).tensor(t).ints(dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // LogicalAnd is torch.Tensor.logical_and.
@@ -717,7 +717,7 @@ type LogspaceOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // Logspace is torch.logspace.
@@ -728,7 +728,7 @@ func Logspace(start, end Scalar, steps int, options ...LogspaceOptions) *Tensor 
 	args := begin(opLogspace).scalar(start).scalar(end).int(steps)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one()
 }
@@ -752,7 +752,7 @@ type LogspaceScalarTensorOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // LogspaceScalarTensor is torch.logspace.
@@ -763,7 +763,7 @@ func LogspaceScalarTensor(start Scalar, end *Tensor, steps int, options ...Logsp
 	args := begin(opLogspaceScalarTensor).scalar(start).tensor(end).int(steps)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one(end)
 }
@@ -789,7 +789,7 @@ type LogspaceTensorOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // LogspaceTensor is torch.logspace.
@@ -800,7 +800,7 @@ func LogspaceTensor(start, end *Tensor, steps int, options ...LogspaceTensorOpti
 	args := begin(opLogspaceTensor).tensor(start).tensor(end).int(steps)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one(start, end)
 }
@@ -826,7 +826,7 @@ type LogspaceTensorScalarOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // LogspaceTensorScalar is torch.logspace.
@@ -837,7 +837,7 @@ func LogspaceTensorScalar(start *Tensor, end Scalar, steps int, options ...Logsp
 	args := begin(opLogspaceTensorScalar).tensor(start).scalar(end).int(steps)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.optDouble(o.Base).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one(start)
 }

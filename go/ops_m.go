@@ -160,7 +160,7 @@ func (t *Tensor) Max() *Tensor {
 
 // MaxDimOptions of [Tensor.MaxDim].
 type MaxDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // MaxDim gives the largest elements along a dimension and where they are.
@@ -169,7 +169,7 @@ type MaxDimOptions struct {
 func (t *Tensor) MaxDim(dim int, options ...MaxDimOptions) (values, indices *Tensor) {
 	args := begin(opMaxDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.two(t)
 }
@@ -180,7 +180,7 @@ func (t *Tensor) MaxDim(dim int, options ...MaxDimOptions) (values, indices *Ten
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MaxDimOut(dim int, max, maxValues *Tensor, options ...MaxDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMaxDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(max).tensor(maxValues).done(t, max, maxValues)
+	begin(opMaxDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(max).tensor(maxValues).done(t, max, maxValues)
 	return max, maxValues
 }
 
@@ -237,7 +237,7 @@ func (t *Tensor) Mean(options ...MeanOptions) *Tensor {
 
 // MeanDimOptions of [Tensor.MeanDim].
 type MeanDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 	DType   Opt[DType]
 }
 
@@ -248,7 +248,7 @@ func (t *Tensor) MeanDim(dim []int, options ...MeanDimOptions) *Tensor {
 	args := begin(opMeanDim).tensor(t).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.KeepDim).optDType(o.DType)
+		args = args.bool(o.KeepDim).optDType(o.DType)
 	}
 	return args.one(t)
 }
@@ -259,7 +259,7 @@ func (t *Tensor) MeanDim(dim []int, options ...MeanDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) MeanDimOut(dim []int, out *Tensor, options ...MeanDimOptions) *Tensor {
 	o := first(options)
-	return begin(opMeanDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
+	return begin(opMeanDimOut).tensor(t).nilInts(dim).bool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // MeanOut is [Tensor.Mean] whose result is written to out.
@@ -279,7 +279,7 @@ func (t *Tensor) Median() *Tensor {
 
 // MedianDimOptions of [Tensor.MedianDim].
 type MedianDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // MedianDim is torch.Tensor.median.
@@ -288,7 +288,7 @@ type MedianDimOptions struct {
 func (t *Tensor) MedianDim(dim int, options ...MedianDimOptions) (values, indices *Tensor) {
 	args := begin(opMedianDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.two(t)
 }
@@ -299,8 +299,7 @@ func (t *Tensor) MedianDim(dim int, options ...MedianDimOptions) (values, indice
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MedianDimOut(dim int, values, indices *Tensor, options ...MedianDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).
-		done(t, values, indices)
+	begin(opMedianDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(values).tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -327,7 +326,7 @@ func (t *Tensor) Min() *Tensor {
 
 // MinDimOptions of [Tensor.MinDim].
 type MinDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // MinDim gives the smallest elements along a dimension and where they are.
@@ -336,7 +335,7 @@ type MinDimOptions struct {
 func (t *Tensor) MinDim(dim int, options ...MinDimOptions) (values, indices *Tensor) {
 	args := begin(opMinDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.two(t)
 }
@@ -347,7 +346,7 @@ func (t *Tensor) MinDim(dim int, options ...MinDimOptions) (values, indices *Ten
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) MinDimOut(dim int, min, minIndices *Tensor, options ...MinDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opMinDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(min).tensor(minIndices).done(t, min, minIndices)
+	begin(opMinDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(min).tensor(minIndices).done(t, min, minIndices)
 	return min, minIndices
 }
 
@@ -389,7 +388,7 @@ func (t *Tensor) MinimumOut(other, out *Tensor) *Tensor {
 // ModeOptions of [Tensor.Mode].
 type ModeOptions struct {
 	Dim     Opt[int]
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // Mode is torch.Tensor.mode.
@@ -399,7 +398,7 @@ func (t *Tensor) Mode(options ...ModeOptions) (values, indices *Tensor) {
 	args := begin(opMode).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim)
+		args = args.optInt(o.Dim).bool(o.KeepDim)
 	}
 	return args.two(t)
 }
@@ -410,8 +409,7 @@ func (t *Tensor) Mode(options ...ModeOptions) (values, indices *Tensor) {
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) ModeOut(values, indices *Tensor, options ...ModeOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opModeOut).tensor(t).optInt(o.Dim).optBool(o.KeepDim).tensor(values).tensor(indices).
-		done(t, values, indices)
+	begin(opModeOut).tensor(t).optInt(o.Dim).bool(o.KeepDim).tensor(values).tensor(indices).done(t, values, indices)
 	return values, indices
 }
 
@@ -494,7 +492,7 @@ func (t *Tensor) MulScalarI(other Scalar) *Tensor {
 
 // MultinomialOptions of [Tensor.Multinomial].
 type MultinomialOptions struct {
-	Replacement Opt[bool]
+	Replacement bool
 	Generator   *Generator
 }
 
@@ -505,7 +503,7 @@ func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Ten
 	args := begin(opMultinomial).tensor(t).int(numSamples)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Replacement).optGenerator(o.Generator)
+		args = args.bool(o.Replacement).optGenerator(o.Generator)
 	}
 	return args.one(t)
 }
@@ -516,7 +514,7 @@ func (t *Tensor) Multinomial(numSamples int, options ...MultinomialOptions) *Ten
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) MultinomialOut(numSamples int, out *Tensor, options ...MultinomialOptions) *Tensor {
 	o := first(options)
-	return begin(opMultinomialOut).tensor(t).int(numSamples).optBool(o.Replacement).optGenerator(o.Generator).
+	return begin(opMultinomialOut).tensor(t).int(numSamples).bool(o.Replacement).optGenerator(o.Generator).
 		tensor(out).into(out, t)
 }
 

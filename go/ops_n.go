@@ -6,8 +6,8 @@ import "tandem.example/gotorch/internal/bridge"
 
 // NaNMeanOptions of [Tensor.NaNMean].
 type NaNMeanOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 	DType   Opt[DType]
 }
 
@@ -19,7 +19,7 @@ func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
 		return of1(opNaNMean, t)
 	}
 	o := options[0]
-	return begin(opNaNMean).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one(t)
+	return begin(opNaNMean).tensor(t).optInts(o.Dim).bool(o.KeepDim).optDType(o.DType).one(t)
 }
 
 // NaNMeanOut is [Tensor.NaNMean] whose result is written to out.
@@ -28,7 +28,7 @@ func (t *Tensor) NaNMean(options ...NaNMeanOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) NaNMeanOut(out *Tensor, options ...NaNMeanOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNMeanOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
+	return begin(opNaNMeanOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // NaNMedian is torch.Tensor.nanmedian.
@@ -40,7 +40,7 @@ func (t *Tensor) NaNMedian() *Tensor {
 
 // NaNMedianDimOptions of [Tensor.NaNMedianDim].
 type NaNMedianDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // NaNMedianDim is torch.Tensor.nanmedian.
@@ -49,7 +49,7 @@ type NaNMedianDimOptions struct {
 func (t *Tensor) NaNMedianDim(dim int, options ...NaNMedianDimOptions) (values, indices *Tensor) {
 	args := begin(opNaNMedianDim).tensor(t).int(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.two(t)
 }
@@ -60,7 +60,7 @@ func (t *Tensor) NaNMedianDim(dim int, options ...NaNMedianDimOptions) (values, 
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) NaNMedianDimOut(dim int, values, indices *Tensor, options ...NaNMedianDimOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opNaNMedianDimOut).tensor(t).int(dim).optBool(o.KeepDim).tensor(values).tensor(indices).
+	begin(opNaNMedianDimOut).tensor(t).int(dim).bool(o.KeepDim).tensor(values).tensor(indices).
 		done(t, values, indices)
 	return values, indices
 }
@@ -68,8 +68,8 @@ func (t *Tensor) NaNMedianDimOut(dim int, values, indices *Tensor, options ...Na
 // NaNQuantileOptions of [Tensor.NaNQuantile].
 type NaNQuantileOptions struct {
 	Dim           Opt[int]
-	KeepDim       Opt[bool]
-	Interpolation Opt[string]
+	KeepDim       bool
+	Interpolation string
 }
 
 // NaNQuantile is torch.Tensor.nanquantile.
@@ -81,7 +81,7 @@ func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
 		return of2(opNaNQuantile, t, q)
 	}
 	o := options[0]
-	return begin(opNaNQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+	return begin(opNaNQuantile).tensor(t).tensor(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).
 		one(t, q)
 }
 
@@ -91,15 +91,15 @@ func (t *Tensor) NaNQuantile(q *Tensor, options ...NaNQuantileOptions) *Tensor {
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NaNQuantileOut(q, out *Tensor, options ...NaNQuantileOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNQuantileOut).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+	return begin(opNaNQuantileOut).tensor(t).tensor(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).
 		tensor(out).into(out, t, q)
 }
 
 // NaNQuantileScalarOptions of [Tensor.NaNQuantileScalar].
 type NaNQuantileScalarOptions struct {
 	Dim           Opt[int]
-	KeepDim       Opt[bool]
-	Interpolation Opt[string]
+	KeepDim       bool
+	Interpolation string
 }
 
 // NaNQuantileScalar is torch.Tensor.nanquantile.
@@ -110,7 +110,7 @@ func (t *Tensor) NaNQuantileScalar(q float64, options ...NaNQuantileScalarOption
 	args := begin(opNaNQuantileScalar).tensor(t).double(q)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+		args = args.optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation)
 	}
 	return args.one(t)
 }
@@ -121,14 +121,14 @@ func (t *Tensor) NaNQuantileScalar(q float64, options ...NaNQuantileScalarOption
 //	    interpolation="linear", Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NaNQuantileScalarOut(q float64, out *Tensor, options ...NaNQuantileScalarOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).
-		optString(o.Interpolation).tensor(out).into(out, t)
+	return begin(opNaNQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).
+		tensor(out).into(out, t)
 }
 
 // NaNSumOptions of [Tensor.NaNSum].
 type NaNSumOptions struct {
-	Dim     Opt[[]int]
-	KeepDim Opt[bool]
+	Dim     []int
+	KeepDim bool
 	DType   Opt[DType]
 }
 
@@ -140,7 +140,7 @@ func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
 		return of1(opNaNSum, t)
 	}
 	o := options[0]
-	return begin(opNaNSum).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).one(t)
+	return begin(opNaNSum).tensor(t).optInts(o.Dim).bool(o.KeepDim).optDType(o.DType).one(t)
 }
 
 // NaNSumOut is [Tensor.NaNSum] whose result is written to out.
@@ -149,7 +149,7 @@ func (t *Tensor) NaNSum(options ...NaNSumOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) NaNSumOut(out *Tensor, options ...NaNSumOptions) *Tensor {
 	o := first(options)
-	return begin(opNaNSumOut).tensor(t).optInts(o.Dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
+	return begin(opNaNSumOut).tensor(t).optInts(o.Dim).bool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // NaNToNumOptions of [Tensor.NaNToNum].
@@ -425,7 +425,13 @@ func (t *Tensor) NonzeroStaticOut(size int, out *Tensor, options ...NonzeroStati
 
 // NormOptions of [Tensor.Norm].
 type NormOptions struct {
-	P Opt[Scalar]
+	P Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *NormOptions) UnmarshalJSON(text []byte) error {
+	type plain NormOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Norm is torch.Tensor.norm.
@@ -448,7 +454,7 @@ func (t *Tensor) NormDType(p Scalar, dtype DType) *Tensor {
 
 // NormDimOptions of [Tensor.NormDim].
 type NormDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // NormDim is torch.Tensor.norm.
@@ -457,7 +463,7 @@ type NormDimOptions struct {
 func (t *Tensor) NormDim(p Scalar, dim []int, options ...NormDimOptions) *Tensor {
 	args := begin(opNormDim).tensor(t).nilScalar(p).ints(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(t)
 }
@@ -483,13 +489,13 @@ func (t *Tensor) NormDimDTypeOut(p Scalar, dim []int, keepdim bool, dtype DType,
 //	norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) NormDimOut(p Scalar, dim []int, out *Tensor, options ...NormDimOptions) *Tensor {
 	o := first(options)
-	return begin(opNormDimOut).tensor(t).nilScalar(p).ints(dim).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opNormDimOut).tensor(t).nilScalar(p).ints(dim).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // NormExceptDimOptions of [NormExceptDim].
 type NormExceptDimOptions struct {
 	Pow Opt[int]
-	Dim Opt[int]
+	Dim int
 }
 
 // NormExceptDim is torch.norm_except_dim.
@@ -500,7 +506,7 @@ func NormExceptDim(v *Tensor, options ...NormExceptDimOptions) *Tensor {
 		return of1(opNormExceptDim, v)
 	}
 	o := options[0]
-	return begin(opNormExceptDim).tensor(v).optInt(o.Pow).optInt(o.Dim).one(v)
+	return begin(opNormExceptDim).tensor(v).optInt(o.Pow).int(o.Dim).one(v)
 }
 
 // NormalOptions of [Normal].
@@ -542,7 +548,7 @@ type NormalFloatFloatOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // NormalFloatFloat is torch.normal.
@@ -554,7 +560,7 @@ func NormalFloatFloat(mean, std float64, size []int, options ...NormalFloatFloat
 	if given(len(options)) {
 		o := options[0]
 		args = args.optGenerator(o.Generator).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-			optBool(o.PinMemory)
+			whenTrue(o.PinMemory)
 	}
 	return args.one()
 }
@@ -611,7 +617,7 @@ func NormalFloatTensorOut(mean float64, std, out *Tensor, options ...NormalFloat
 
 // NormalIOptions of [Tensor.NormalI].
 type NormalIOptions struct {
-	Mean      Opt[float64]
+	Mean      float64
 	Std       Opt[float64]
 	Generator *Generator
 }
@@ -623,7 +629,7 @@ func (t *Tensor) NormalI(options ...NormalIOptions) *Tensor {
 	args := begin(opNormalI).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
+		args = args.double(o.Mean).optDouble(o.Std).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }
@@ -681,7 +687,7 @@ func (t *Tensor) NotEqualScalarOut(other Scalar, out *Tensor) *Tensor {
 
 // NuclearNormOptions of [NuclearNorm].
 type NuclearNormOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // NuclearNorm is torch.nuclear_norm.
@@ -692,12 +698,12 @@ func NuclearNorm(self *Tensor, options ...NuclearNormOptions) *Tensor {
 		return of1(opNuclearNorm, self)
 	}
 	o := options[0]
-	return begin(opNuclearNorm).tensor(self).optBool(o.KeepDim).one(self)
+	return begin(opNuclearNorm).tensor(self).bool(o.KeepDim).one(self)
 }
 
 // NuclearNormDimOptions of [NuclearNormDim].
 type NuclearNormDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 }
 
 // NuclearNormDim is torch.nuclear_norm.
@@ -706,7 +712,7 @@ type NuclearNormDimOptions struct {
 func NuclearNormDim(self *Tensor, dim []int, options ...NuclearNormDimOptions) *Tensor {
 	args := begin(opNuclearNormDim).tensor(self).ints(dim)
 	if given(len(options)) {
-		args = args.optBool(options[0].KeepDim)
+		args = args.bool(options[0].KeepDim)
 	}
 	return args.one(self)
 }
@@ -716,7 +722,7 @@ func NuclearNormDim(self *Tensor, dim []int, options ...NuclearNormDimOptions) *
 //	nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func NuclearNormDimOut(self *Tensor, dim []int, out *Tensor, options ...NuclearNormDimOptions) *Tensor {
 	o := first(options)
-	return begin(opNuclearNormDimOut).tensor(self).ints(dim).optBool(o.KeepDim).tensor(out).into(out, self)
+	return begin(opNuclearNormDimOut).tensor(self).ints(dim).bool(o.KeepDim).tensor(out).into(out, self)
 }
 
 // NuclearNormOut is [NuclearNorm] whose result is written to out.
@@ -724,7 +730,7 @@ func NuclearNormDimOut(self *Tensor, dim []int, out *Tensor, options ...NuclearN
 //	nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func NuclearNormOut(self, out *Tensor, options ...NuclearNormOptions) *Tensor {
 	o := first(options)
-	return begin(opNuclearNormOut).tensor(self).optBool(o.KeepDim).tensor(out).into(out, self)
+	return begin(opNuclearNormOut).tensor(self).bool(o.KeepDim).tensor(out).into(out, self)
 }
 
 var (

@@ -21,7 +21,7 @@ type OnesLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -35,7 +35,7 @@ func OnesLike(self *Tensor, options ...OnesLikeOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opOnesLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
+		whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // OnesOut is [Ones] whose result is written to out.
@@ -62,7 +62,7 @@ func (t *Tensor) OrgqrOut(input2, out *Tensor) *Tensor {
 // OrmqrOptions of [Tensor.Ormqr].
 type OrmqrOptions struct {
 	Left      Opt[bool]
-	Transpose Opt[bool]
+	Transpose bool
 }
 
 // Ormqr is torch.Tensor.ormqr.
@@ -73,7 +73,7 @@ func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor 
 		return of3(opOrmqr, t, input2, input3)
 	}
 	o := options[0]
-	return begin(opOrmqr).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).optBool(o.Transpose).
+	return begin(opOrmqr).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).bool(o.Transpose).
 		one(t, input2, input3)
 }
 
@@ -83,7 +83,7 @@ func (t *Tensor) Ormqr(input2, input3 *Tensor, options ...OrmqrOptions) *Tensor 
 //	    out) -> Tensor(a!)
 func (t *Tensor) OrmqrOut(input2, input3, out *Tensor, options ...OrmqrOptions) *Tensor {
 	o := first(options)
-	return begin(opOrmqrOut).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).optBool(o.Transpose).tensor(out).
+	return begin(opOrmqrOut).tensor(t).tensor(input2).tensor(input3).optBool(o.Left).bool(o.Transpose).tensor(out).
 		into(out, t, input2, input3)
 }
 

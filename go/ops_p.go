@@ -175,7 +175,7 @@ func (t *Tensor) Prod(options ...ProdOptions) *Tensor {
 
 // ProdDimOptions of [Tensor.ProdDim].
 type ProdDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 	DType   Opt[DType]
 }
 
@@ -186,7 +186,7 @@ func (t *Tensor) ProdDim(dim int, options ...ProdDimOptions) *Tensor {
 	args := begin(opProdDim).tensor(t).int(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.KeepDim).optDType(o.DType)
+		args = args.bool(o.KeepDim).optDType(o.DType)
 	}
 	return args.one(t)
 }
@@ -197,7 +197,7 @@ func (t *Tensor) ProdDim(dim int, options ...ProdDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) ProdDimOut(dim int, out *Tensor, options ...ProdDimOptions) *Tensor {
 	o := first(options)
-	return begin(opProdDimOut).tensor(t).int(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
+	return begin(opProdDimOut).tensor(t).int(dim).bool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // PromoteTypes is torch.promote_types.
@@ -209,7 +209,7 @@ func PromoteTypes(type1, type2 DType) DType {
 
 // PutOptions of [Tensor.Put].
 type PutOptions struct {
-	Accumulate Opt[bool]
+	Accumulate bool
 }
 
 // Put is torch.Tensor.put.
@@ -220,7 +220,7 @@ func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
 		return of3(opPut, t, index, source)
 	}
 	o := options[0]
-	return begin(opPut).tensor(t).tensor(index).tensor(source).optBool(o.Accumulate).one(t, index, source)
+	return begin(opPut).tensor(t).tensor(index).tensor(source).bool(o.Accumulate).one(t, index, source)
 }
 
 // PutI is torch.Tensor.put_: it overwrites t, and returns it.
@@ -229,7 +229,7 @@ func (t *Tensor) Put(index, source *Tensor, options ...PutOptions) *Tensor {
 func (t *Tensor) PutI(index, source *Tensor, options ...PutOptions) *Tensor {
 	args := begin(opPutI).tensor(t).tensor(index).tensor(source)
 	if given(len(options)) {
-		args = args.optBool(options[0].Accumulate)
+		args = args.bool(options[0].Accumulate)
 	}
 	return args.into(t, index, source)
 }

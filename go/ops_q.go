@@ -32,8 +32,8 @@ func (t *Tensor) QROut(q, r *Tensor, options ...QROptions) (*Tensor, *Tensor) {
 // QuantileOptions of [Tensor.Quantile].
 type QuantileOptions struct {
 	Dim           Opt[int]
-	KeepDim       Opt[bool]
-	Interpolation Opt[string]
+	KeepDim       bool
+	Interpolation string
 }
 
 // Quantile is torch.Tensor.quantile.
@@ -44,8 +44,7 @@ func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
 		return of2(opQuantile, t, q)
 	}
 	o := options[0]
-	return begin(opQuantile).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
-		one(t, q)
+	return begin(opQuantile).tensor(t).tensor(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).one(t, q)
 }
 
 // QuantileOut is [Tensor.Quantile] whose result is written to out.
@@ -54,15 +53,15 @@ func (t *Tensor) Quantile(q *Tensor, options ...QuantileOptions) *Tensor {
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) QuantileOut(q, out *Tensor, options ...QuantileOptions) *Tensor {
 	o := first(options)
-	return begin(opQuantileOut).tensor(t).tensor(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+	return begin(opQuantileOut).tensor(t).tensor(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).
 		tensor(out).into(out, t, q)
 }
 
 // QuantileScalarOptions of [Tensor.QuantileScalar].
 type QuantileScalarOptions struct {
 	Dim           Opt[int]
-	KeepDim       Opt[bool]
-	Interpolation Opt[string]
+	KeepDim       bool
+	Interpolation string
 }
 
 // QuantileScalar is torch.Tensor.quantile.
@@ -73,7 +72,7 @@ func (t *Tensor) QuantileScalar(q float64, options ...QuantileScalarOptions) *Te
 	args := begin(opQuantileScalar).tensor(t).double(q)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation)
+		args = args.optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation)
 	}
 	return args.one(t)
 }
@@ -84,7 +83,7 @@ func (t *Tensor) QuantileScalar(q float64, options ...QuantileScalarOptions) *Te
 //	    Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) QuantileScalarOut(q float64, out *Tensor, options ...QuantileScalarOptions) *Tensor {
 	o := first(options)
-	return begin(opQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).optBool(o.KeepDim).optString(o.Interpolation).
+	return begin(opQuantileScalarOut).tensor(t).double(q).optInt(o.Dim).bool(o.KeepDim).optString(o.Interpolation).
 		tensor(out).into(out, t)
 }
 

@@ -166,7 +166,7 @@ type RandIntLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -178,7 +178,7 @@ func RandIntLike(self *Tensor, high int, options ...RandIntLikeOptions) *Tensor 
 	args := begin(opRandIntLike).tensor(self).int(high)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -189,7 +189,7 @@ type RandIntLikeGeneratorOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -201,7 +201,7 @@ func RandIntLikeGenerator(self *Tensor, high int, generator *Generator, options 
 	args := begin(opRandIntLikeGenerator).tensor(self).int(high).optGenerator(generator)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -212,7 +212,7 @@ type RandIntLikeLowDTypeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -224,7 +224,7 @@ func RandIntLikeLowDType(self *Tensor, low, high int, options ...RandIntLikeLowD
 	args := begin(opRandIntLikeLowDType).tensor(self).int(low).int(high)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -235,7 +235,7 @@ type RandIntLikeLowGeneratorDTypeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -248,7 +248,7 @@ func RandIntLikeLowGeneratorDType(self *Tensor, low, high int, generator *Genera
 	args := begin(opRandIntLikeLowGeneratorDType).tensor(self).int(low).int(high).optGenerator(generator)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -259,7 +259,7 @@ type RandIntLikeTensorOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -273,7 +273,7 @@ func RandIntLikeTensor(self, high *Tensor, options ...RandIntLikeTensorOptions) 
 	}
 	o := options[0]
 	return begin(opRandIntLikeTensor).tensor(self).tensor(high).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self, high)
+		optDevice(o.Device).whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self, high)
 }
 
 // RandIntLikeTensorGeneratorOptions of [RandIntLikeTensorGenerator].
@@ -281,7 +281,7 @@ type RandIntLikeTensorGeneratorOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -293,7 +293,7 @@ func RandIntLikeTensorGenerator(self, high *Tensor, generator *Generator, option
 	args := begin(opRandIntLikeTensorGenerator).tensor(self).tensor(high).optGenerator(generator)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self, high)
@@ -351,7 +351,7 @@ type RandLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -365,7 +365,7 @@ func RandLike(self *Tensor, options ...RandLikeOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opRandLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
+		whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // RandLikeGeneratorOptions of [RandLikeGenerator].
@@ -373,7 +373,7 @@ type RandLikeGeneratorOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -385,7 +385,7 @@ func RandLikeGenerator(self *Tensor, generator *Generator, options ...RandLikeGe
 	args := begin(opRandLikeGenerator).tensor(self).optGenerator(generator)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -472,7 +472,7 @@ type RandnLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -486,7 +486,7 @@ func RandnLike(self *Tensor, options ...RandnLikeOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opRandnLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
+		whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // RandnLikeGeneratorOptions of [RandnLikeGenerator].
@@ -494,7 +494,7 @@ type RandnLikeGeneratorOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -506,7 +506,7 @@ func RandnLikeGenerator(self *Tensor, generator *Generator, options ...RandnLike
 	args := begin(opRandnLikeGenerator).tensor(self).optGenerator(generator)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(self)
@@ -600,7 +600,13 @@ func RangeStep(start, end, step Scalar, options ...TensorOptions) *Tensor {
 
 // RangeStepOutOptions of [RangeStepOut].
 type RangeStepOutOptions struct {
-	Step Opt[Scalar]
+	Step Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *RangeStepOutOptions) UnmarshalJSON(text []byte) error {
+	type plain RangeStepOutOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // RangeStepOut is [RangeStep] whose result is written to out.
@@ -881,7 +887,7 @@ func ResultTypeScalarTensor(scalar Scalar, tensor *Tensor) DType {
 
 // RollOptions of [Tensor.Roll].
 type RollOptions struct {
-	Dims Opt[[]int]
+	Dims []int
 }
 
 // Roll is torch.Tensor.roll.
@@ -898,7 +904,7 @@ func (t *Tensor) Roll(shifts []int, options ...RollOptions) *Tensor {
 // Rot90Options of [Tensor.Rot90].
 type Rot90Options struct {
 	K    Opt[int]
-	Dims Opt[[]int]
+	Dims []int
 }
 
 // Rot90 is torch.Tensor.rot90.
@@ -1005,7 +1011,13 @@ func (t *Tensor) RsqrtOut(out *Tensor) *Tensor {
 
 // RsubOptions of [Rsub].
 type RsubOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *RsubOptions) UnmarshalJSON(text []byte) error {
+	type plain RsubOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Rsub is torch.rsub.
@@ -1021,7 +1033,13 @@ func Rsub(self, other *Tensor, options ...RsubOptions) *Tensor {
 
 // RsubScalarOptions of [RsubScalar].
 type RsubScalarOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *RsubScalarOptions) UnmarshalJSON(text []byte) error {
+	type plain RsubScalarOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // RsubScalar is torch.rsub.

@@ -9,7 +9,7 @@ type STFTOptions struct {
 	HopLength     Opt[int]
 	WinLength     Opt[int]
 	Window        *Tensor
-	Normalized    Opt[bool]
+	Normalized    bool
 	Onesided      Opt[bool]
 	ReturnComplex Opt[bool]
 	AlignToWindow Opt[bool]
@@ -23,8 +23,8 @@ func (t *Tensor) STFT(nFFT int, options ...STFTOptions) *Tensor {
 	args := begin(opSTFT).tensor(t).int(nFFT)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Normalized).
-			optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
+		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).bool(o.Normalized).optBool(o.Onesided).
+			optBool(o.ReturnComplex).optBool(o.AlignToWindow)
 	}
 	return args.one(t)
 }
@@ -35,8 +35,8 @@ type STFTCenterOptions struct {
 	WinLength     Opt[int]
 	Window        *Tensor
 	Center        Opt[bool]
-	PadMode       Opt[string]
-	Normalized    Opt[bool]
+	PadMode       string
+	Normalized    bool
 	Onesided      Opt[bool]
 	ReturnComplex Opt[bool]
 	AlignToWindow Opt[bool]
@@ -52,7 +52,7 @@ func (t *Tensor) STFTCenter(nFFT int, options ...STFTCenterOptions) *Tensor {
 	if given(len(options)) {
 		o := options[0]
 		args = args.optInt(o.HopLength).optInt(o.WinLength).optTensor(o.Window).optBool(o.Center).optString(o.PadMode).
-			optBool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
+			bool(o.Normalized).optBool(o.Onesided).optBool(o.ReturnComplex).optBool(o.AlignToWindow)
 	}
 	return args.one(t)
 }
@@ -275,9 +275,9 @@ func (t *Tensor) ScatterValueReduceOut(dim int, index *Tensor, value Scalar, red
 
 // SearchSortedOptions of [SearchSorted].
 type SearchSortedOptions struct {
-	OutInt32 Opt[bool]
-	Right    Opt[bool]
-	Side     Opt[string]
+	OutInt32 bool
+	Right    bool
+	Side     string
 	Sorter   *Tensor
 }
 
@@ -290,8 +290,8 @@ func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) 
 		return of2(opSearchSorted, sortedSequence, self)
 	}
 	o := options[0]
-	return begin(opSearchSorted).tensor(sortedSequence).tensor(self).optBool(o.OutInt32).optBool(o.Right).
-		optString(o.Side).optTensor(o.Sorter).one(sortedSequence, self)
+	return begin(opSearchSorted).tensor(sortedSequence).tensor(self).bool(o.OutInt32).bool(o.Right).optString(o.Side).
+		optTensor(o.Sorter).one(sortedSequence, self)
 }
 
 // SearchSortedOut is [SearchSorted] whose result is written to out.
@@ -300,15 +300,15 @@ func SearchSorted(sortedSequence, self *Tensor, options ...SearchSortedOptions) 
 //	    side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)
 func SearchSortedOut(sortedSequence, self, out *Tensor, options ...SearchSortedOptions) *Tensor {
 	o := first(options)
-	return begin(opSearchSortedOut).tensor(sortedSequence).tensor(self).optBool(o.OutInt32).optBool(o.Right).
+	return begin(opSearchSortedOut).tensor(sortedSequence).tensor(self).bool(o.OutInt32).bool(o.Right).
 		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out, sortedSequence, self)
 }
 
 // SearchSortedScalarOptions of [SearchSortedScalar].
 type SearchSortedScalarOptions struct {
-	OutInt32 Opt[bool]
-	Right    Opt[bool]
-	Side     Opt[string]
+	OutInt32 bool
+	Right    bool
+	Side     string
 	Sorter   *Tensor
 }
 
@@ -320,7 +320,7 @@ func SearchSortedScalar(sortedSequence *Tensor, self Scalar, options ...SearchSo
 	args := begin(opSearchSortedScalar).tensor(sortedSequence).scalar(self)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.OutInt32).optBool(o.Right).optString(o.Side).optTensor(o.Sorter)
+		args = args.bool(o.OutInt32).bool(o.Right).optString(o.Side).optTensor(o.Sorter)
 	}
 	return args.one(sortedSequence)
 }
@@ -331,7 +331,7 @@ func SearchSortedScalar(sortedSequence *Tensor, self Scalar, options ...SearchSo
 //	    side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)
 func SearchSortedScalarOut(sortedSequence *Tensor, self Scalar, out *Tensor, options ...SearchSortedScalarOptions) *Tensor {
 	o := first(options)
-	return begin(opSearchSortedScalarOut).tensor(sortedSequence).scalar(self).optBool(o.OutInt32).optBool(o.Right).
+	return begin(opSearchSortedScalarOut).tensor(sortedSequence).scalar(self).bool(o.OutInt32).bool(o.Right).
 		optString(o.Side).optTensor(o.Sorter).tensor(out).into(out, sortedSequence)
 }
 
@@ -340,9 +340,15 @@ type SegmentReduceOptions struct {
 	Lengths *Tensor
 	Indices *Tensor
 	Offsets *Tensor
-	Axis    Opt[int]
-	Unsafe  Opt[bool]
-	Initial Opt[Scalar]
+	Axis    int
+	Unsafe  bool
+	Initial Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SegmentReduceOptions) UnmarshalJSON(text []byte) error {
+	type plain SegmentReduceOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // SegmentReduce is torch.segment_reduce.
@@ -353,7 +359,7 @@ func SegmentReduce(data *Tensor, reduce string, options ...SegmentReduceOptions)
 	args := begin(opSegmentReduce).tensor(data).string(reduce)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optTensor(o.Lengths).optTensor(o.Indices).optTensor(o.Offsets).optInt(o.Axis).optBool(o.Unsafe).
+		args = args.optTensor(o.Lengths).optTensor(o.Indices).optTensor(o.Offsets).int(o.Axis).bool(o.Unsafe).
 			optScalar(o.Initial)
 	}
 	return args.one(data)
@@ -396,7 +402,7 @@ func (t *Tensor) SetSourceTensorI(source *Tensor) *Tensor {
 
 // SetSourceTensorStorageOffsetIOptions of [Tensor.SetSourceTensorStorageOffsetI].
 type SetSourceTensorStorageOffsetIOptions struct {
-	Stride Opt[[]int]
+	Stride []int
 }
 
 // SetSourceTensorStorageOffsetI is torch.Tensor.set_: it overwrites t, and returns it.
@@ -569,7 +575,7 @@ func (t *Tensor) Slice(dim, start, end int, options ...SliceOptions) *Tensor {
 
 // SliceCopyOptions of [SliceCopy].
 type SliceCopyOptions struct {
-	Dim   Opt[int]
+	Dim   int
 	Start Opt[int]
 	End   Opt[int]
 	Step  Opt[int]
@@ -583,12 +589,12 @@ func SliceCopy(self *Tensor, options ...SliceCopyOptions) *Tensor {
 		return of1(opSliceCopy, self)
 	}
 	o := options[0]
-	return begin(opSliceCopy).tensor(self).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).one(self)
+	return begin(opSliceCopy).tensor(self).int(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).one(self)
 }
 
 // SliceScatterOptions of [Tensor.SliceScatter].
 type SliceScatterOptions struct {
-	Dim   Opt[int]
+	Dim   int
 	Start Opt[int]
 	End   Opt[int]
 	Step  Opt[int]
@@ -603,7 +609,7 @@ func (t *Tensor) SliceScatter(src *Tensor, options ...SliceScatterOptions) *Tens
 		return of2(opSliceScatter, t, src)
 	}
 	o := options[0]
-	return begin(opSliceScatter).tensor(t).tensor(src).optInt(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).
+	return begin(opSliceScatter).tensor(t).tensor(src).int(o.Dim).optInt(o.Start).optInt(o.End).optInt(o.Step).
 		one(t, src)
 }
 
@@ -657,7 +663,7 @@ func (t *Tensor) SoftmaxOut(dim int, out *Tensor, options ...SoftmaxOptions) *Te
 // SortOptions of [Tensor.Sort].
 type SortOptions struct {
 	Dim        Opt[int]
-	Descending Opt[bool]
+	Descending bool
 }
 
 // Sort gives the elements in order along Dim, the last, and where they were.
@@ -667,7 +673,7 @@ func (t *Tensor) Sort(options ...SortOptions) (values, indices *Tensor) {
 	args := begin(opSort).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.Descending)
+		args = args.optInt(o.Dim).bool(o.Descending)
 	}
 	return args.two(t)
 }
@@ -678,7 +684,7 @@ func (t *Tensor) Sort(options ...SortOptions) (values, indices *Tensor) {
 //	    (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) SortOut(values, indices *Tensor, options ...SortOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opSortOut).tensor(t).optInt(o.Dim).optBool(o.Descending).tensor(values).tensor(indices).
+	begin(opSortOut).tensor(t).optInt(o.Dim).bool(o.Descending).tensor(values).tensor(indices).
 		done(t, values, indices)
 	return values, indices
 }
@@ -686,7 +692,7 @@ func (t *Tensor) SortOut(values, indices *Tensor, options ...SortOptions) (*Tens
 // SortStableOptions of [Tensor.SortStable].
 type SortStableOptions struct {
 	Dim        Opt[int]
-	Descending Opt[bool]
+	Descending bool
 }
 
 // SortStable is torch.Tensor.sort.
@@ -697,7 +703,7 @@ func (t *Tensor) SortStable(stable Opt[bool], options ...SortStableOptions) (val
 	args := begin(opSortStable).tensor(t).noneBool(stable)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Dim).optBool(o.Descending)
+		args = args.optInt(o.Dim).bool(o.Descending)
 	}
 	return args.two(t)
 }
@@ -708,8 +714,8 @@ func (t *Tensor) SortStable(stable Opt[bool], options ...SortStableOptions) (val
 //	    Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
 func (t *Tensor) SortStableOut(stable Opt[bool], values, indices *Tensor, options ...SortStableOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opSortStableOut).tensor(t).noneBool(stable).optInt(o.Dim).optBool(o.Descending).tensor(values).
-		tensor(indices).done(t, values, indices)
+	begin(opSortStableOut).tensor(t).noneBool(stable).optInt(o.Dim).bool(o.Descending).tensor(values).tensor(indices).
+		done(t, values, indices)
 	return values, indices
 }
 
@@ -768,7 +774,7 @@ type SparseCOOTensorIndicesOptions struct {
 	DType       Opt[DType]
 	Layout      Opt[Layout]
 	Device      Opt[Device]
-	PinMemory   Opt[bool]
+	PinMemory   bool
 	IsCoalesced Opt[bool]
 }
 
@@ -782,7 +788,7 @@ func SparseCOOTensorIndices(indices, values *Tensor, options ...SparseCOOTensorI
 	}
 	o := options[0]
 	return begin(opSparseCOOTensorIndices).tensor(indices).tensor(values).optDType(o.DType).optLayout(o.Layout).
-		optDevice(o.Device).optBool(o.PinMemory).optBool(o.IsCoalesced).one(indices, values)
+		optDevice(o.Device).whenTrue(o.PinMemory).optBool(o.IsCoalesced).one(indices, values)
 }
 
 // SparseCOOTensorIndicesSizeOptions of [SparseCOOTensorIndicesSize].
@@ -790,7 +796,7 @@ type SparseCOOTensorIndicesSizeOptions struct {
 	DType       Opt[DType]
 	Layout      Opt[Layout]
 	Device      Opt[Device]
-	PinMemory   Opt[bool]
+	PinMemory   bool
 	IsCoalesced Opt[bool]
 }
 
@@ -802,7 +808,7 @@ func SparseCOOTensorIndicesSize(indices, values *Tensor, size []int, options ...
 	args := begin(opSparseCOOTensorIndicesSize).tensor(indices).tensor(values).ints(size)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory).
+		args = args.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory).
 			optBool(o.IsCoalesced)
 	}
 	return args.one(indices, values)
@@ -920,7 +926,7 @@ func (t *Tensor) Split(splitSize, dim int) []*Tensor {
 
 // SplitCopyOptions of [SplitCopy].
 type SplitCopyOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // SplitCopy is torch.split_copy.
@@ -929,7 +935,7 @@ type SplitCopyOptions struct {
 func SplitCopy(self *Tensor, splitSize int, options ...SplitCopyOptions) []*Tensor {
 	args := begin(opSplitCopy).tensor(self).int(splitSize)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(self)
 }
@@ -939,7 +945,7 @@ func SplitCopy(self *Tensor, splitSize int, options ...SplitCopyOptions) []*Tens
 //	split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitCopyOut(self *Tensor, splitSize int, out []*Tensor, options ...SplitCopyOptions) {
 	o := first(options)
-	begin(opSplitCopyOut).tensor(self).int(splitSize).optInt(o.Dim).tensors(out).done(self)
+	begin(opSplitCopyOut).tensor(self).int(splitSize).int(o.Dim).tensors(out).done(self)
 }
 
 // SplitSizes is torch.Tensor.split.
@@ -958,7 +964,7 @@ func (t *Tensor) SplitWithSizes(splitSizes []int, dim int) []*Tensor {
 
 // SplitWithSizesCopyOptions of [SplitWithSizesCopy].
 type SplitWithSizesCopyOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // SplitWithSizesCopy is torch.split_with_sizes_copy.
@@ -967,7 +973,7 @@ type SplitWithSizesCopyOptions struct {
 func SplitWithSizesCopy(self *Tensor, splitSizes []int, options ...SplitWithSizesCopyOptions) []*Tensor {
 	args := begin(opSplitWithSizesCopy).tensor(self).ints(splitSizes)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(self)
 }
@@ -977,7 +983,7 @@ func SplitWithSizesCopy(self *Tensor, splitSizes []int, options ...SplitWithSize
 //	split_with_sizes_copy.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitWithSizesCopyOut(self *Tensor, splitSizes []int, out []*Tensor, options ...SplitWithSizesCopyOptions) {
 	o := first(options)
-	begin(opSplitWithSizesCopyOut).tensor(self).ints(splitSizes).optInt(o.Dim).tensors(out).done(self)
+	begin(opSplitWithSizesCopyOut).tensor(self).ints(splitSizes).int(o.Dim).tensors(out).done(self)
 }
 
 // Sqrt is the square root.
@@ -1087,8 +1093,14 @@ func (t *Tensor) SqueezeI() *Tensor {
 
 // SspaddmmOptions of [Tensor.Sspaddmm].
 type SspaddmmOptions struct {
-	Beta  Opt[Scalar]
-	Alpha Opt[Scalar]
+	Beta  Scalar
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SspaddmmOptions) UnmarshalJSON(text []byte) error {
+	type plain SspaddmmOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Sspaddmm is torch.Tensor.sspaddmm.
@@ -1122,7 +1134,7 @@ func Stack(tensors []*Tensor, dim int) *Tensor {
 
 // StackOutOptions of [StackOut].
 type StackOutOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // StackOut is [Stack] whose result is written to out.
@@ -1130,7 +1142,7 @@ type StackOutOptions struct {
 //	stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func StackOut(tensors []*Tensor, out *Tensor, options ...StackOutOptions) *Tensor {
 	o := first(options)
-	return begin(opStackOut).tensors(tensors).optInt(o.Dim).tensor(out).into(out)
+	return begin(opStackOut).tensors(tensors).int(o.Dim).tensor(out).into(out)
 }
 
 // StdOptions of [Tensor.Std].
@@ -1151,9 +1163,15 @@ func (t *Tensor) Std(options ...StdOptions) *Tensor {
 
 // StdCorrectionOptions of [Tensor.StdCorrection].
 type StdCorrectionOptions struct {
-	Dim        Opt[[]int]
-	Correction Opt[Scalar]
-	KeepDim    Opt[bool]
+	Dim        []int
+	Correction Scalar
+	KeepDim    bool
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *StdCorrectionOptions) UnmarshalJSON(text []byte) error {
+	type plain StdCorrectionOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // StdCorrection is torch.Tensor.std.
@@ -1164,7 +1182,7 @@ func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
 		return of1(opStdCorrection, t)
 	}
 	o := options[0]
-	return begin(opStdCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one(t)
+	return begin(opStdCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim).one(t)
 }
 
 // StdCorrectionOut is [Tensor.StdCorrection] whose result is written to out.
@@ -1173,14 +1191,14 @@ func (t *Tensor) StdCorrection(options ...StdCorrectionOptions) *Tensor {
 //	    out) -> Tensor(a!)
 func (t *Tensor) StdCorrectionOut(out *Tensor, options ...StdCorrectionOptions) *Tensor {
 	o := first(options)
-	return begin(opStdCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).tensor(out).
+	return begin(opStdCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim).tensor(out).
 		into(out, t)
 }
 
 // StdDimOptions of [Tensor.StdDim].
 type StdDimOptions struct {
 	Unbiased Opt[bool]
-	KeepDim  Opt[bool]
+	KeepDim  bool
 }
 
 // StdDim is torch.Tensor.std.
@@ -1190,7 +1208,7 @@ func (t *Tensor) StdDim(dim []int, options ...StdDimOptions) *Tensor {
 	args := begin(opStdDim).tensor(t).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+		args = args.optBool(o.Unbiased).bool(o.KeepDim)
 	}
 	return args.one(t)
 }
@@ -1200,7 +1218,7 @@ func (t *Tensor) StdDim(dim []int, options ...StdDimOptions) *Tensor {
 //	std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) StdDimOut(dim []int, out *Tensor, options ...StdDimOptions) *Tensor {
 	o := first(options)
-	return begin(opStdDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opStdDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // StdMeanOptions of [StdMean].
@@ -1221,9 +1239,15 @@ func StdMean(self *Tensor, options ...StdMeanOptions) (*Tensor, *Tensor) {
 
 // StdMeanCorrectionOptions of [StdMeanCorrection].
 type StdMeanCorrectionOptions struct {
-	Dim        Opt[[]int]
-	Correction Opt[Scalar]
-	KeepDim    Opt[bool]
+	Dim        []int
+	Correction Scalar
+	KeepDim    bool
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *StdMeanCorrectionOptions) UnmarshalJSON(text []byte) error {
+	type plain StdMeanCorrectionOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // StdMeanCorrection is torch.std_mean.
@@ -1234,7 +1258,7 @@ func StdMeanCorrection(self *Tensor, options ...StdMeanCorrectionOptions) (*Tens
 	args := begin(opStdMeanCorrection).tensor(self)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+		args = args.optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim)
 	}
 	return args.two(self)
 }
@@ -1242,7 +1266,7 @@ func StdMeanCorrection(self *Tensor, options ...StdMeanCorrectionOptions) (*Tens
 // StdMeanDimOptions of [StdMeanDim].
 type StdMeanDimOptions struct {
 	Unbiased Opt[bool]
-	KeepDim  Opt[bool]
+	KeepDim  bool
 }
 
 // StdMeanDim is torch.std_mean.
@@ -1252,14 +1276,20 @@ func StdMeanDim(self *Tensor, dim []int, options ...StdMeanDimOptions) (*Tensor,
 	args := begin(opStdMeanDim).tensor(self).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+		args = args.optBool(o.Unbiased).bool(o.KeepDim)
 	}
 	return args.two(self)
 }
 
 // SubOptions of [Tensor.Sub].
 type SubOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SubOptions) UnmarshalJSON(text []byte) error {
+	type plain SubOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Sub is t - other, broadcast; other is multiplied by Alpha first.
@@ -1294,7 +1324,13 @@ func (t *Tensor) SubOut(other, out *Tensor, options ...SubOptions) *Tensor {
 
 // SubScalarOptions of [Tensor.SubScalar].
 type SubScalarOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SubScalarOptions) UnmarshalJSON(text []byte) error {
+	type plain SubScalarOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // SubScalar is t - other; other is multiplied by Alpha first.
@@ -1321,7 +1357,13 @@ func (t *Tensor) SubScalarI(other Scalar, options ...SubScalarOptions) *Tensor {
 
 // SubtractOptions of [Tensor.Subtract].
 type SubtractOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SubtractOptions) UnmarshalJSON(text []byte) error {
+	type plain SubtractOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Subtract is torch.Tensor.subtract.
@@ -1356,7 +1398,13 @@ func (t *Tensor) SubtractOut(other, out *Tensor, options ...SubtractOptions) *Te
 
 // SubtractScalarOptions of [Tensor.SubtractScalar].
 type SubtractScalarOptions struct {
-	Alpha Opt[Scalar]
+	Alpha Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SubtractScalarOptions) UnmarshalJSON(text []byte) error {
+	type plain SubtractScalarOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // SubtractScalar is torch.Tensor.subtract.
@@ -1399,7 +1447,7 @@ func (t *Tensor) Sum(options ...SumOptions) *Tensor {
 
 // SumDimOptions of [Tensor.SumDim].
 type SumDimOptions struct {
-	KeepDim Opt[bool]
+	KeepDim bool
 	DType   Opt[DType]
 }
 
@@ -1410,7 +1458,7 @@ func (t *Tensor) SumDim(dim []int, options ...SumDimOptions) *Tensor {
 	args := begin(opSumDim).tensor(t).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.KeepDim).optDType(o.DType)
+		args = args.bool(o.KeepDim).optDType(o.DType)
 	}
 	return args.one(t)
 }
@@ -1421,7 +1469,7 @@ func (t *Tensor) SumDim(dim []int, options ...SumDimOptions) *Tensor {
 //	    Tensor(a!)
 func (t *Tensor) SumDimOut(dim []int, out *Tensor, options ...SumDimOptions) *Tensor {
 	o := first(options)
-	return begin(opSumDimOut).tensor(t).nilInts(dim).optBool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
+	return begin(opSumDimOut).tensor(t).nilInts(dim).bool(o.KeepDim).optDType(o.DType).tensor(out).into(out, t)
 }
 
 // SumToSize is torch.Tensor.sum_to_size.

@@ -122,7 +122,7 @@ func TensorDotOut(self, other *Tensor, dimsSelf, dimsOther []int, out *Tensor) *
 
 // TensorSplitIndicesOptions of [Tensor.TensorSplitIndices].
 type TensorSplitIndicesOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // TensorSplitIndices is torch.Tensor.tensor_split.
@@ -131,14 +131,14 @@ type TensorSplitIndicesOptions struct {
 func (t *Tensor) TensorSplitIndices(indices []int, options ...TensorSplitIndicesOptions) []*Tensor {
 	args := begin(opTensorSplitIndices).tensor(t).ints(indices)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t)
 }
 
 // TensorSplitSectionsOptions of [Tensor.TensorSplitSections].
 type TensorSplitSectionsOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // TensorSplitSections is torch.Tensor.tensor_split.
@@ -147,14 +147,14 @@ type TensorSplitSectionsOptions struct {
 func (t *Tensor) TensorSplitSections(sections int, options ...TensorSplitSectionsOptions) []*Tensor {
 	args := begin(opTensorSplitSections).tensor(t).int(sections)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t)
 }
 
 // TensorSplitTensorIndicesOrSectionsOptions of [Tensor.TensorSplitTensorIndicesOrSections].
 type TensorSplitTensorIndicesOrSectionsOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // TensorSplitTensorIndicesOrSections is torch.Tensor.tensor_split.
@@ -164,7 +164,7 @@ type TensorSplitTensorIndicesOrSectionsOptions struct {
 func (t *Tensor) TensorSplitTensorIndicesOrSections(tensorIndicesOrSections *Tensor, options ...TensorSplitTensorIndicesOrSectionsOptions) []*Tensor {
 	args := begin(opTensorSplitTensorIndicesOrSections).tensor(t).tensor(tensorIndicesOrSections)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t, tensorIndicesOrSections)
 }
@@ -178,8 +178,8 @@ func (t *Tensor) Tile(dims ...int) *Tensor {
 
 // ToOptions of [Tensor.To].
 type ToOptions struct {
-	NonBlocking  Opt[bool]
-	Copy         Opt[bool]
+	NonBlocking  bool
+	Copy         bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -191,7 +191,7 @@ func (t *Tensor) To(dtype DType, options ...ToOptions) *Tensor {
 	args := begin(opTo).tensor(t).dtype(dtype)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+		args = args.bool(o.NonBlocking).bool(o.Copy).optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(t)
 }
@@ -201,9 +201,9 @@ type ToDTypeLayoutOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
-	NonBlocking  Opt[bool]
-	Copy         Opt[bool]
+	PinMemory    bool
+	NonBlocking  bool
+	Copy         bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -217,7 +217,7 @@ func (t *Tensor) ToDTypeLayout(options ...ToDTypeLayoutOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opToDTypeLayout).tensor(t).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat).one(t)
+		whenTrue(o.PinMemory).bool(o.NonBlocking).bool(o.Copy).optMemoryFormat(o.MemoryFormat).one(t)
 }
 
 // ToDenseOptions of [Tensor.ToDense].
@@ -239,8 +239,8 @@ func (t *Tensor) ToDense(options ...ToDenseOptions) *Tensor {
 
 // ToDeviceDTypeOptions of [Tensor.ToDeviceDType].
 type ToDeviceDTypeOptions struct {
-	NonBlocking  Opt[bool]
-	Copy         Opt[bool]
+	NonBlocking  bool
+	Copy         bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -252,15 +252,15 @@ func (t *Tensor) ToDeviceDType(device Device, dtype DType, options ...ToDeviceDT
 	args := begin(opToDeviceDType).tensor(t).device(device).dtype(dtype)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.NonBlocking).optBool(o.Copy).optMemoryFormat(o.MemoryFormat)
+		args = args.bool(o.NonBlocking).bool(o.Copy).optMemoryFormat(o.MemoryFormat)
 	}
 	return args.one(t)
 }
 
 // ToOtherOptions of [Tensor.ToOther].
 type ToOtherOptions struct {
-	NonBlocking  Opt[bool]
-	Copy         Opt[bool]
+	NonBlocking  bool
+	Copy         bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -273,14 +273,14 @@ func (t *Tensor) ToOther(other *Tensor, options ...ToOtherOptions) *Tensor {
 		return of2(opToOther, t, other)
 	}
 	o := options[0]
-	return begin(opToOther).tensor(t).tensor(other).optBool(o.NonBlocking).optBool(o.Copy).
-		optMemoryFormat(o.MemoryFormat).one(t, other)
+	return begin(opToOther).tensor(t).tensor(other).bool(o.NonBlocking).bool(o.Copy).optMemoryFormat(o.MemoryFormat).
+		one(t, other)
 }
 
 // ToSparseOptions of [Tensor.ToSparse].
 type ToSparseOptions struct {
 	Layout    Opt[Layout]
-	Blocksize Opt[[]int]
+	Blocksize []int
 	DenseDim  Opt[int]
 }
 
@@ -427,8 +427,14 @@ func (t *Tensor) TransposeI(dim0, dim1 int) *Tensor {
 
 // TrapezoidDxOptions of [TrapezoidDx].
 type TrapezoidDxOptions struct {
-	Dx  Opt[Scalar]
+	Dx  Scalar
 	Dim Opt[int]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *TrapezoidDxOptions) UnmarshalJSON(text []byte) error {
+	type plain TrapezoidDxOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // TrapezoidDx is torch.trapezoid.
@@ -494,8 +500,8 @@ func TrapzX(y, x *Tensor, options ...TrapzXOptions) *Tensor {
 // TriangularSolveOptions of [Tensor.TriangularSolve].
 type TriangularSolveOptions struct {
 	Upper         Opt[bool]
-	Transpose     Opt[bool]
-	Unitriangular Opt[bool]
+	Transpose     bool
+	Unitriangular bool
 }
 
 // TriangularSolve is torch.Tensor.triangular_solve.
@@ -506,7 +512,7 @@ func (t *Tensor) TriangularSolve(a *Tensor, options ...TriangularSolveOptions) (
 	args := begin(opTriangularSolve).tensor(t).tensor(a)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Upper).optBool(o.Transpose).optBool(o.Unitriangular)
+		args = args.optBool(o.Upper).bool(o.Transpose).bool(o.Unitriangular)
 	}
 	return args.two(t, a)
 }
@@ -517,14 +523,14 @@ func (t *Tensor) TriangularSolve(a *Tensor, options ...TriangularSolveOptions) (
 //	    *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)
 func (t *Tensor) TriangularSolveOut(a, x, m *Tensor, options ...TriangularSolveOptions) (*Tensor, *Tensor) {
 	o := first(options)
-	begin(opTriangularSolveOut).tensor(t).tensor(a).optBool(o.Upper).optBool(o.Transpose).optBool(o.Unitriangular).
+	begin(opTriangularSolveOut).tensor(t).tensor(a).optBool(o.Upper).bool(o.Transpose).bool(o.Unitriangular).
 		tensor(x).tensor(m).done(t, a, x, m)
 	return x, m
 }
 
 // TrilOptions of [Tensor.Tril].
 type TrilOptions struct {
-	Diagonal Opt[int]
+	Diagonal int
 }
 
 // Tril is the lower triangle of matrices, zero elsewhere.
@@ -535,7 +541,7 @@ func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
 		return of1(opTril, t)
 	}
 	o := options[0]
-	return begin(opTril).tensor(t).optInt(o.Diagonal).one(t)
+	return begin(opTril).tensor(t).int(o.Diagonal).one(t)
 }
 
 // TrilI is torch.Tensor.tril_: it overwrites t, and returns it.
@@ -544,18 +550,18 @@ func (t *Tensor) Tril(options ...TrilOptions) *Tensor {
 func (t *Tensor) TrilI(options ...TrilOptions) *Tensor {
 	args := begin(opTrilI).tensor(t)
 	if given(len(options)) {
-		args = args.optInt(options[0].Diagonal)
+		args = args.int(options[0].Diagonal)
 	}
 	return args.into(t)
 }
 
 // TrilIndicesOptions of [TrilIndices].
 type TrilIndicesOptions struct {
-	Offset    Opt[int]
+	Offset    int
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // TrilIndices is torch.tril_indices.
@@ -566,7 +572,7 @@ func TrilIndices(row, col int, options ...TrilIndicesOptions) *Tensor {
 	args := begin(opTrilIndices).int(row).int(col)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.int(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one()
 }
@@ -576,12 +582,12 @@ func TrilIndices(row, col int, options ...TrilIndicesOptions) *Tensor {
 //	tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TrilOut(out *Tensor, options ...TrilOptions) *Tensor {
 	o := first(options)
-	return begin(opTrilOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
+	return begin(opTrilOut).tensor(t).int(o.Diagonal).tensor(out).into(out, t)
 }
 
 // TriuOptions of [Tensor.Triu].
 type TriuOptions struct {
-	Diagonal Opt[int]
+	Diagonal int
 }
 
 // Triu is the upper triangle of matrices, zero elsewhere.
@@ -592,7 +598,7 @@ func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
 		return of1(opTriu, t)
 	}
 	o := options[0]
-	return begin(opTriu).tensor(t).optInt(o.Diagonal).one(t)
+	return begin(opTriu).tensor(t).int(o.Diagonal).one(t)
 }
 
 // TriuI is torch.Tensor.triu_: it overwrites t, and returns it.
@@ -601,18 +607,18 @@ func (t *Tensor) Triu(options ...TriuOptions) *Tensor {
 func (t *Tensor) TriuI(options ...TriuOptions) *Tensor {
 	args := begin(opTriuI).tensor(t)
 	if given(len(options)) {
-		args = args.optInt(options[0].Diagonal)
+		args = args.int(options[0].Diagonal)
 	}
 	return args.into(t)
 }
 
 // TriuIndicesOptions of [TriuIndices].
 type TriuIndicesOptions struct {
-	Offset    Opt[int]
+	Offset    int
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // TriuIndices is torch.triu_indices.
@@ -623,7 +629,7 @@ func TriuIndices(row, col int, options ...TriuIndicesOptions) *Tensor {
 	args := begin(opTriuIndices).int(row).int(col)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInt(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+		args = args.int(o.Offset).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 	}
 	return args.one()
 }
@@ -633,7 +639,7 @@ func TriuIndices(row, col int, options ...TriuIndicesOptions) *Tensor {
 //	triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) TriuOut(out *Tensor, options ...TriuOptions) *Tensor {
 	o := first(options)
-	return begin(opTriuOut).tensor(t).optInt(o.Diagonal).tensor(out).into(out, t)
+	return begin(opTriuOut).tensor(t).int(o.Diagonal).tensor(out).into(out, t)
 }
 
 // TrueDivide is torch.Tensor.true_divide.

@@ -13,7 +13,7 @@ func (t *Tensor) Unbind(dim int) []*Tensor {
 
 // UnbindCopyOptions of [UnbindCopy].
 type UnbindCopyOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // UnbindCopy is torch.unbind_copy.
@@ -22,7 +22,7 @@ type UnbindCopyOptions struct {
 func UnbindCopy(self *Tensor, options ...UnbindCopyOptions) []*Tensor {
 	args := begin(opUnbindCopy).tensor(self)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(self)
 }
@@ -32,7 +32,7 @@ func UnbindCopy(self *Tensor, options ...UnbindCopyOptions) []*Tensor {
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyOut(self *Tensor, out []*Tensor, options ...UnbindCopyOptions) {
 	o := first(options)
-	begin(opUnbindCopyOut).tensor(self).optInt(o.Dim).tensors(out).done(self)
+	begin(opUnbindCopyOut).tensor(self).int(o.Dim).tensors(out).done(self)
 }
 
 // Unflatten is torch.Tensor.unflatten.
@@ -58,7 +58,7 @@ func UnfoldCopy(self *Tensor, dimension, size, step int) *Tensor {
 
 // UniformIOptions of [Tensor.UniformI].
 type UniformIOptions struct {
-	From      Opt[float64]
+	From      float64
 	To        Opt[float64]
 	Generator *Generator
 }
@@ -70,15 +70,15 @@ func (t *Tensor) UniformI(options ...UniformIOptions) *Tensor {
 	args := begin(opUniformI).tensor(t)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optDouble(o.From).optDouble(o.To).optGenerator(o.Generator)
+		args = args.double(o.From).optDouble(o.To).optGenerator(o.Generator)
 	}
 	return args.into(t)
 }
 
 // UniqueConsecutiveOptions of [UniqueConsecutive].
 type UniqueConsecutiveOptions struct {
-	ReturnInverse Opt[bool]
-	ReturnCounts  Opt[bool]
+	ReturnInverse bool
+	ReturnCounts  bool
 	Dim           Opt[int]
 }
 
@@ -90,14 +90,14 @@ func UniqueConsecutive(self *Tensor, options ...UniqueConsecutiveOptions) (*Tens
 	args := begin(opUniqueConsecutive).tensor(self)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.ReturnInverse).optBool(o.ReturnCounts).optInt(o.Dim)
+		args = args.bool(o.ReturnInverse).bool(o.ReturnCounts).optInt(o.Dim)
 	}
 	return args.three(self)
 }
 
 // UnsafeChunkOptions of [Tensor.UnsafeChunk].
 type UnsafeChunkOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // UnsafeChunk is torch.Tensor.unsafe_chunk.
@@ -106,14 +106,14 @@ type UnsafeChunkOptions struct {
 func (t *Tensor) UnsafeChunk(chunks int, options ...UnsafeChunkOptions) []*Tensor {
 	args := begin(opUnsafeChunk).tensor(t).int(chunks)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t)
 }
 
 // UnsafeSplitOptions of [Tensor.UnsafeSplit].
 type UnsafeSplitOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // UnsafeSplit is torch.Tensor.unsafe_split.
@@ -122,14 +122,14 @@ type UnsafeSplitOptions struct {
 func (t *Tensor) UnsafeSplit(splitSize int, options ...UnsafeSplitOptions) []*Tensor {
 	args := begin(opUnsafeSplit).tensor(t).int(splitSize)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t)
 }
 
 // UnsafeSplitWithSizesOptions of [Tensor.UnsafeSplitWithSizes].
 type UnsafeSplitWithSizesOptions struct {
-	Dim Opt[int]
+	Dim int
 }
 
 // UnsafeSplitWithSizes is torch.Tensor.unsafe_split_with_sizes.
@@ -138,7 +138,7 @@ type UnsafeSplitWithSizesOptions struct {
 func (t *Tensor) UnsafeSplitWithSizes(splitSizes []int, options ...UnsafeSplitWithSizesOptions) []*Tensor {
 	args := begin(opUnsafeSplitWithSizes).tensor(t).ints(splitSizes)
 	if given(len(options)) {
-		args = args.optInt(options[0].Dim)
+		args = args.int(options[0].Dim)
 	}
 	return args.list(t)
 }

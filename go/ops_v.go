@@ -63,7 +63,7 @@ func ValuesCopy(self *Tensor) *Tensor {
 // VanderOptions of [Vander].
 type VanderOptions struct {
 	N          Opt[int]
-	Increasing Opt[bool]
+	Increasing bool
 }
 
 // Vander is torch.vander.
@@ -74,7 +74,7 @@ func Vander(x *Tensor, options ...VanderOptions) *Tensor {
 		return of1(opVander, x)
 	}
 	o := options[0]
-	return begin(opVander).tensor(x).optInt(o.N).optBool(o.Increasing).one(x)
+	return begin(opVander).tensor(x).optInt(o.N).bool(o.Increasing).one(x)
 }
 
 // VarOptions of [Tensor.Var].
@@ -95,9 +95,15 @@ func (t *Tensor) Var(options ...VarOptions) *Tensor {
 
 // VarCorrectionOptions of [Tensor.VarCorrection].
 type VarCorrectionOptions struct {
-	Dim        Opt[[]int]
-	Correction Opt[Scalar]
-	KeepDim    Opt[bool]
+	Dim        []int
+	Correction Scalar
+	KeepDim    bool
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *VarCorrectionOptions) UnmarshalJSON(text []byte) error {
+	type plain VarCorrectionOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // VarCorrection is torch.Tensor.var.
@@ -108,7 +114,7 @@ func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
 		return of1(opVarCorrection, t)
 	}
 	o := options[0]
-	return begin(opVarCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).one(t)
+	return begin(opVarCorrection).tensor(t).optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim).one(t)
 }
 
 // VarCorrectionOut is [Tensor.VarCorrection] whose result is written to out.
@@ -117,14 +123,14 @@ func (t *Tensor) VarCorrection(options ...VarCorrectionOptions) *Tensor {
 //	    out) -> Tensor(a!)
 func (t *Tensor) VarCorrectionOut(out *Tensor, options ...VarCorrectionOptions) *Tensor {
 	o := first(options)
-	return begin(opVarCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim).tensor(out).
+	return begin(opVarCorrectionOut).tensor(t).optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim).tensor(out).
 		into(out, t)
 }
 
 // VarDimOptions of [Tensor.VarDim].
 type VarDimOptions struct {
 	Unbiased Opt[bool]
-	KeepDim  Opt[bool]
+	KeepDim  bool
 }
 
 // VarDim is torch.Tensor.var.
@@ -134,7 +140,7 @@ func (t *Tensor) VarDim(dim []int, options ...VarDimOptions) *Tensor {
 	args := begin(opVarDim).tensor(t).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+		args = args.optBool(o.Unbiased).bool(o.KeepDim)
 	}
 	return args.one(t)
 }
@@ -144,7 +150,7 @@ func (t *Tensor) VarDim(dim []int, options ...VarDimOptions) *Tensor {
 //	var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func (t *Tensor) VarDimOut(dim []int, out *Tensor, options ...VarDimOptions) *Tensor {
 	o := first(options)
-	return begin(opVarDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).optBool(o.KeepDim).tensor(out).into(out, t)
+	return begin(opVarDimOut).tensor(t).nilInts(dim).optBool(o.Unbiased).bool(o.KeepDim).tensor(out).into(out, t)
 }
 
 // VarMeanOptions of [VarMean].
@@ -165,9 +171,15 @@ func VarMean(self *Tensor, options ...VarMeanOptions) (*Tensor, *Tensor) {
 
 // VarMeanCorrectionOptions of [VarMeanCorrection].
 type VarMeanCorrectionOptions struct {
-	Dim        Opt[[]int]
-	Correction Opt[Scalar]
-	KeepDim    Opt[bool]
+	Dim        []int
+	Correction Scalar
+	KeepDim    bool
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *VarMeanCorrectionOptions) UnmarshalJSON(text []byte) error {
+	type plain VarMeanCorrectionOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // VarMeanCorrection is torch.var_mean.
@@ -178,7 +190,7 @@ func VarMeanCorrection(self *Tensor, options ...VarMeanCorrectionOptions) (*Tens
 	args := begin(opVarMeanCorrection).tensor(self)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optInts(o.Dim).optScalar(o.Correction).optBool(o.KeepDim)
+		args = args.optInts(o.Dim).optScalar(o.Correction).bool(o.KeepDim)
 	}
 	return args.two(self)
 }
@@ -186,7 +198,7 @@ func VarMeanCorrection(self *Tensor, options ...VarMeanCorrectionOptions) (*Tens
 // VarMeanDimOptions of [VarMeanDim].
 type VarMeanDimOptions struct {
 	Unbiased Opt[bool]
-	KeepDim  Opt[bool]
+	KeepDim  bool
 }
 
 // VarMeanDim is torch.var_mean.
@@ -196,7 +208,7 @@ func VarMeanDim(self *Tensor, dim []int, options ...VarMeanDimOptions) (*Tensor,
 	args := begin(opVarMeanDim).tensor(self).nilInts(dim)
 	if given(len(options)) {
 		o := options[0]
-		args = args.optBool(o.Unbiased).optBool(o.KeepDim)
+		args = args.optBool(o.Unbiased).bool(o.KeepDim)
 	}
 	return args.two(self)
 }

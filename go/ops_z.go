@@ -28,7 +28,7 @@ type ZerosLikeOptions struct {
 	DType        Opt[DType]
 	Layout       Opt[Layout]
 	Device       Opt[Device]
-	PinMemory    Opt[bool]
+	PinMemory    bool
 	MemoryFormat Opt[MemoryFormat]
 }
 
@@ -42,7 +42,7 @@ func ZerosLike(self *Tensor, options ...ZerosLikeOptions) *Tensor {
 	}
 	o := options[0]
 	return begin(opZerosLike).tensor(self).optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).
-		optBool(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
+		whenTrue(o.PinMemory).optMemoryFormat(o.MemoryFormat).one(self)
 }
 
 // ZerosOut is [Zeros] whose result is written to out.

@@ -23,21 +23,21 @@ TYPES = {
     "Tensor?": ("*@Tensor", "optTensor", "*@Tensor", "optTensor"),
     "Tensor[]": ("[]*@Tensor", "tensors", None, None),
     "Tensor?[]": ("[]*@Tensor", "optTensors", None, None),
-    "Scalar": ("@Scalar", "scalar", "@Opt[@Scalar]", "optScalar"),
-    "Scalar?": ("@Scalar", "nilScalar", "@Opt[@Scalar]", "optScalar"),
+    "Scalar": ("@Scalar", "scalar", "@Scalar", "optScalar"),
+    "Scalar?": ("@Scalar", "nilScalar", "@Scalar", "optScalar"),
     "Scalar[]": ("[]@Scalar", "scalars", None, None),
     "int": ("int", "int", "@Opt[int]", "optInt"),
     "int?": ("@Opt[int]", "noneInt", "@Opt[int]", "optInt"),
-    "int[]": ("[]int", "ints", "@Opt[[]int]", "optInts"),
-    "int[]?": ("[]int", "nilInts", "@Opt[[]int]", "optInts"),
+    "int[]": ("[]int", "ints", "[]int", "optInts"),
+    "int[]?": ("[]int", "nilInts", "[]int", "optInts"),
     "float": ("float64", "double", "@Opt[float64]", "optDouble"),
     "float?": ("@Opt[float64]", "noneDouble", "@Opt[float64]", "optDouble"),
-    "float[]": ("[]float64", "doubles", "@Opt[[]float64]", "optDoubles"),
-    "float[]?": ("[]float64", "nilDoubles", "@Opt[[]float64]", "optDoubles"),
+    "float[]": ("[]float64", "doubles", "[]float64", "optDoubles"),
+    "float[]?": ("[]float64", "nilDoubles", "[]float64", "optDoubles"),
     "bool": ("bool", "bool", "@Opt[bool]", "optBool"),
     "bool?": ("@Opt[bool]", "noneBool", "@Opt[bool]", "optBool"),
-    "str": ("string", "string", "@Opt[string]", "optString"),
-    "str?": ("string", "emptyString", "@Opt[string]", "optString"),
+    "str": ("string", "string", "string", "optString"),
+    "str?": ("string", "emptyString", "string", "optString"),
     "ScalarType": ("@DType", "dtype", "@Opt[@DType]", "optDType"),
     "ScalarType?": ("@Opt[@DType]", "noneDType", "@Opt[@DType]", "optDType"),
     "Generator?": ("*@Generator", "optGenerator", "*@Generator", "optGenerator"),
@@ -47,6 +47,12 @@ TYPES = {
     "MemoryFormat": ("@MemoryFormat", "memoryFormat", "@Opt[@MemoryFormat]", "optMemoryFormat"),
     "MemoryFormat?": ("@Opt[@MemoryFormat]", "noneMemoryFormat", "@Opt[@MemoryFormat]", "optMemoryFormat"),
 }
+# Options whose default is their type's zero value: that is what a field that is not set has. (schema type, default) → (Go
+# type, builder's method).
+ZERO = {("bool", "False"): ("bool", "bool"), ("int", "0"): ("int", "int"), ("float", "0.0"): ("float64", "double"),
+        ("float", "0."): ("float64", "double"), ("float", "0"): ("float64", "double")}
+# Options that are never 0, so that 0 may stand for the default.
+NEVER_ZERO = {"groups"}
 # result types → (Go types, builder's method).
 RESULTS = {
     (): ((), "done"),
@@ -80,8 +86,16 @@ class Writer:
     def is_reduction(self, argument):
         return self.home == "functional" and argument.name == "reduction" and argument.type == "int"
 
-    def option_type(self, argument):
-        return self.type("@Opt[Reduction]" if self.is_reduction(argument) else TYPES[argument.type][2])
+    def option(self, argument):
+        """(Go type of an option's field, builder's method for it)"""
+        if self.is_reduction(argument):
+            return self.type("@Opt[Reduction]"), "optInt"
+        if argument.type == "int" and argument.name in NEVER_ZERO:
+            return "int", "positive"
+        if argument.name == "pin_memory":
+            return "bool", "whenTrue"
+        go_type, builder = ZERO.get((argument.type, argument.default)) or TYPES[argument.type][2:]
+        return self.type(go_type), builder
 
     def parameters(self, b):
         lists = [p for p in b.parameters if "[]" in p.type]
@@ -144,7 +158,7 @@ class Writer:
                     chain.append("factory(o)")
             elif a.name in chosen:
                 value = f"o.{field(a.name)}"
-                chain.append(f"optInt(number({value}))" if self.is_reduction(a) else f"{TYPES[a.type][3]}({value})")
+                chain.append(f"optInt(number({value}))" if self.is_reduction(a) else f"{self.option(a)[1]}({value})")
             else:
                 chain.append("unset()")
         while chain and chain[-1] == "unset()":
@@ -222,8 +236,13 @@ class Writer:
         width = max(map(len, names))
         lines = [f"// {b.options_name} of [{'Tensor.' if b.home == 'Tensor' else ''}{b.name}].",
                  f"type {b.options_name} struct {{"]
-        lines += [f"\t{n.ljust(width)} {self.option_type(o)}" for n, o in zip(names, b.options)]
-        return "\n".join(lines + ["}", ""])
+        lines += [f"\t{n.ljust(width)} {self.option(o)[0]}" for n, o in zip(names, b.options)]
+        lines += ["}", ""]
+        if any(o.type in ("Scalar", "Scalar?") for o in b.options):
+            lines += ["// UnmarshalJSON reads whole numbers as int.",
+                      f"func (o *{b.options_name}) UnmarshalJSON(text []byte) error {{",
+                      f"\ttype plain {b.options_name}", f"\treturn bridge.UnmarshalOptions(text, (*plain)(o))", "}", ""]
+        return "\n".join(lines)
 
 
 VARIADIC = ("int[]", "Tensor[]", "Tensor?[]")

@@ -60,7 +60,7 @@ func ExampleDynamicLoader() {
 		}
 		defer store.Close()
 		group, err := dist.Init(ctx, dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(0),
-			WorldSize: gotorch.Some(1), Name: "example"})
+			WorldSize: 1, Name: "example"})
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 // DDPOptions of [NewDDP].
 type DDPOptions struct {
 	BucketCapMB          gotorch.Opt[float64] // MiB of gradients that travel together; unset: 25
-	FirstBucketMB        gotorch.Opt[float64] // of those that are ready first; unset: 1, or BucketCapMB where that is set
+	FirstBucketMB        float64              // of those that are ready first; 0: 1, or BucketCapMB where that is set
 	BroadcastBuffers     gotorch.Opt[bool]    // from rank 0, at the start and while the module trains; unset: true
 	FindUnusedParameters bool                 // look for those that a forward did not use
 	GradientAsBucketView bool                 // gradients lie in the buckets: saves memory and a copy
@@ -84,7 +84,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 				BucketCapMB: o.BucketCapMB.Or(25), BroadcastBuffers: o.BroadcastBuffers.Or(true),
 				FindUnusedParameters: o.FindUnusedParameters, GradientAsBucketView: o.GradientAsBucketView,
 				StaticGraph: o.StaticGraph, InitSync: o.InitSync.Or(true),
-				FirstBucketMB:             o.FirstBucketMB.Or(0),
+				FirstBucketMB:             o.FirstBucketMB,
 				SkipAllReduceUnusedParams: o.SkipAllReduceUnusedParams, AverageBySamples: o.AverageBySamples,
 				ParamDType:  int32(o.MixedPrecision.Param.Or(0)),
 				ReduceDType: int32(o.MixedPrecision.Reduce.Or(0)),

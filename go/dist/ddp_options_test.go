@@ -56,7 +56,7 @@ func TestCommHooks(t *testing.T) {
 		// The mean is of rank one.
 		"PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), MinCompressionRate: gotorch.Some(0.5)}), 1e-5},
 		"batched PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), Batched: true,
-			MatrixApproximationRank: gotorch.Some(4)}), 1e-5},
+			MatrixApproximationRank: 4}), 1e-5},
 		"compressed": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2)}).Compressed(gotorch.BFloat16), 5e-2},
 		"local SGD":  {dist.PostLocalSGD(nil, 100), 1e-6},
 		"own, in one go": {dist.Hook(func(b *dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
@@ -319,7 +319,7 @@ func TestSparseEmbeddingsAndIgnoredParameters(t *testing.T) {
 		model := &struct {
 			nn.Base
 			Table, Own *nn.Embedding
-		}{Table: nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: nn.Some(true)}), Own: nn.NewEmbedding(5, 2)}
+		}{Table: nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: true}), Own: nn.NewEmbedding(5, 2)}
 		ddp, err := dist.NewDDP(group, model, dist.DDPOptions{Ignore: []string{"own.weight"}})
 		if err != nil {
 			return err

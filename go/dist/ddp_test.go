@@ -39,7 +39,7 @@ func sample(step int) (x, y *gotorch.Tensor) {
 
 // train makes 50 steps on samples [from, to) of each global batch.
 func train(forward func(*gotorch.Tensor) *gotorch.Tensor, model nn.Module, from, to int) error {
-	sgd := optim.SGD(nn.Parameters(model), 0.1, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	sgd := optim.SGD(nn.Parameters(model), 0.1, optim.SGDOptions{Momentum: 0.9})
 	for step := range steps {
 		var err error
 		gotorch.Scope(func() {
@@ -76,7 +76,7 @@ func ddpChild(ctx context.Context) error {
 	}
 	wrapped := nn.Module(model)
 	if environment("REPLICAS") != "" {
-		parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: nn.Some(2)})
+		parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: 2})
 		defer parallel.Close()
 		wrapped = parallel
 	}
@@ -296,7 +296,9 @@ type tiedNet struct {
 	Head  *nn.Linear
 }
 
-func (n *tiedNet) Forward(x *gotorch.Tensor) *gotorch.Tensor { return n.Head.Forward(n.Embed.Forward(x)) }
+func (n *tiedNet) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	return n.Head.Forward(n.Embed.Forward(x))
+}
 
 func TestDDPAveragesTiedWeightsOnce(t *testing.T) {
 	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {

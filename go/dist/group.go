@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strconv"
@@ -21,7 +22,7 @@ type Options struct {
 	InitMethod string           // "env://", "tcp://host:port" or "file:///path"; unset: "env://"
 	Store      *Store           // instead of InitMethod
 	Rank       gotorch.Opt[int] // of this process
-	WorldSize  gotorch.Opt[int] // number of processes
+	WorldSize  int              // number of processes
 	Timeout    time.Duration    // of meeting and of each collective; unset: 30 minutes
 	Device     gotorch.Device   // of this rank, for nccl
 	Interface  string           // network interface of gloo; unset: by the host's address
@@ -68,7 +69,7 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	}
 	raw := c.GroupOptions{
 		Backend: o.Backend, InitMethod: o.InitMethod, Interface: o.Interface, Name: o.Name,
-		Rank: o.Rank.Or(-1), WorldSize: o.WorldSize.Or(-1), TimeoutMS: milliseconds(o.Timeout, 30*time.Minute),
+		Rank: o.Rank.Or(-1), WorldSize: cmp.Or(o.WorldSize, -1), TimeoutMS: milliseconds(o.Timeout, 30*time.Minute),
 		DeviceKind: int32(device.Kind), DeviceIndex: int32(device.Index),
 	}
 	handle, err := meet(ctx, raw, o.Store)

@@ -37,7 +37,7 @@ func threadsOver(t *testing.T, backend string, n int, body func(ctx context.Cont
 		wait.Go(func() {
 			runtime.LockOSThread() // as dist.Main: backward passes of all ranks exchange in one order
 			group, err := dist.Init(t.Context(), dist.Options{Backend: backend, Store: store,
-				Rank: gotorch.Some(rank), WorldSize: gotorch.Some(n), Timeout: testTimeout, Name: t.Name()})
+				Rank: gotorch.Some(rank), WorldSize: n, Timeout: testTimeout, Name: t.Name()})
 			if err != nil {
 				errs[rank] = err
 				return
@@ -145,7 +145,7 @@ func TestABackendForEachDevice(t *testing.T) {
 		t.Skip("this machine has a GPU")
 	}
 	_, err = dist.Init(t.Context(), dist.Options{Backend: "cpu:shm,cuda:nccl", Rank: gotorch.Some(0),
-		WorldSize: gotorch.Some(1), Device: gotorch.Device{Kind: gotorch.CUDADevice},
+		WorldSize: 1, Device: gotorch.Device{Kind: gotorch.CUDADevice},
 		InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")})
 	if !errors.Is(err, gotorch.ErrUnsupported) || !strings.Contains(err.Error(), "nccl") {
 		t.Fatal(err)
@@ -182,12 +182,12 @@ func TestMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := dist.Init(t.Context(), dist.Options{Backend: "carrier pigeon", Rank: gotorch.Some(0),
-		WorldSize: gotorch.Some(1), InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
+		WorldSize: 1, InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
 		t.Fatal(err)
 	}
 	for backend, part := range map[string]string{"cpu:shm,tpu:gloo": "no device 'tpu'", "cpu:shm,cpu:gloo": "cpu twice",
 		"cpu:nccl": "nccl takes tensors on GPUs", "cpu:smoke": "no backend 'smoke'"} {
-		if _, err := dist.Init(t.Context(), dist.Options{Backend: backend, Rank: gotorch.Some(0), WorldSize: gotorch.Some(1),
+		if _, err := dist.Init(t.Context(), dist.Options{Backend: backend, Rank: gotorch.Some(0), WorldSize: 1,
 			InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Fatal(backend, err)
 		}
@@ -216,7 +216,7 @@ func TestMisuse(t *testing.T) {
 func TestMissingRankTimesOut(t *testing.T) {
 	start := time.Now()
 	_, err := dist.Init(t.Context(), dist.Options{InitMethod: "file://" + filepath.Join(t.TempDir(), "meet"),
-		Rank: gotorch.Some(0), WorldSize: gotorch.Some(2), Timeout: 500 * time.Millisecond})
+		Rank: gotorch.Some(0), WorldSize: 2, Timeout: 500 * time.Millisecond})
 	if !errors.Is(err, gotorch.ErrTimeout) || !strings.Contains(err.Error(), "1") || time.Since(start) > 20*time.Second {
 		t.Fatal(err, time.Since(start))
 	}
@@ -234,7 +234,7 @@ func TestCancelledContextAborts(t *testing.T) {
 	var wait sync.WaitGroup
 	for rank := range 2 {
 		wait.Go(func() {
-			group, err := dist.Init(ctx, dist.Options{Store: store, Rank: gotorch.Some(rank), WorldSize: gotorch.Some(2),
+			group, err := dist.Init(ctx, dist.Options{Store: store, Rank: gotorch.Some(rank), WorldSize: 2,
 				Timeout: testTimeout})
 			if err != nil {
 				t.Error(err)
@@ -269,7 +269,7 @@ func TestCancelledContextAborts(t *testing.T) {
 	ctx, cancel = context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(reason) })
 	_, err = dist.Init(ctx, dist.Options{InitMethod: "file://" + filepath.Join(t.TempDir(), "meet"),
-		Rank: gotorch.Some(0), WorldSize: gotorch.Some(2), Timeout: 2 * time.Second})
+		Rank: gotorch.Some(0), WorldSize: 2, Timeout: 2 * time.Second})
 	if !errors.Is(err, reason) {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 
 	"tandem.example/gotorch"
@@ -10,7 +11,7 @@ import (
 
 // TraceOptions of [ProcessGroup.StartTrace].
 type TraceOptions struct {
-	MostEvents gotorch.Opt[int64] // later ones are counted in the file as dropped; about 150 bytes each; unset: 1,000,000
+	MostEvents int64 // later ones are counted in the file as dropped; about 150 bytes each; 0: 1,000,000
 }
 
 // StartTrace has what this process does kept from now on, for Perfetto (ui.perfetto.dev) and chrome://tracing: the parts
@@ -22,7 +23,7 @@ type TraceOptions struct {
 func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
 	o := bridge.First(options)
 	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
-		return c.StartTrace(group, o.MostEvents.Or(1_000_000))
+		return c.StartTrace(group, cmp.Or(o.MostEvents, 1_000_000))
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 type FFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // FFT is torch.fft.fft.
@@ -29,9 +29,9 @@ func FFT(self *gotorch.Tensor, options ...FFTOptions) *gotorch.Tensor {
 
 // FFT2Options of [FFT2].
 type FFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // FFT2 is torch.fft.fft2.
@@ -62,7 +62,7 @@ type FFTFreqOptions struct {
 	DType     gotorch.Opt[gotorch.DType]
 	Layout    gotorch.Opt[gotorch.Layout]
 	Device    gotorch.Opt[gotorch.Device]
-	PinMemory gotorch.Opt[bool]
+	PinMemory bool
 }
 
 // FFTFreq is torch.fft.fftfreq.
@@ -73,7 +73,7 @@ func FFTFreq(n int, options ...FFTFreqOptions) *gotorch.Tensor {
 	args := call.Begin(opFFTFreq).Int(n)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).WhenTrue(o.PinMemory)
 	}
 	return args.One()
 }
@@ -93,9 +93,9 @@ func FFTFreqOut(n int, out *gotorch.Tensor, options ...FFTFreqOutOptions) *gotor
 
 // FFTNOptions of [FFTN].
 type FFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // FFTN is torch.fft.fftn.
@@ -130,7 +130,7 @@ func FFTOut(self, out *gotorch.Tensor, options ...FFTOptions) *gotorch.Tensor {
 
 // FFTShiftOptions of [FFTShift].
 type FFTShiftOptions struct {
-	Dim gotorch.Opt[[]int]
+	Dim []int
 }
 
 // FFTShift is torch.fft.fftshift.
@@ -148,7 +148,7 @@ func FFTShift(self *gotorch.Tensor, options ...FFTShiftOptions) *gotorch.Tensor 
 type HFFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // HFFT is torch.fft.hfft.
@@ -165,9 +165,9 @@ func HFFT(self *gotorch.Tensor, options ...HFFTOptions) *gotorch.Tensor {
 
 // HFFT2Options of [HFFT2].
 type HFFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // HFFT2 is torch.fft.hfft2.
@@ -194,9 +194,9 @@ func HFFT2Out(self, out *gotorch.Tensor, options ...HFFT2Options) *gotorch.Tenso
 
 // HFFTNOptions of [HFFTN].
 type HFFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // HFFTN is torch.fft.hfftn.
@@ -233,7 +233,7 @@ func HFFTOut(self, out *gotorch.Tensor, options ...HFFTOptions) *gotorch.Tensor 
 type IFFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // IFFT is torch.fft.ifft.
@@ -250,9 +250,9 @@ func IFFT(self *gotorch.Tensor, options ...IFFTOptions) *gotorch.Tensor {
 
 // IFFT2Options of [IFFT2].
 type IFFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IFFT2 is torch.fft.ifft2.
@@ -279,9 +279,9 @@ func IFFT2Out(self, out *gotorch.Tensor, options ...IFFT2Options) *gotorch.Tenso
 
 // IFFTNOptions of [IFFTN].
 type IFFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IFFTN is torch.fft.ifftn.
@@ -316,7 +316,7 @@ func IFFTOut(self, out *gotorch.Tensor, options ...IFFTOptions) *gotorch.Tensor 
 
 // IFFTShiftOptions of [IFFTShift].
 type IFFTShiftOptions struct {
-	Dim gotorch.Opt[[]int]
+	Dim []int
 }
 
 // IFFTShift is torch.fft.ifftshift.
@@ -334,7 +334,7 @@ func IFFTShift(self *gotorch.Tensor, options ...IFFTShiftOptions) *gotorch.Tenso
 type IHFFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // IHFFT is torch.fft.ihfft.
@@ -351,9 +351,9 @@ func IHFFT(self *gotorch.Tensor, options ...IHFFTOptions) *gotorch.Tensor {
 
 // IHFFT2Options of [IHFFT2].
 type IHFFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IHFFT2 is torch.fft.ihfft2.
@@ -380,9 +380,9 @@ func IHFFT2Out(self, out *gotorch.Tensor, options ...IHFFT2Options) *gotorch.Ten
 
 // IHFFTNOptions of [IHFFTN].
 type IHFFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IHFFTN is torch.fft.ihfftn.
@@ -420,7 +420,7 @@ func IHFFTOut(self, out *gotorch.Tensor, options ...IHFFTOptions) *gotorch.Tenso
 type IRFFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // IRFFT is torch.fft.irfft.
@@ -437,9 +437,9 @@ func IRFFT(self *gotorch.Tensor, options ...IRFFTOptions) *gotorch.Tensor {
 
 // IRFFT2Options of [IRFFT2].
 type IRFFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IRFFT2 is torch.fft.irfft2.
@@ -466,9 +466,9 @@ func IRFFT2Out(self, out *gotorch.Tensor, options ...IRFFT2Options) *gotorch.Ten
 
 // IRFFTNOptions of [IRFFTN].
 type IRFFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // IRFFTN is torch.fft.irfftn.
@@ -506,7 +506,7 @@ func IRFFTOut(self, out *gotorch.Tensor, options ...IRFFTOptions) *gotorch.Tenso
 type RFFTOptions struct {
 	N    gotorch.Opt[int]
 	Dim  gotorch.Opt[int]
-	Norm gotorch.Opt[string]
+	Norm string
 }
 
 // RFFT is torch.fft.rfft.
@@ -523,9 +523,9 @@ func RFFT(self *gotorch.Tensor, options ...RFFTOptions) *gotorch.Tensor {
 
 // RFFT2Options of [RFFT2].
 type RFFT2Options struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // RFFT2 is torch.fft.rfft2.
@@ -556,7 +556,7 @@ type RFFTFreqOptions struct {
 	DType     gotorch.Opt[gotorch.DType]
 	Layout    gotorch.Opt[gotorch.Layout]
 	Device    gotorch.Opt[gotorch.Device]
-	PinMemory gotorch.Opt[bool]
+	PinMemory bool
 }
 
 // RFFTFreq is torch.fft.rfftfreq.
@@ -567,7 +567,7 @@ func RFFTFreq(n int, options ...RFFTFreqOptions) *gotorch.Tensor {
 	args := call.Begin(opRFFTFreq).Int(n)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+		args = args.OptDouble(o.D).OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).WhenTrue(o.PinMemory)
 	}
 	return args.One()
 }
@@ -587,9 +587,9 @@ func RFFTFreqOut(n int, out *gotorch.Tensor, options ...RFFTFreqOutOptions) *got
 
 // RFFTNOptions of [RFFTN].
 type RFFTNOptions struct {
-	S    gotorch.Opt[[]int]
-	Dim  gotorch.Opt[[]int]
-	Norm gotorch.Opt[string]
+	S    []int
+	Dim  []int
+	Norm string
 }
 
 // RFFTN is torch.fft.rfftn.

@@ -10,7 +10,7 @@ import (
 
 // CholeskyOptions of [Cholesky].
 type CholeskyOptions struct {
-	Upper gotorch.Opt[bool]
+	Upper bool
 }
 
 // Cholesky is torch.linalg.cholesky.
@@ -19,15 +19,15 @@ type CholeskyOptions struct {
 func Cholesky(self *gotorch.Tensor, options ...CholeskyOptions) *gotorch.Tensor {
 	args := call.Begin(opCholesky).Tensor(self)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Upper)
+		args = args.Bool(options[0].Upper)
 	}
 	return args.One(self)
 }
 
 // CholeskyExOptions of [CholeskyEx].
 type CholeskyExOptions struct {
-	Upper       gotorch.Opt[bool]
-	CheckErrors gotorch.Opt[bool]
+	Upper       bool
+	CheckErrors bool
 }
 
 // CholeskyEx is torch.linalg.cholesky_ex.
@@ -37,7 +37,7 @@ func CholeskyEx(self *gotorch.Tensor, options ...CholeskyExOptions) (l, info *go
 	args := call.Begin(opCholeskyEx).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Upper).OptBool(o.CheckErrors)
+		args = args.Bool(o.Upper).Bool(o.CheckErrors)
 	}
 	return args.Two(self)
 }
@@ -48,7 +48,7 @@ func CholeskyEx(self *gotorch.Tensor, options ...CholeskyExOptions) (l, info *go
 //	    info) -> (Tensor(a!) L, Tensor(b!) info)
 func CholeskyExOut(self, l, info *gotorch.Tensor, options ...CholeskyExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opCholeskyExOut).Tensor(self).OptBool(o.Upper).OptBool(o.CheckErrors).Tensor(l).Tensor(info).
+	call.Begin(opCholeskyExOut).Tensor(self).Bool(o.Upper).Bool(o.CheckErrors).Tensor(l).Tensor(info).
 		Done(self, l, info)
 	return l, info
 }
@@ -58,12 +58,18 @@ func CholeskyExOut(self, l, info *gotorch.Tensor, options ...CholeskyExOptions) 
 //	linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)
 func CholeskyOut(self, out *gotorch.Tensor, options ...CholeskyOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opCholeskyOut).Tensor(self).OptBool(o.Upper).Tensor(out).Into(out, self)
+	return call.Begin(opCholeskyOut).Tensor(self).Bool(o.Upper).Tensor(out).Into(out, self)
 }
 
 // CondOptions of [Cond].
 type CondOptions struct {
-	P gotorch.Opt[gotorch.Scalar]
+	P gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *CondOptions) UnmarshalJSON(text []byte) error {
+	type plain CondOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Cond is torch.linalg.cond.
@@ -139,7 +145,7 @@ func DetOut(a, out *gotorch.Tensor) *gotorch.Tensor {
 
 // DiagonalOptions of [Diagonal].
 type DiagonalOptions struct {
-	Offset gotorch.Opt[int]
+	Offset int
 	Dim1   gotorch.Opt[int]
 	Dim2   gotorch.Opt[int]
 }
@@ -151,7 +157,7 @@ func Diagonal(a *gotorch.Tensor, options ...DiagonalOptions) *gotorch.Tensor {
 	args := call.Begin(opDiagonal).Tensor(a)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInt(o.Offset).OptInt(o.Dim1).OptInt(o.Dim2)
+		args = args.Int(o.Offset).OptInt(o.Dim1).OptInt(o.Dim2)
 	}
 	return args.One(a)
 }
@@ -181,7 +187,7 @@ func EigVals(self *gotorch.Tensor) *gotorch.Tensor {
 
 // EigValsHOptions of [EigValsH].
 type EigValsHOptions struct {
-	UPLO gotorch.Opt[string]
+	UPLO string
 }
 
 // EigValsH is torch.linalg.eigvalsh.
@@ -212,7 +218,7 @@ func EigValsOut(self, out *gotorch.Tensor) *gotorch.Tensor {
 
 // EighOptions of [Eigh].
 type EighOptions struct {
-	UPLO gotorch.Opt[string]
+	UPLO string
 }
 
 // Eigh is torch.linalg.eigh.
@@ -259,7 +265,7 @@ func Inv(a *gotorch.Tensor) *gotorch.Tensor {
 
 // InvExOptions of [InvEx].
 type InvExOptions struct {
-	CheckErrors gotorch.Opt[bool]
+	CheckErrors bool
 }
 
 // InvEx is torch.linalg.inv_ex.
@@ -268,7 +274,7 @@ type InvExOptions struct {
 func InvEx(a *gotorch.Tensor, options ...InvExOptions) (inverse, info *gotorch.Tensor) {
 	args := call.Begin(opInvEx).Tensor(a)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].CheckErrors)
+		args = args.Bool(options[0].CheckErrors)
 	}
 	return args.Two(a)
 }
@@ -279,7 +285,7 @@ func InvEx(a *gotorch.Tensor, options ...InvExOptions) (inverse, info *gotorch.T
 //	    (Tensor(a!) inverse, Tensor(b!) info)
 func InvExOut(a, inverse, info *gotorch.Tensor, options ...InvExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opInvExOut).Tensor(a).OptBool(o.CheckErrors).Tensor(inverse).Tensor(info).Done(a, inverse, info)
+	call.Begin(opInvExOut).Tensor(a).Bool(o.CheckErrors).Tensor(inverse).Tensor(info).Done(a, inverse, info)
 	return inverse, info
 }
 
@@ -292,7 +298,7 @@ func InvOut(a, out *gotorch.Tensor) *gotorch.Tensor {
 
 // LDLFactorOptions of [LDLFactor].
 type LDLFactorOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // LDLFactor is torch.linalg.ldl_factor.
@@ -301,15 +307,15 @@ type LDLFactorOptions struct {
 func LDLFactor(self *gotorch.Tensor, options ...LDLFactorOptions) (ld, pivots *gotorch.Tensor) {
 	args := call.Begin(opLDLFactor).Tensor(self)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.Two(self)
 }
 
 // LDLFactorExOptions of [LDLFactorEx].
 type LDLFactorExOptions struct {
-	Hermitian   gotorch.Opt[bool]
-	CheckErrors gotorch.Opt[bool]
+	Hermitian   bool
+	CheckErrors bool
 }
 
 // LDLFactorEx is torch.linalg.ldl_factor_ex.
@@ -320,7 +326,7 @@ func LDLFactorEx(self *gotorch.Tensor, options ...LDLFactorExOptions) (ld, pivot
 	args := call.Begin(opLDLFactorEx).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Hermitian).OptBool(o.CheckErrors)
+		args = args.Bool(o.Hermitian).Bool(o.CheckErrors)
 	}
 	return args.Three(self)
 }
@@ -331,7 +337,7 @@ func LDLFactorEx(self *gotorch.Tensor, options ...LDLFactorExOptions) (ld, pivot
 //	    Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)
 func LDLFactorExOut(self, ld, pivots, info *gotorch.Tensor, options ...LDLFactorExOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLDLFactorExOut).Tensor(self).OptBool(o.Hermitian).OptBool(o.CheckErrors).Tensor(ld).Tensor(pivots).
+	call.Begin(opLDLFactorExOut).Tensor(self).Bool(o.Hermitian).Bool(o.CheckErrors).Tensor(ld).Tensor(pivots).
 		Tensor(info).Done(self, ld, pivots, info)
 	return ld, pivots, info
 }
@@ -342,13 +348,13 @@ func LDLFactorExOut(self, ld, pivots, info *gotorch.Tensor, options ...LDLFactor
 //	    LD, Tensor(b!) pivots)
 func LDLFactorOut(self, ld, pivots *gotorch.Tensor, options ...LDLFactorOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLDLFactorOut).Tensor(self).OptBool(o.Hermitian).Tensor(ld).Tensor(pivots).Done(self, ld, pivots)
+	call.Begin(opLDLFactorOut).Tensor(self).Bool(o.Hermitian).Tensor(ld).Tensor(pivots).Done(self, ld, pivots)
 	return ld, pivots
 }
 
 // LDLSolveOptions of [LDLSolve].
 type LDLSolveOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // LDLSolve is torch.linalg.ldl_solve.
@@ -357,7 +363,7 @@ type LDLSolveOptions struct {
 func LDLSolve(ld, pivots, b *gotorch.Tensor, options ...LDLSolveOptions) *gotorch.Tensor {
 	args := call.Begin(opLDLSolve).Tensor(ld).Tensor(pivots).Tensor(b)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.One(ld, pivots, b)
 }
@@ -368,7 +374,7 @@ func LDLSolve(ld, pivots, b *gotorch.Tensor, options ...LDLSolveOptions) *gotorc
 //	    Tensor(a!)
 func LDLSolveOut(ld, pivots, b, out *gotorch.Tensor, options ...LDLSolveOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLDLSolveOut).Tensor(ld).Tensor(pivots).Tensor(b).OptBool(o.Hermitian).Tensor(out).
+	return call.Begin(opLDLSolveOut).Tensor(ld).Tensor(pivots).Tensor(b).Bool(o.Hermitian).Tensor(out).
 		Into(out, ld, pivots, b)
 }
 
@@ -407,7 +413,7 @@ func LUFactor(a *gotorch.Tensor, options ...LUFactorOptions) (lu, pivots *gotorc
 // LUFactorExOptions of [LUFactorEx].
 type LUFactorExOptions struct {
 	Pivot       gotorch.Opt[bool]
-	CheckErrors gotorch.Opt[bool]
+	CheckErrors bool
 }
 
 // LUFactorEx is torch.linalg.lu_factor_ex.
@@ -418,7 +424,7 @@ func LUFactorEx(a *gotorch.Tensor, options ...LUFactorExOptions) (lu, pivots, in
 	args := call.Begin(opLUFactorEx).Tensor(a)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Pivot).OptBool(o.CheckErrors)
+		args = args.OptBool(o.Pivot).Bool(o.CheckErrors)
 	}
 	return args.Three(a)
 }
@@ -429,8 +435,8 @@ func LUFactorEx(a *gotorch.Tensor, options ...LUFactorExOptions) (lu, pivots, in
 //	    pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)
 func LUFactorExOut(a, lu, pivots, info *gotorch.Tensor, options ...LUFactorExOptions) (*gotorch.Tensor, *gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opLUFactorExOut).Tensor(a).OptBool(o.Pivot).OptBool(o.CheckErrors).Tensor(lu).Tensor(pivots).
-		Tensor(info).Done(a, lu, pivots, info)
+	call.Begin(opLUFactorExOut).Tensor(a).OptBool(o.Pivot).Bool(o.CheckErrors).Tensor(lu).Tensor(pivots).Tensor(info).
+		Done(a, lu, pivots, info)
 	return lu, pivots, info
 }
 
@@ -457,7 +463,7 @@ func LUOut(a, p, l, u *gotorch.Tensor, options ...LUOptions) (*gotorch.Tensor, *
 // LUSolveOptions of [LUSolve].
 type LUSolveOptions struct {
 	Left    gotorch.Opt[bool]
-	Adjoint gotorch.Opt[bool]
+	Adjoint bool
 }
 
 // LUSolve is torch.linalg.lu_solve.
@@ -467,7 +473,7 @@ func LUSolve(lu, pivots, b *gotorch.Tensor, options ...LUSolveOptions) *gotorch.
 	args := call.Begin(opLUSolve).Tensor(lu).Tensor(pivots).Tensor(b)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Left).OptBool(o.Adjoint)
+		args = args.OptBool(o.Left).Bool(o.Adjoint)
 	}
 	return args.One(lu, pivots, b)
 }
@@ -478,14 +484,14 @@ func LUSolve(lu, pivots, b *gotorch.Tensor, options ...LUSolveOptions) *gotorch.
 //	    out) -> Tensor(a!)
 func LUSolveOut(lu, pivots, b, out *gotorch.Tensor, options ...LUSolveOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLUSolveOut).Tensor(lu).Tensor(pivots).Tensor(b).OptBool(o.Left).OptBool(o.Adjoint).
-		Tensor(out).Into(out, lu, pivots, b)
+	return call.Begin(opLUSolveOut).Tensor(lu).Tensor(pivots).Tensor(b).OptBool(o.Left).Bool(o.Adjoint).Tensor(out).
+		Into(out, lu, pivots, b)
 }
 
 // LstSqOptions of [LstSq].
 type LstSqOptions struct {
 	Rcond  gotorch.Opt[float64]
-	Driver gotorch.Opt[string]
+	Driver string
 }
 
 // LstSq is torch.linalg.lstsq.
@@ -536,8 +542,8 @@ func MatrixExp(self *gotorch.Tensor) *gotorch.Tensor {
 
 // MatrixNormOptions of [MatrixNorm].
 type MatrixNormOptions struct {
-	Dim     gotorch.Opt[[]int]
-	KeepDim gotorch.Opt[bool]
+	Dim     []int
+	KeepDim bool
 	DType   gotorch.Opt[gotorch.DType]
 }
 
@@ -549,7 +555,7 @@ func MatrixNorm(self *gotorch.Tensor, ord gotorch.Scalar, options ...MatrixNormO
 	args := call.Begin(opMatrixNorm).Tensor(self).Scalar(ord)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+		args = args.OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType)
 	}
 	return args.One(self)
 }
@@ -560,15 +566,15 @@ func MatrixNorm(self *gotorch.Tensor, ord gotorch.Scalar, options ...MatrixNormO
 //	    dtype=None, Tensor(a!) out) -> Tensor(a!)
 func MatrixNormOut(self *gotorch.Tensor, ord gotorch.Scalar, out *gotorch.Tensor, options ...MatrixNormOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixNormOut).Tensor(self).Scalar(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
+	return call.Begin(opMatrixNormOut).Tensor(self).Scalar(ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType).
 		Tensor(out).Into(out, self)
 }
 
 // MatrixNormStrOrdOptions of [MatrixNormStrOrd].
 type MatrixNormStrOrdOptions struct {
-	Ord     gotorch.Opt[string]
-	Dim     gotorch.Opt[[]int]
-	KeepDim gotorch.Opt[bool]
+	Ord     string
+	Dim     []int
+	KeepDim bool
 	DType   gotorch.Opt[gotorch.DType]
 }
 
@@ -580,7 +586,7 @@ func MatrixNormStrOrd(self *gotorch.Tensor, options ...MatrixNormStrOrdOptions) 
 	args := call.Begin(opMatrixNormStrOrd).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+		args = args.OptString(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType)
 	}
 	return args.One(self)
 }
@@ -591,7 +597,7 @@ func MatrixNormStrOrd(self *gotorch.Tensor, options ...MatrixNormStrOrdOptions) 
 //	    ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func MatrixNormStrOrdOut(self, out *gotorch.Tensor, options ...MatrixNormStrOrdOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixNormStrOrdOut).Tensor(self).OptString(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).
+	return call.Begin(opMatrixNormStrOrdOut).Tensor(self).OptString(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).
 		OptDType(o.DType).Tensor(out).Into(out, self)
 }
 
@@ -611,7 +617,7 @@ func MatrixPowerOut(self *gotorch.Tensor, n int, out *gotorch.Tensor) *gotorch.T
 
 // MatrixRankOptions of [MatrixRank].
 type MatrixRankOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // MatrixRank is torch.linalg.matrix_rank.
@@ -620,7 +626,7 @@ type MatrixRankOptions struct {
 func MatrixRank(self *gotorch.Tensor, tol float64, options ...MatrixRankOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRank).Tensor(self).Double(tol)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.One(self)
 }
@@ -629,7 +635,7 @@ func MatrixRank(self *gotorch.Tensor, tol float64, options ...MatrixRankOptions)
 type MatrixRankATolRTolFloatOptions struct {
 	ATol      gotorch.Opt[float64]
 	RTol      gotorch.Opt[float64]
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // MatrixRankATolRTolFloat is torch.linalg.matrix_rank.
@@ -640,7 +646,7 @@ func MatrixRankATolRTolFloat(self *gotorch.Tensor, options ...MatrixRankATolRTol
 	args := call.Begin(opMatrixRankATolRTolFloat).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
+		args = args.OptDouble(o.ATol).OptDouble(o.RTol).Bool(o.Hermitian)
 	}
 	return args.One(self)
 }
@@ -652,14 +658,14 @@ func MatrixRankATolRTolFloat(self *gotorch.Tensor, options ...MatrixRankATolRTol
 func MatrixRankATolRTolFloatOut(self, out *gotorch.Tensor, options ...MatrixRankATolRTolFloatOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixRankATolRTolFloatOut).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).
-		OptBool(o.Hermitian).Tensor(out).Into(out, self)
+		Bool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // MatrixRankATolRTolTensorOptions of [MatrixRankATolRTolTensor].
 type MatrixRankATolRTolTensorOptions struct {
 	ATol      *gotorch.Tensor
 	RTol      *gotorch.Tensor
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // MatrixRankATolRTolTensor is torch.linalg.matrix_rank.
@@ -670,7 +676,7 @@ func MatrixRankATolRTolTensor(input *gotorch.Tensor, options ...MatrixRankATolRT
 	args := call.Begin(opMatrixRankATolRTolTensor).Tensor(input)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
+		args = args.OptTensor(o.ATol).OptTensor(o.RTol).Bool(o.Hermitian)
 	}
 	return args.One(input)
 }
@@ -682,7 +688,7 @@ func MatrixRankATolRTolTensor(input *gotorch.Tensor, options ...MatrixRankATolRT
 func MatrixRankATolRTolTensorOut(input, out *gotorch.Tensor, options ...MatrixRankATolRTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opMatrixRankATolRTolTensorOut).Tensor(input).OptTensor(o.ATol).OptTensor(o.RTol).
-		OptBool(o.Hermitian).Tensor(out).Into(out, input)
+		Bool(o.Hermitian).Tensor(out).Into(out, input)
 }
 
 // MatrixRankOut is [MatrixRank] whose result is written to out.
@@ -690,12 +696,12 @@ func MatrixRankATolRTolTensorOut(input, out *gotorch.Tensor, options ...MatrixRa
 //	linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)
 func MatrixRankOut(self *gotorch.Tensor, tol float64, out *gotorch.Tensor, options ...MatrixRankOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixRankOut).Tensor(self).Double(tol).OptBool(o.Hermitian).Tensor(out).Into(out, self)
+	return call.Begin(opMatrixRankOut).Tensor(self).Double(tol).Bool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // MatrixRankTolTensorOptions of [MatrixRankTolTensor].
 type MatrixRankTolTensorOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // MatrixRankTolTensor is torch.linalg.matrix_rank.
@@ -704,7 +710,7 @@ type MatrixRankTolTensorOptions struct {
 func MatrixRankTolTensor(input, tol *gotorch.Tensor, options ...MatrixRankTolTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opMatrixRankTolTensor).Tensor(input).Tensor(tol)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.One(input, tol)
 }
@@ -715,7 +721,7 @@ func MatrixRankTolTensor(input, tol *gotorch.Tensor, options ...MatrixRankTolTen
 //	    Tensor(a!)
 func MatrixRankTolTensorOut(input, tol, out *gotorch.Tensor, options ...MatrixRankTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opMatrixRankTolTensorOut).Tensor(input).Tensor(tol).OptBool(o.Hermitian).Tensor(out).
+	return call.Begin(opMatrixRankTolTensorOut).Tensor(input).Tensor(tol).Bool(o.Hermitian).Tensor(out).
 		Into(out, input, tol)
 }
 
@@ -735,10 +741,16 @@ func MultiDotOut(tensors []*gotorch.Tensor, out *gotorch.Tensor) *gotorch.Tensor
 
 // NormOptions of [Norm].
 type NormOptions struct {
-	Ord     gotorch.Opt[gotorch.Scalar]
-	Dim     gotorch.Opt[[]int]
-	KeepDim gotorch.Opt[bool]
+	Ord     gotorch.Scalar
+	Dim     []int
+	KeepDim bool
 	DType   gotorch.Opt[gotorch.DType]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *NormOptions) UnmarshalJSON(text []byte) error {
+	type plain NormOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Norm is torch.linalg.norm.
@@ -749,15 +761,15 @@ func Norm(self *gotorch.Tensor, options ...NormOptions) *gotorch.Tensor {
 	args := call.Begin(opNorm).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+		args = args.OptScalar(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType)
 	}
 	return args.One(self)
 }
 
 // NormOrdStrOptions of [NormOrdStr].
 type NormOrdStrOptions struct {
-	Dim     gotorch.Opt[[]int]
-	KeepDim gotorch.Opt[bool]
+	Dim     []int
+	KeepDim bool
 	DType   gotorch.Opt[gotorch.DType]
 }
 
@@ -769,7 +781,7 @@ func NormOrdStr(self *gotorch.Tensor, ord string, options ...NormOrdStrOptions) 
 	args := call.Begin(opNormOrdStr).Tensor(self).String(ord)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+		args = args.OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType)
 	}
 	return args.One(self)
 }
@@ -780,7 +792,7 @@ func NormOrdStr(self *gotorch.Tensor, ord string, options ...NormOrdStrOptions) 
 //	    dtype=None, Tensor(a!) out) -> Tensor(a!)
 func NormOrdStrOut(self *gotorch.Tensor, ord string, out *gotorch.Tensor, options ...NormOrdStrOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opNormOrdStrOut).Tensor(self).String(ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
+	return call.Begin(opNormOrdStrOut).Tensor(self).String(ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType).
 		Tensor(out).Into(out, self)
 }
 
@@ -790,13 +802,13 @@ func NormOrdStrOut(self *gotorch.Tensor, ord string, out *gotorch.Tensor, option
 //	    dtype=None, Tensor(a!) out) -> Tensor(a!)
 func NormOut(self, out *gotorch.Tensor, options ...NormOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType).
+	return call.Begin(opNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType).
 		Tensor(out).Into(out, self)
 }
 
 // PinvOptions of [Pinv].
 type PinvOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // Pinv is torch.linalg.pinv.
@@ -805,7 +817,7 @@ type PinvOptions struct {
 func Pinv(self *gotorch.Tensor, rcond float64, options ...PinvOptions) *gotorch.Tensor {
 	args := call.Begin(opPinv).Tensor(self).Double(rcond)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.One(self)
 }
@@ -814,7 +826,7 @@ func Pinv(self *gotorch.Tensor, rcond float64, options ...PinvOptions) *gotorch.
 type PinvATolRTolFloatOptions struct {
 	ATol      gotorch.Opt[float64]
 	RTol      gotorch.Opt[float64]
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // PinvATolRTolFloat is torch.linalg.pinv.
@@ -825,7 +837,7 @@ func PinvATolRTolFloat(self *gotorch.Tensor, options ...PinvATolRTolFloatOptions
 	args := call.Begin(opPinvATolRTolFloat).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian)
+		args = args.OptDouble(o.ATol).OptDouble(o.RTol).Bool(o.Hermitian)
 	}
 	return args.One(self)
 }
@@ -836,7 +848,7 @@ func PinvATolRTolFloat(self *gotorch.Tensor, options ...PinvATolRTolFloatOptions
 //	    Tensor(a!) out) -> Tensor(a!)
 func PinvATolRTolFloatOut(self, out *gotorch.Tensor, options ...PinvATolRTolFloatOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvATolRTolFloatOut).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).OptBool(o.Hermitian).
+	return call.Begin(opPinvATolRTolFloatOut).Tensor(self).OptDouble(o.ATol).OptDouble(o.RTol).Bool(o.Hermitian).
 		Tensor(out).Into(out, self)
 }
 
@@ -844,7 +856,7 @@ func PinvATolRTolFloatOut(self, out *gotorch.Tensor, options ...PinvATolRTolFloa
 type PinvATolRTolTensorOptions struct {
 	ATol      *gotorch.Tensor
 	RTol      *gotorch.Tensor
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // PinvATolRTolTensor is torch.linalg.pinv.
@@ -855,7 +867,7 @@ func PinvATolRTolTensor(self *gotorch.Tensor, options ...PinvATolRTolTensorOptio
 	args := call.Begin(opPinvATolRTolTensor).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian)
+		args = args.OptTensor(o.ATol).OptTensor(o.RTol).Bool(o.Hermitian)
 	}
 	return args.One(self)
 }
@@ -866,7 +878,7 @@ func PinvATolRTolTensor(self *gotorch.Tensor, options ...PinvATolRTolTensorOptio
 //	    Tensor(a!) out) -> Tensor(a!)
 func PinvATolRTolTensorOut(self, out *gotorch.Tensor, options ...PinvATolRTolTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvATolRTolTensorOut).Tensor(self).OptTensor(o.ATol).OptTensor(o.RTol).OptBool(o.Hermitian).
+	return call.Begin(opPinvATolRTolTensorOut).Tensor(self).OptTensor(o.ATol).OptTensor(o.RTol).Bool(o.Hermitian).
 		Tensor(out).Into(out, self)
 }
 
@@ -875,12 +887,12 @@ func PinvATolRTolTensorOut(self, out *gotorch.Tensor, options ...PinvATolRTolTen
 //	linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)
 func PinvOut(self *gotorch.Tensor, rcond float64, out *gotorch.Tensor, options ...PinvOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvOut).Tensor(self).Double(rcond).OptBool(o.Hermitian).Tensor(out).Into(out, self)
+	return call.Begin(opPinvOut).Tensor(self).Double(rcond).Bool(o.Hermitian).Tensor(out).Into(out, self)
 }
 
 // PinvRcondTensorOptions of [PinvRcondTensor].
 type PinvRcondTensorOptions struct {
-	Hermitian gotorch.Opt[bool]
+	Hermitian bool
 }
 
 // PinvRcondTensor is torch.linalg.pinv.
@@ -889,7 +901,7 @@ type PinvRcondTensorOptions struct {
 func PinvRcondTensor(self, rcond *gotorch.Tensor, options ...PinvRcondTensorOptions) *gotorch.Tensor {
 	args := call.Begin(opPinvRcondTensor).Tensor(self).Tensor(rcond)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].Hermitian)
+		args = args.Bool(options[0].Hermitian)
 	}
 	return args.One(self, rcond)
 }
@@ -900,13 +912,13 @@ func PinvRcondTensor(self, rcond *gotorch.Tensor, options ...PinvRcondTensorOpti
 //	    Tensor(a!)
 func PinvRcondTensorOut(self, rcond, out *gotorch.Tensor, options ...PinvRcondTensorOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opPinvRcondTensorOut).Tensor(self).Tensor(rcond).OptBool(o.Hermitian).Tensor(out).
+	return call.Begin(opPinvRcondTensorOut).Tensor(self).Tensor(rcond).Bool(o.Hermitian).Tensor(out).
 		Into(out, self, rcond)
 }
 
 // QROptions of [QR].
 type QROptions struct {
-	Mode gotorch.Opt[string]
+	Mode string
 }
 
 // QR is torch.linalg.qr.
@@ -932,7 +944,7 @@ func QROut(a, q, r *gotorch.Tensor, options ...QROptions) (*gotorch.Tensor, *got
 // SVDOptions of [SVD].
 type SVDOptions struct {
 	FullMatrices gotorch.Opt[bool]
-	Driver       gotorch.Opt[string]
+	Driver       string
 }
 
 // SVD is torch.linalg.svd.
@@ -960,7 +972,7 @@ func SVDOut(a, u, s, vh *gotorch.Tensor, options ...SVDOptions) (*gotorch.Tensor
 
 // SVDValsOptions of [SVDVals].
 type SVDValsOptions struct {
-	Driver gotorch.Opt[string]
+	Driver string
 }
 
 // SVDVals is torch.linalg.svdvals.
@@ -1017,7 +1029,7 @@ func Solve(a, b *gotorch.Tensor, options ...SolveOptions) *gotorch.Tensor {
 // SolveExOptions of [SolveEx].
 type SolveExOptions struct {
 	Left        gotorch.Opt[bool]
-	CheckErrors gotorch.Opt[bool]
+	CheckErrors bool
 }
 
 // SolveEx is torch.linalg.solve_ex.
@@ -1028,7 +1040,7 @@ func SolveEx(a, b *gotorch.Tensor, options ...SolveExOptions) (result, info *got
 	args := call.Begin(opSolveEx).Tensor(a).Tensor(b)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Left).OptBool(o.CheckErrors)
+		args = args.OptBool(o.Left).Bool(o.CheckErrors)
 	}
 	return args.Two(a, b)
 }
@@ -1039,7 +1051,7 @@ func SolveEx(a, b *gotorch.Tensor, options ...SolveExOptions) (result, info *got
 //	    Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)
 func SolveExOut(a, b, result, info *gotorch.Tensor, options ...SolveExOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
-	call.Begin(opSolveExOut).Tensor(a).Tensor(b).OptBool(o.Left).OptBool(o.CheckErrors).Tensor(result).Tensor(info).
+	call.Begin(opSolveExOut).Tensor(a).Tensor(b).OptBool(o.Left).Bool(o.CheckErrors).Tensor(result).Tensor(info).
 		Done(a, b, result, info)
 	return result, info
 }
@@ -1055,7 +1067,7 @@ func SolveOut(a, b, out *gotorch.Tensor, options ...SolveOptions) *gotorch.Tenso
 // SolveTriangularOptions of [SolveTriangular].
 type SolveTriangularOptions struct {
 	Left          gotorch.Opt[bool]
-	Unitriangular gotorch.Opt[bool]
+	Unitriangular bool
 }
 
 // SolveTriangular is torch.linalg.solve_triangular.
@@ -1066,7 +1078,7 @@ func SolveTriangular(self, b *gotorch.Tensor, upper bool, options ...SolveTriang
 	args := call.Begin(opSolveTriangular).Tensor(self).Tensor(b).Bool(upper)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.Left).OptBool(o.Unitriangular)
+		args = args.OptBool(o.Left).Bool(o.Unitriangular)
 	}
 	return args.One(self, b)
 }
@@ -1077,8 +1089,8 @@ func SolveTriangular(self, b *gotorch.Tensor, upper bool, options ...SolveTriang
 //	    Tensor(a!) out) -> Tensor(a!)
 func SolveTriangularOut(self, b *gotorch.Tensor, upper bool, out *gotorch.Tensor, options ...SolveTriangularOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opSolveTriangularOut).Tensor(self).Tensor(b).Bool(upper).OptBool(o.Left).
-		OptBool(o.Unitriangular).Tensor(out).Into(out, self, b)
+	return call.Begin(opSolveTriangularOut).Tensor(self).Tensor(b).Bool(upper).OptBool(o.Left).Bool(o.Unitriangular).
+		Tensor(out).Into(out, self, b)
 }
 
 // TensorInvOptions of [TensorInv].
@@ -1107,7 +1119,7 @@ func TensorInvOut(self, out *gotorch.Tensor, options ...TensorInvOptions) *gotor
 
 // TensorSolveOptions of [TensorSolve].
 type TensorSolveOptions struct {
-	Dims gotorch.Opt[[]int]
+	Dims []int
 }
 
 // TensorSolve is torch.linalg.tensorsolve.
@@ -1171,10 +1183,16 @@ func VecDotOut(x, y, out *gotorch.Tensor, options ...VecDotOptions) *gotorch.Ten
 
 // VectorNormOptions of [VectorNorm].
 type VectorNormOptions struct {
-	Ord     gotorch.Opt[gotorch.Scalar]
-	Dim     gotorch.Opt[[]int]
-	KeepDim gotorch.Opt[bool]
+	Ord     gotorch.Scalar
+	Dim     []int
+	KeepDim bool
 	DType   gotorch.Opt[gotorch.DType]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *VectorNormOptions) UnmarshalJSON(text []byte) error {
+	type plain VectorNormOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // VectorNorm is torch.linalg.vector_norm.
@@ -1185,7 +1203,7 @@ func VectorNorm(self *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Ten
 	args := call.Begin(opVectorNorm).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).OptDType(o.DType)
+		args = args.OptScalar(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType)
 	}
 	return args.One(self)
 }
@@ -1196,8 +1214,8 @@ func VectorNorm(self *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Ten
 //	    dtype=None, Tensor(a!) out) -> Tensor(a!)
 func VectorNormOut(self, out *gotorch.Tensor, options ...VectorNormOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opVectorNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).OptBool(o.KeepDim).
-		OptDType(o.DType).Tensor(out).Into(out, self)
+	return call.Begin(opVectorNormOut).Tensor(self).OptScalar(o.Ord).OptInts(o.Dim).Bool(o.KeepDim).OptDType(o.DType).
+		Tensor(out).Into(out, self)
 }
 
 var (

@@ -63,18 +63,33 @@ func (o options) string(name, text string) options {
 
 func (o options) optInt(name string, n gotorch.Opt[int]) options { return opt(o, name, n, o.int) }
 
-func (o options) optInts(name string, list gotorch.Opt[[]int]) options {
-	return opt(o, name, list, o.ints)
+// setInt, setInts and setString leave an option out that has its zero value.
+
+func (o options) setInt(name string, n int) options {
+	if n == 0 {
+		return o
+	}
+	return o.int(name, n)
+}
+
+func (o options) setInts(name string, list []int) options {
+	if list == nil {
+		return o
+	}
+	return o.ints(name, list)
+}
+
+func (o options) setString(name, text string) options {
+	if text == "" {
+		return o
+	}
+	return o.string(name, text)
 }
 
 func (o options) optBool(name string, b gotorch.Opt[bool]) options { return opt(o, name, b, o.bool) }
 
 func (o options) optDouble(name string, x gotorch.Opt[float64]) options {
 	return opt(o, name, x, o.double)
-}
-
-func (o options) optString(name string, text gotorch.Opt[string]) options {
-	return opt(o, name, text, o.string)
 }
 
 // opt gives an option that is set to its setter.

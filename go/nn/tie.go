@@ -139,7 +139,7 @@ var tiedForwards = map[string]func(n *Native, x *gotorch.Tensor) *gotorch.Tensor
 	},
 	"Embedding": func(n *Native, x *gotorch.Tensor) *gotorch.Tensor {
 		weight := n.tensor("weight")
-		o := functional.EmbeddingOptions{ScaleGradByFreq: chosen[bool](n, "scale_grad_by_freq")}
+		o := functional.EmbeddingOptions{ScaleGradByFreq: n.given["scale_grad_by_freq"] == true}
 		if padding, ok := chosen[int](n, "padding_idx").Get(); ok {
 			if padding < 0 {
 				padding += weight.Size(0)
@@ -162,7 +162,7 @@ var tiedForwards = map[string]func(n *Native, x *gotorch.Tensor) *gotorch.Tensor
 // window are a convolution's options.
 func (n *Native) window() functional.Conv2dOptions {
 	return functional.Conv2dOptions{Stride: sizes(n, "stride"), Padding: sizes(n, "padding"),
-		Dilation: sizes(n, "dilation"), Groups: chosen[int](n, "groups")}
+		Dilation: sizes(n, "dilation"), Groups: chosen[int](n, "groups").Or(0)}
 }
 
 // chosen is an option that the module was made with.
@@ -174,11 +174,11 @@ func chosen[T any](n *Native, name string) Opt[T] {
 }
 
 // sizes is an option of one number for all dimensions, or one each.
-func sizes(n *Native, name string) Opt[[]int] {
+func sizes(n *Native, name string) []int {
 	if one, ok := n.given[name].(int); ok {
-		return Some([]int{one})
+		return []int{one}
 	}
-	return chosen[[]int](n, name)
+	return chosen[[]int](n, name).Or(nil)
 }
 
 // canTie tells whether Go computes what the module does with these options.

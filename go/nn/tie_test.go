@@ -85,7 +85,7 @@ func TestTiedWeightsAreSavedUnderBothNames(t *testing.T) {
 func TestTiedWeightsMoveAndAreReplicated(t *testing.T) {
 	g, x := newGPT(), gotorch.From([]int{0, 3, 4, 3})
 	want := g.Forward(x)
-	parallel := nn.NewDataParallel(g, nn.DataParallelOptions{Replicas: nn.Some(2)})
+	parallel := nn.NewDataParallel(g, nn.DataParallelOptions{Replicas: 2})
 	defer parallel.Close()
 	y := parallel.Forward(x)
 	if !y.AllClose(want) {
@@ -153,7 +153,7 @@ func TestTiesThatCannotBe(t *testing.T) {
 		Rows    *nn.Embedding
 	}
 	p := &pair{In: nn.NewLinear(2, 3), Out: nn.NewLinear(3, 3), Norm: nn.NewLayerNorm([]int{3}),
-		Rows: nn.NewEmbedding(3, 3, nn.EmbeddingOptions{Sparse: nn.Some(true)})}
+		Rows: nn.NewEmbedding(3, 3, nn.EmbeddingOptions{Sparse: true})}
 	failed(t, gotorch.ErrNotFound, "out.wieght out.weight", func() { nn.Tie(p, "out.wieght", "in.weight") })
 	failed(t, gotorch.ErrInvalidArgument, "out.weight [3 in.weight 2]", func() { nn.Tie(p, "out.weight", "in.weight") })
 	failed(t, gotorch.ErrUnsupported, "norm.bias LayerNorm", func() { nn.Tie(p, "norm.bias", "in.bias") })

@@ -684,7 +684,7 @@ func LogSoftmax(self *gotorch.Tensor, dim int, options ...LogSoftmaxOptions) *go
 
 // LogSumExpOptions of [LogSumExp].
 type LogSumExpOptions struct {
-	KeepDim gotorch.Opt[bool]
+	KeepDim bool
 }
 
 // LogSumExp is torch.special.logsumexp.
@@ -693,7 +693,7 @@ type LogSumExpOptions struct {
 func LogSumExp(self *gotorch.Tensor, dim []int, options ...LogSumExpOptions) *gotorch.Tensor {
 	args := call.Begin(opLogSumExp).Tensor(self).Ints(dim)
 	if call.Given(len(options)) {
-		args = args.OptBool(options[0].KeepDim)
+		args = args.Bool(options[0].KeepDim)
 	}
 	return args.One(self)
 }
@@ -703,7 +703,7 @@ func LogSumExp(self *gotorch.Tensor, dim []int, options ...LogSumExpOptions) *go
 //	special_logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)
 func LogSumExpOut(self *gotorch.Tensor, dim []int, out *gotorch.Tensor, options ...LogSumExpOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opLogSumExpOut).Tensor(self).Ints(dim).OptBool(o.KeepDim).Tensor(out).Into(out, self)
+	return call.Begin(opLogSumExpOut).Tensor(self).Ints(dim).Bool(o.KeepDim).Tensor(out).Into(out, self)
 }
 
 // LogitOptions of [Logit].
@@ -858,7 +858,7 @@ func PsiOut(self, out *gotorch.Tensor) *gotorch.Tensor {
 
 // RoundOptions of [Round].
 type RoundOptions struct {
-	Decimals gotorch.Opt[int]
+	Decimals int
 }
 
 // Round is torch.special.round.
@@ -867,7 +867,7 @@ type RoundOptions struct {
 func Round(self *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 	args := call.Begin(opRound).Tensor(self)
 	if call.Given(len(options)) {
-		args = args.OptInt(options[0].Decimals)
+		args = args.Int(options[0].Decimals)
 	}
 	return args.One(self)
 }
@@ -877,7 +877,7 @@ func Round(self *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 //	special_round.out(Tensor self, *, int decimals=0, Tensor(a!) out) -> Tensor(a!)
 func RoundOut(self, out *gotorch.Tensor, options ...RoundOptions) *gotorch.Tensor {
 	o := call.First(options)
-	return call.Begin(opRoundOut).Tensor(self).OptInt(o.Decimals).Tensor(out).Into(out, self)
+	return call.Begin(opRoundOut).Tensor(self).Int(o.Decimals).Tensor(out).Into(out, self)
 }
 
 // ScaledModifiedBesselK0 is torch.special.scaled_modified_bessel_k0.

@@ -85,7 +85,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer model.Close()
-	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: 0.9})
 	firstEpoch, err := s.load(net, optimizer)
 	if err != nil {
 		return err

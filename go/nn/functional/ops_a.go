@@ -107,9 +107,9 @@ func AlphaDropoutI(self *gotorch.Tensor, p float64, train bool) *gotorch.Tensor 
 
 // AvgPool1dOptions of [AvgPool1d].
 type AvgPool1dOptions struct {
-	Stride          gotorch.Opt[[]int]
-	Padding         gotorch.Opt[[]int]
-	CeilMode        gotorch.Opt[bool]
+	Stride          []int
+	Padding         []int
+	CeilMode        bool
 	CountIncludePad gotorch.Opt[bool]
 }
 
@@ -121,16 +121,16 @@ func AvgPool1d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool1dOptio
 	args := call.Begin(opAvgPool1d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).Bool(o.CeilMode).OptBool(o.CountIncludePad)
 	}
 	return args.One(self)
 }
 
 // AvgPool2dOptions of [AvgPool2d].
 type AvgPool2dOptions struct {
-	Stride          gotorch.Opt[[]int]
-	Padding         gotorch.Opt[[]int]
-	CeilMode        gotorch.Opt[bool]
+	Stride          []int
+	Padding         []int
+	CeilMode        bool
 	CountIncludePad gotorch.Opt[bool]
 	DivisorOverride gotorch.Opt[int]
 }
@@ -143,7 +143,7 @@ func AvgPool2d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool2dOptio
 	args := call.Begin(opAvgPool2d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
+		args = args.OptInts(o.Stride).OptInts(o.Padding).Bool(o.CeilMode).OptBool(o.CountIncludePad).
 			OptInt(o.DivisorOverride)
 	}
 	return args.One(self)
@@ -156,14 +156,14 @@ func AvgPool2d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool2dOptio
 func AvgPool2dOut(self *gotorch.Tensor, kernelSize []int, out *gotorch.Tensor, options ...AvgPool2dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opAvgPool2dOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
+		Bool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
 }
 
 // AvgPool3dOptions of [AvgPool3d].
 type AvgPool3dOptions struct {
-	Stride          gotorch.Opt[[]int]
-	Padding         gotorch.Opt[[]int]
-	CeilMode        gotorch.Opt[bool]
+	Stride          []int
+	Padding         []int
+	CeilMode        bool
 	CountIncludePad gotorch.Opt[bool]
 	DivisorOverride gotorch.Opt[int]
 }
@@ -176,7 +176,7 @@ func AvgPool3d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool3dOptio
 	args := call.Begin(opAvgPool3d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptBool(o.CeilMode).OptBool(o.CountIncludePad).
+		args = args.OptInts(o.Stride).OptInts(o.Padding).Bool(o.CeilMode).OptBool(o.CountIncludePad).
 			OptInt(o.DivisorOverride)
 	}
 	return args.One(self)
@@ -189,7 +189,7 @@ func AvgPool3d(self *gotorch.Tensor, kernelSize []int, options ...AvgPool3dOptio
 func AvgPool3dOut(self *gotorch.Tensor, kernelSize []int, out *gotorch.Tensor, options ...AvgPool3dOptions) *gotorch.Tensor {
 	o := call.First(options)
 	return call.Begin(opAvgPool3dOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptBool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
+		Bool(o.CeilMode).OptBool(o.CountIncludePad).OptInt(o.DivisorOverride).Tensor(out).Into(out, self)
 }
 
 var (

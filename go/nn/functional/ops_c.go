@@ -10,7 +10,13 @@ import (
 
 // CELUOptions of [CELU].
 type CELUOptions struct {
-	Alpha gotorch.Opt[gotorch.Scalar]
+	Alpha gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *CELUOptions) UnmarshalJSON(text []byte) error {
+	type plain CELUOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // CELU is torch.nn.functional.celu.
@@ -37,9 +43,9 @@ func CELUI(self *gotorch.Tensor, options ...CELUOptions) *gotorch.Tensor {
 
 // CTCLossOptions of [CTCLoss].
 type CTCLossOptions struct {
-	Blank        gotorch.Opt[int]
+	Blank        int
 	Reduction    gotorch.Opt[Reduction]
-	ZeroInfinity gotorch.Opt[bool]
+	ZeroInfinity bool
 }
 
 // CTCLoss is torch.nn.functional.ctc_loss.
@@ -50,16 +56,16 @@ func CTCLoss(logProbs, targets *gotorch.Tensor, inputLengths, targetLengths []in
 	args := call.Begin(opCTCLoss).Tensor(logProbs).Tensor(targets).Ints(inputLengths).Ints(targetLengths)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
+		args = args.Int(o.Blank).OptInt(number(o.Reduction)).Bool(o.ZeroInfinity)
 	}
 	return args.One(logProbs, targets)
 }
 
 // CTCLossTensorOptions of [CTCLossTensor].
 type CTCLossTensorOptions struct {
-	Blank        gotorch.Opt[int]
+	Blank        int
 	Reduction    gotorch.Opt[Reduction]
-	ZeroInfinity gotorch.Opt[bool]
+	ZeroInfinity bool
 }
 
 // CTCLossTensor is torch.nn.functional.ctc_loss.
@@ -70,7 +76,7 @@ func CTCLossTensor(logProbs, targets, inputLengths, targetLengths *gotorch.Tenso
 	args := call.Begin(opCTCLossTensor).Tensor(logProbs).Tensor(targets).Tensor(inputLengths).Tensor(targetLengths)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInt(o.Blank).OptInt(number(o.Reduction)).OptBool(o.ZeroInfinity)
+		args = args.Int(o.Blank).OptInt(number(o.Reduction)).Bool(o.ZeroInfinity)
 	}
 	return args.One(logProbs, targets, inputLengths, targetLengths)
 }
@@ -102,10 +108,10 @@ func Col2imOut(self *gotorch.Tensor, outputSize, kernelSize, dilation, padding, 
 
 // Conv1dOptions of [Conv1d].
 type Conv1dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	Groups   int
 }
 
 // Conv1d convolves [batch, channels, length] with weight [out, in/groups, length]; bias may be nil.
@@ -116,17 +122,17 @@ func Conv1d(input, weight, bias *gotorch.Tensor, options ...Conv1dOptions) *goto
 	args := call.Begin(opConv1d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // Conv1dPaddingOptions of [Conv1dPadding].
 type Conv1dPaddingOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[string]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  string
+	Dilation []int
+	Groups   int
 }
 
 // Conv1dPadding is torch.nn.functional.conv1d.
@@ -137,17 +143,17 @@ func Conv1dPadding(input, weight, bias *gotorch.Tensor, options ...Conv1dPadding
 	args := call.Begin(opConv1dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // Conv2dOptions of [Conv2d].
 type Conv2dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	Groups   int
 }
 
 // Conv2d convolves [batch, channels, height, width] with weight [out, in/groups, height, width]; bias may be nil.
@@ -158,17 +164,17 @@ func Conv2d(input, weight, bias *gotorch.Tensor, options ...Conv2dOptions) *goto
 	args := call.Begin(opConv2d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // Conv2dPaddingOptions of [Conv2dPadding].
 type Conv2dPaddingOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[string]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  string
+	Dilation []int
+	Groups   int
 }
 
 // Conv2dPadding is torch.nn.functional.conv2d.
@@ -179,17 +185,17 @@ func Conv2dPadding(input, weight, bias *gotorch.Tensor, options ...Conv2dPadding
 	args := call.Begin(opConv2dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // Conv3dOptions of [Conv3d].
 type Conv3dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	Groups   int
 }
 
 // Conv3d convolves [batch, channels, depth, height, width]; bias may be nil.
@@ -200,17 +206,17 @@ func Conv3d(input, weight, bias *gotorch.Tensor, options ...Conv3dOptions) *goto
 	args := call.Begin(opConv3d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // Conv3dPaddingOptions of [Conv3dPadding].
 type Conv3dPaddingOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[string]
-	Dilation gotorch.Opt[[]int]
-	Groups   gotorch.Opt[int]
+	Stride   []int
+	Padding  string
+	Dilation []int
+	Groups   int
 }
 
 // Conv3dPadding is torch.nn.functional.conv3d.
@@ -221,14 +227,14 @@ func Conv3dPadding(input, weight, bias *gotorch.Tensor, options ...Conv3dPadding
 	args := call.Begin(opConv3dPadding).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).OptInt(o.Groups)
+		args = args.OptInts(o.Stride).OptString(o.Padding).OptInts(o.Dilation).Positive(o.Groups)
 	}
 	return args.One(input, weight)
 }
 
 // ConvTbcOptions of [ConvTbc].
 type ConvTbcOptions struct {
-	Pad gotorch.Opt[int]
+	Pad int
 }
 
 // ConvTbc is torch.nn.functional.conv_tbc.
@@ -237,18 +243,18 @@ type ConvTbcOptions struct {
 func ConvTbc(self, weight, bias *gotorch.Tensor, options ...ConvTbcOptions) *gotorch.Tensor {
 	args := call.Begin(opConvTbc).Tensor(self).Tensor(weight).Tensor(bias)
 	if call.Given(len(options)) {
-		args = args.OptInt(options[0].Pad)
+		args = args.Int(options[0].Pad)
 	}
 	return args.One(self, weight, bias)
 }
 
 // ConvTranspose1dOptions of [ConvTranspose1d].
 type ConvTranspose1dOptions struct {
-	Stride        gotorch.Opt[[]int]
-	Padding       gotorch.Opt[[]int]
-	OutputPadding gotorch.Opt[[]int]
-	Groups        gotorch.Opt[int]
-	Dilation      gotorch.Opt[[]int]
+	Stride        []int
+	Padding       []int
+	OutputPadding []int
+	Groups        int
+	Dilation      []int
 }
 
 // ConvTranspose1d is torch.nn.functional.conv_transpose1d.
@@ -259,18 +265,18 @@ func ConvTranspose1d(input, weight, bias *gotorch.Tensor, options ...ConvTranspo
 	args := call.Begin(opConvTranspose1d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).Positive(o.Groups).OptInts(o.Dilation)
 	}
 	return args.One(input, weight)
 }
 
 // ConvTranspose2dOptions of [ConvTranspose2d].
 type ConvTranspose2dOptions struct {
-	Stride        gotorch.Opt[[]int]
-	Padding       gotorch.Opt[[]int]
-	OutputPadding gotorch.Opt[[]int]
-	Groups        gotorch.Opt[int]
-	Dilation      gotorch.Opt[[]int]
+	Stride        []int
+	Padding       []int
+	OutputPadding []int
+	Groups        int
+	Dilation      []int
 }
 
 // ConvTranspose2d is torch.nn.functional.conv_transpose2d.
@@ -281,18 +287,18 @@ func ConvTranspose2d(input, weight, bias *gotorch.Tensor, options ...ConvTranspo
 	args := call.Begin(opConvTranspose2d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).Positive(o.Groups).OptInts(o.Dilation)
 	}
 	return args.One(input, weight)
 }
 
 // ConvTranspose3dOptions of [ConvTranspose3d].
 type ConvTranspose3dOptions struct {
-	Stride        gotorch.Opt[[]int]
-	Padding       gotorch.Opt[[]int]
-	OutputPadding gotorch.Opt[[]int]
-	Groups        gotorch.Opt[int]
-	Dilation      gotorch.Opt[[]int]
+	Stride        []int
+	Padding       []int
+	OutputPadding []int
+	Groups        int
+	Dilation      []int
 }
 
 // ConvTranspose3d is torch.nn.functional.conv_transpose3d.
@@ -304,14 +310,14 @@ func ConvTranspose3d(input, weight, bias *gotorch.Tensor, options ...ConvTranspo
 	args := call.Begin(opConvTranspose3d).Tensor(input).Tensor(weight).OptTensor(bias)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).OptInt(o.Groups).OptInts(o.Dilation)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.OutputPadding).Positive(o.Groups).OptInts(o.Dilation)
 	}
 	return args.One(input, weight)
 }
 
 // CosineEmbeddingLossOptions of [CosineEmbeddingLoss].
 type CosineEmbeddingLossOptions struct {
-	Margin    gotorch.Opt[float64]
+	Margin    float64
 	Reduction gotorch.Opt[Reduction]
 }
 
@@ -323,7 +329,7 @@ func CosineEmbeddingLoss(input1, input2, target *gotorch.Tensor, options ...Cosi
 	args := call.Begin(opCosineEmbeddingLoss).Tensor(input1).Tensor(input2).Tensor(target)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
+		args = args.Double(o.Margin).OptInt(number(o.Reduction))
 	}
 	return args.One(input1, input2, target)
 }
@@ -351,7 +357,7 @@ type CrossEntropyOptions struct {
 	Weight         *gotorch.Tensor
 	Reduction      gotorch.Opt[Reduction]
 	IgnoreIndex    gotorch.Opt[int]
-	LabelSmoothing gotorch.Opt[float64]
+	LabelSmoothing float64
 }
 
 // CrossEntropy is the loss of logits [batch, classes, …] and targets: class numbers [batch, …] of Int64, or
@@ -363,7 +369,7 @@ func CrossEntropy(self, target *gotorch.Tensor, options ...CrossEntropyOptions) 
 	args := call.Begin(opCrossEntropy).Tensor(self).Tensor(target)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex).OptDouble(o.LabelSmoothing)
+		args = args.OptTensor(o.Weight).OptInt(number(o.Reduction)).OptInt(o.IgnoreIndex).Double(o.LabelSmoothing)
 	}
 	return args.One(self, target)
 }

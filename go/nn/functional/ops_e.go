@@ -10,9 +10,15 @@ import (
 
 // ELUOptions of [ELU].
 type ELUOptions struct {
-	Alpha      gotorch.Opt[gotorch.Scalar]
-	Scale      gotorch.Opt[gotorch.Scalar]
-	InputScale gotorch.Opt[gotorch.Scalar]
+	Alpha      gotorch.Scalar
+	Scale      gotorch.Scalar
+	InputScale gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *ELUOptions) UnmarshalJSON(text []byte) error {
+	type plain ELUOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // ELU is torch.nn.functional.elu.
@@ -51,8 +57,8 @@ func ELUOut(self, out *gotorch.Tensor, options ...ELUOptions) *gotorch.Tensor {
 // EmbeddingOptions of [Embedding].
 type EmbeddingOptions struct {
 	PaddingIDX      gotorch.Opt[int]
-	ScaleGradByFreq gotorch.Opt[bool]
-	Sparse          gotorch.Opt[bool]
+	ScaleGradByFreq bool
+	Sparse          bool
 }
 
 // Embedding looks up the rows of weight whose numbers are in indices.
@@ -63,18 +69,18 @@ func Embedding(indices, weight *gotorch.Tensor, options ...EmbeddingOptions) *go
 	args := call.Begin(opEmbedding).Tensor(weight).Tensor(indices)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInt(o.PaddingIDX).OptBool(o.ScaleGradByFreq).OptBool(o.Sparse)
+		args = args.OptInt(o.PaddingIDX).Bool(o.ScaleGradByFreq).Bool(o.Sparse)
 	}
 	return args.One(weight, indices)
 }
 
 // EmbeddingBagOptions of [EmbeddingBag].
 type EmbeddingBagOptions struct {
-	ScaleGradByFreq   gotorch.Opt[bool]
-	Mode              gotorch.Opt[int]
-	Sparse            gotorch.Opt[bool]
+	ScaleGradByFreq   bool
+	Mode              int
+	Sparse            bool
 	PerSampleWeights  *gotorch.Tensor
-	IncludeLastOffset gotorch.Opt[bool]
+	IncludeLastOffset bool
 }
 
 // EmbeddingBag is torch.nn.functional.embedding_bag.
@@ -86,8 +92,8 @@ func EmbeddingBag(indices, weight, offsets *gotorch.Tensor, options ...Embedding
 	args := call.Begin(opEmbeddingBag).Tensor(weight).Tensor(indices).Tensor(offsets)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.ScaleGradByFreq).OptInt(o.Mode).OptBool(o.Sparse).OptTensor(o.PerSampleWeights).
-			OptBool(o.IncludeLastOffset)
+		args = args.Bool(o.ScaleGradByFreq).Int(o.Mode).Bool(o.Sparse).OptTensor(o.PerSampleWeights).
+			Bool(o.IncludeLastOffset)
 	}
 	return args.Four(weight, indices, offsets)
 }

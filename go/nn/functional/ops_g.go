@@ -10,7 +10,7 @@ import (
 
 // GELUOptions of [GELU].
 type GELUOptions struct {
-	Approximate gotorch.Opt[string]
+	Approximate string
 }
 
 // GELU is x · Φ(x), or its approximation by "tanh".

@@ -52,8 +52,14 @@ func HardswishOut(self, out *gotorch.Tensor) *gotorch.Tensor {
 
 // HardtanhOptions of [Hardtanh].
 type HardtanhOptions struct {
-	MinVal gotorch.Opt[gotorch.Scalar]
-	MaxVal gotorch.Opt[gotorch.Scalar]
+	MinVal gotorch.Scalar
+	MaxVal gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *HardtanhOptions) UnmarshalJSON(text []byte) error {
+	type plain HardtanhOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Hardtanh is torch.nn.functional.hardtanh.

@@ -11,7 +11,7 @@ import (
 // KLDivOptions of [KLDiv].
 type KLDivOptions struct {
 	Reduction gotorch.Opt[Reduction]
-	LogTarget gotorch.Opt[bool]
+	LogTarget bool
 }
 
 // KLDiv is torch.nn.functional.kl_div.
@@ -21,7 +21,7 @@ func KLDiv(self, target *gotorch.Tensor, options ...KLDivOptions) *gotorch.Tenso
 	args := call.Begin(opKLDiv).Tensor(self).Tensor(target)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInt(number(o.Reduction)).OptBool(o.LogTarget)
+		args = args.OptInt(number(o.Reduction)).Bool(o.LogTarget)
 	}
 	return args.One(self, target)
 }

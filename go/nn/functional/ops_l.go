@@ -45,7 +45,13 @@ func LayerNorm(input *gotorch.Tensor, normalizedShape []int, weight, bias *gotor
 
 // LeakyReLUOptions of [LeakyReLU].
 type LeakyReLUOptions struct {
-	NegativeSlope gotorch.Opt[gotorch.Scalar]
+	NegativeSlope gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *LeakyReLUOptions) UnmarshalJSON(text []byte) error {
+	type plain LeakyReLUOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // LeakyReLU is torch.nn.functional.leaky_relu.

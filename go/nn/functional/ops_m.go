@@ -35,7 +35,7 @@ func MSELossOut(self, target, out *gotorch.Tensor, options ...MSELossOptions) *g
 
 // MarginRankingLossOptions of [MarginRankingLoss].
 type MarginRankingLossOptions struct {
-	Margin    gotorch.Opt[float64]
+	Margin    float64
 	Reduction gotorch.Opt[Reduction]
 }
 
@@ -46,17 +46,17 @@ func MarginRankingLoss(input1, input2, target *gotorch.Tensor, options ...Margin
 	args := call.Begin(opMarginRankingLoss).Tensor(input1).Tensor(input2).Tensor(target)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.Margin).OptInt(number(o.Reduction))
+		args = args.Double(o.Margin).OptInt(number(o.Reduction))
 	}
 	return args.One(input1, input2, target)
 }
 
 // MaxPool1dOptions of [MaxPool1d].
 type MaxPool1dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool1d is torch.nn.functional.max_pool1d.
@@ -67,17 +67,17 @@ func MaxPool1d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool1dOptio
 	args := call.Begin(opMaxPool1d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.One(self)
 }
 
 // MaxPool1dWithIndicesOptions of [MaxPool1dWithIndices].
 type MaxPool1dWithIndicesOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool1dWithIndices is torch.nn.functional.max_pool1d_with_indices.
@@ -88,17 +88,17 @@ func MaxPool1dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 	args := call.Begin(opMaxPool1dWithIndices).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.Two(self)
 }
 
 // MaxPool2dOptions of [MaxPool2d].
 type MaxPool2dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool2d is the largest element of each window; kernelSize has one or two numbers.
@@ -109,17 +109,17 @@ func MaxPool2d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool2dOptio
 	args := call.Begin(opMaxPool2d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.One(self)
 }
 
 // MaxPool2dWithIndicesOptions of [MaxPool2dWithIndices].
 type MaxPool2dWithIndicesOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool2dWithIndices is torch.nn.functional.max_pool2d_with_indices.
@@ -130,7 +130,7 @@ func MaxPool2dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 	args := call.Begin(opMaxPool2dWithIndices).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.Two(self)
 }
@@ -142,16 +142,16 @@ func MaxPool2dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 func MaxPool2dWithIndicesOut(self *gotorch.Tensor, kernelSize []int, out, indices *gotorch.Tensor, options ...MaxPool2dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opMaxPool2dWithIndicesOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
+		OptInts(o.Dilation).Bool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
 	return out, indices
 }
 
 // MaxPool3dOptions of [MaxPool3d].
 type MaxPool3dOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool3d is torch.nn.functional.max_pool3d.
@@ -162,17 +162,17 @@ func MaxPool3d(self *gotorch.Tensor, kernelSize []int, options ...MaxPool3dOptio
 	args := call.Begin(opMaxPool3d).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.One(self)
 }
 
 // MaxPool3dWithIndicesOptions of [MaxPool3dWithIndices].
 type MaxPool3dWithIndicesOptions struct {
-	Stride   gotorch.Opt[[]int]
-	Padding  gotorch.Opt[[]int]
-	Dilation gotorch.Opt[[]int]
-	CeilMode gotorch.Opt[bool]
+	Stride   []int
+	Padding  []int
+	Dilation []int
+	CeilMode bool
 }
 
 // MaxPool3dWithIndices is torch.nn.functional.max_pool3d_with_indices.
@@ -183,7 +183,7 @@ func MaxPool3dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 	args := call.Begin(opMaxPool3dWithIndices).Tensor(self).Ints(kernelSize)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).OptBool(o.CeilMode)
+		args = args.OptInts(o.Stride).OptInts(o.Padding).OptInts(o.Dilation).Bool(o.CeilMode)
 	}
 	return args.Two(self)
 }
@@ -195,7 +195,7 @@ func MaxPool3dWithIndices(self *gotorch.Tensor, kernelSize []int, options ...Max
 func MaxPool3dWithIndicesOut(self *gotorch.Tensor, kernelSize []int, out, indices *gotorch.Tensor, options ...MaxPool3dWithIndicesOptions) (*gotorch.Tensor, *gotorch.Tensor) {
 	o := call.First(options)
 	call.Begin(opMaxPool3dWithIndicesOut).Tensor(self).Ints(kernelSize).OptInts(o.Stride).OptInts(o.Padding).
-		OptInts(o.Dilation).OptBool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
+		OptInts(o.Dilation).Bool(o.CeilMode).Tensor(out).Tensor(indices).Done(self, out, indices)
 	return out, indices
 }
 
@@ -254,10 +254,16 @@ func MishOut(self, out *gotorch.Tensor) *gotorch.Tensor {
 
 // MultiMarginLossOptions of [MultiMarginLoss].
 type MultiMarginLossOptions struct {
-	P         gotorch.Opt[gotorch.Scalar]
-	Margin    gotorch.Opt[gotorch.Scalar]
+	P         gotorch.Scalar
+	Margin    gotorch.Scalar
 	Weight    *gotorch.Tensor
 	Reduction gotorch.Opt[Reduction]
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *MultiMarginLossOptions) UnmarshalJSON(text []byte) error {
+	type plain MultiMarginLossOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // MultiMarginLoss is torch.nn.functional.multi_margin_loss.

@@ -26,7 +26,7 @@ func PDist(self *gotorch.Tensor, options ...PDistOptions) *gotorch.Tensor {
 
 // PadOptions of [Pad].
 type PadOptions struct {
-	Mode  gotorch.Opt[string]
+	Mode  string
 	Value gotorch.Opt[float64]
 }
 
@@ -44,9 +44,9 @@ func Pad(self *gotorch.Tensor, pad []int, options ...PadOptions) *gotorch.Tensor
 
 // PadSequenceOptions of [PadSequence].
 type PadSequenceOptions struct {
-	BatchFirst   gotorch.Opt[bool]
-	PaddingValue gotorch.Opt[float64]
-	PaddingSide  gotorch.Opt[string]
+	BatchFirst   bool
+	PaddingValue float64
+	PaddingSide  string
 }
 
 // PadSequence is torch.nn.utils.rnn.pad_sequence.
@@ -57,7 +57,7 @@ func PadSequence(sequences []*gotorch.Tensor, options ...PadSequenceOptions) *go
 	args := call.Begin(opPadSequence).Tensors(sequences)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptBool(o.BatchFirst).OptDouble(o.PaddingValue).OptString(o.PaddingSide)
+		args = args.Bool(o.BatchFirst).Double(o.PaddingValue).OptString(o.PaddingSide)
 	}
 	return args.One()
 }
@@ -66,7 +66,7 @@ func PadSequence(sequences []*gotorch.Tensor, options ...PadSequenceOptions) *go
 type PairwiseDistanceOptions struct {
 	P       gotorch.Opt[float64]
 	Eps     gotorch.Opt[float64]
-	KeepDim gotorch.Opt[bool]
+	KeepDim bool
 }
 
 // PairwiseDistance is torch.nn.functional.pairwise_distance.
@@ -77,7 +77,7 @@ func PairwiseDistance(x1, x2 *gotorch.Tensor, options ...PairwiseDistanceOptions
 	args := call.Begin(opPairwiseDistance).Tensor(x1).Tensor(x2)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.P).OptDouble(o.Eps).OptBool(o.KeepDim)
+		args = args.OptDouble(o.P).OptDouble(o.Eps).Bool(o.KeepDim)
 	}
 	return args.One(x1, x2)
 }

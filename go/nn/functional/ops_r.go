@@ -28,10 +28,16 @@ func RMSNorm(input *gotorch.Tensor, normalizedShape []int, options ...RMSNormOpt
 
 // RReLUOptions of [RReLU].
 type RReLUOptions struct {
-	Lower     gotorch.Opt[gotorch.Scalar]
-	Upper     gotorch.Opt[gotorch.Scalar]
-	Training  gotorch.Opt[bool]
+	Lower     gotorch.Scalar
+	Upper     gotorch.Scalar
+	Training  bool
 	Generator *gotorch.Generator
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *RReLUOptions) UnmarshalJSON(text []byte) error {
+	type plain RReLUOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // RReLU is torch.nn.functional.rrelu.
@@ -42,7 +48,7 @@ func RReLU(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLU).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).Bool(o.Training).OptGenerator(o.Generator)
 	}
 	return args.One(self)
 }
@@ -55,7 +61,7 @@ func RReLUI(self *gotorch.Tensor, options ...RReLUOptions) *gotorch.Tensor {
 	args := call.Begin(opRReLUI).Tensor(self)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptScalar(o.Lower).OptScalar(o.Upper).OptBool(o.Training).OptGenerator(o.Generator)
+		args = args.OptScalar(o.Lower).OptScalar(o.Upper).Bool(o.Training).OptGenerator(o.Generator)
 	}
 	return args.Into(self)
 }

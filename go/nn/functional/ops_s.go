@@ -25,10 +25,10 @@ func SELUI(self *gotorch.Tensor) *gotorch.Tensor {
 // ScaledDotProductAttentionOptions of [ScaledDotProductAttention].
 type ScaledDotProductAttentionOptions struct {
 	AttnMask  *gotorch.Tensor
-	DropoutP  gotorch.Opt[float64]
-	IsCausal  gotorch.Opt[bool]
+	DropoutP  float64
+	IsCausal  bool
 	Scale     gotorch.Opt[float64]
-	EnableGqa gotorch.Opt[bool]
+	EnableGqa bool
 }
 
 // ScaledDotProductAttention is softmax(query keyᵀ · Scale + AttnMask) value.
@@ -39,8 +39,7 @@ func ScaledDotProductAttention(query, key, value *gotorch.Tensor, options ...Sca
 	args := call.Begin(opScaledDotProductAttention).Tensor(query).Tensor(key).Tensor(value)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptTensor(o.AttnMask).OptDouble(o.DropoutP).OptBool(o.IsCausal).OptDouble(o.Scale).
-			OptBool(o.EnableGqa)
+		args = args.OptTensor(o.AttnMask).Double(o.DropoutP).Bool(o.IsCausal).OptDouble(o.Scale).Bool(o.EnableGqa)
 	}
 	return args.One(query, key, value)
 }
@@ -121,8 +120,14 @@ func SoftMarginLossOut(self, target, out *gotorch.Tensor, options ...SoftMarginL
 
 // SoftplusOptions of [Softplus].
 type SoftplusOptions struct {
-	Beta      gotorch.Opt[gotorch.Scalar]
-	Threshold gotorch.Opt[gotorch.Scalar]
+	Beta      gotorch.Scalar
+	Threshold gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SoftplusOptions) UnmarshalJSON(text []byte) error {
+	type plain SoftplusOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Softplus is torch.nn.functional.softplus.
@@ -148,7 +153,13 @@ func SoftplusOut(self, out *gotorch.Tensor, options ...SoftplusOptions) *gotorch
 
 // SoftshrinkOptions of [Softshrink].
 type SoftshrinkOptions struct {
-	Lambd gotorch.Opt[gotorch.Scalar]
+	Lambd gotorch.Scalar
+}
+
+// UnmarshalJSON reads whole numbers as int.
+func (o *SoftshrinkOptions) UnmarshalJSON(text []byte) error {
+	type plain SoftshrinkOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
 }
 
 // Softshrink is torch.nn.functional.softshrink.

@@ -34,7 +34,7 @@ type TripletMarginLossOptions struct {
 	Margin    gotorch.Opt[float64]
 	P         gotorch.Opt[float64]
 	Eps       gotorch.Opt[float64]
-	Swap      gotorch.Opt[bool]
+	Swap      bool
 	Reduction gotorch.Opt[Reduction]
 }
 
@@ -46,7 +46,7 @@ func TripletMarginLoss(anchor, positive, negative *gotorch.Tensor, options ...Tr
 	args := call.Begin(opTripletMarginLoss).Tensor(anchor).Tensor(positive).Tensor(negative)
 	if call.Given(len(options)) {
 		o := options[0]
-		args = args.OptDouble(o.Margin).OptDouble(o.P).OptDouble(o.Eps).OptBool(o.Swap).OptInt(number(o.Reduction))
+		args = args.OptDouble(o.Margin).OptDouble(o.P).OptDouble(o.Eps).Bool(o.Swap).OptInt(number(o.Reduction))
 	}
 	return args.One(anchor, positive, negative)
 }
