@@ -305,7 +305,7 @@ func TestStores(t *testing.T) {
 		if err := store.Set("key", []byte("a\x00b")); err != nil {
 			t.Fatal(name, err)
 		}
-		if value, err := store.Get("key"); err != nil || string(value) != "a\x00b" {
+		if value, err := store.Get(t.Context(), "key"); err != nil || string(value) != "a\x00b" {
 			t.Fatal(name, value, err)
 		}
 		if sum, err := store.Add("count", 5); err != nil || sum != 5 {
@@ -317,17 +317,24 @@ func TestStores(t *testing.T) {
 		if there, err := store.Check("key", "nowhere"); err != nil || there {
 			t.Fatal(name, there, err)
 		}
-		if err := store.Wait(time.Second, "key"); err != nil {
+		if err := store.Wait(t.Context(), "key"); err != nil {
 			t.Fatal(name, err)
 		}
-		if err := store.Wait(50*time.Millisecond, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+		soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := store.Wait(soon, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(name, err)
+		}
+		stop()
+		ending, end := context.WithCancelCause(t.Context())
+		end(errors.New("the program ends"))
+		if _, err := store.Get(ending, "nowhere"); !errors.Is(err, gotorch.ErrAborted) || !strings.Contains(err.Error(), "the program ends") {
 			t.Fatal(name, err)
 		}
 	}
-	if value, err := server.Get("key"); err != nil || string(value) != "a\x00b" {
+	if value, err := server.Get(t.Context(), "key"); err != nil || string(value) != "a\x00b" {
 		t.Fatal(string(value), err)
 	}
-	if value, err := hash.Get("inner/key"); err != nil || string(value) != "a\x00b" {
+	if value, err := hash.Get(context.Background(), "inner/key"); err != nil || string(value) != "a\x00b" {
 		t.Fatal(string(value), err)
 	}
 	if value, err := client.CompareSet("key", "a\x00b", "c"); err != nil {
@@ -339,8 +346,16 @@ func TestStores(t *testing.T) {
 	if err := client.SetTimeout(50 * time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Get("nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+	for _, ctx := range []context.Context{context.Background(), t.Context()} {
+		if _, err := client.Get(ctx, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+			t.Fatal(err)
+		}
+	}
+	if err := prefix.SetTimeout(50 * time.Millisecond); err != nil {
 		t.Fatal(err)
+	}
+	if err := hash.Wait(t.Context(), "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+		t.Fatal("the timeout of a prefix store is that of the store below it:", err)
 	}
 	if _, err := dist.NewTCPStore("127.0.0.1", server.Port(), dist.TCPStoreOptions{Server: true}); !errors.Is(err, gotorch.ErrIO) ||
 		!strings.Contains(err.Error(), fmt.Sprint(server.Port())) {

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"tandem.example/gotorch/internal/c"
+	_ "tandem.example/gotorch/internal/need"
 )
 
 var (
