@@ -35,7 +35,10 @@ type BucketAdvice struct {
 // make the same forwards until [DDP.BucketAdvice] says that it is done. It is an error in a join, with a communication
 // hook, and on GPUs.
 func (d *DDP) TryBucketSizes(options ...BucketTrialOptions) error {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	return d.call("try_bucket_sizes", func() *c.Failure {
 		return c.TryBucketSizes(d.handle, o.SizesMB, cmp.Or(o.Iterations, 4), cmp.Or(o.Rounds, 6))
 	})

@@ -61,9 +61,12 @@ type DDP struct {
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
 // 0. Close it before the group. The optimizer is given the module's own parameters, before or after.
 func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	d := &DDP{Module: module, group: group, options: o}
-	err := gotorch.Try(func() {
+	err = gotorch.Try(func() {
 		ignored := func(one nn.Named) bool { return slices.Contains(o.Ignore, one.Name) }
 		parameters := slices.DeleteFunc(nn.NamedParameters(module), ignored)
 		buffers := d.moduleBuffers()
@@ -277,7 +280,10 @@ type JoinOptions struct {
 // A panic of body with a *[Error] is returned as the error.
 // Source: torch.distributed.algorithms.Join.
 func (d *DDP) Join(body func() error, options ...JoinOptions) error {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	defer runtime.KeepAlive(o.Optimizer)
 	if err := d.call("join", func() *c.Failure {
 		var optimizer c.Optimizer
@@ -294,7 +300,6 @@ func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 			c.CancelJoin(d.handle)
 		}
 	}()
-	var err error
 	if problem := gotorch.Try(func() { err = body() }); problem != nil {
 		return problem
 	}

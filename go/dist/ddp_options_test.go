@@ -518,3 +518,23 @@ func TestDDPStatistics(t *testing.T) {
 			s.BackwardCommunication > 0 && slices.Equal(s.BucketParameters[0], []string{"weight"}), "%+v", s)
 	})
 }
+
+func TestOptionsGivenTwiceAreAnError(t *testing.T) {
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
+		ddp, err := dist.NewDDP(group, nn.NewLinear(1, 1))
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		_, asInit := dist.Init(ctx, dist.Options{}, dist.Options{})
+		_, asDDP := dist.NewDDP(group, nn.NewLinear(1, 1), dist.DDPOptions{}, dist.DDPOptions{})
+		for _, err := range []error{asInit, asDDP, group.StartTrace(ctx, dist.TraceOptions{}, dist.TraceOptions{}),
+			ddp.TryBucketSizes(dist.BucketTrialOptions{}, dist.BucketTrialOptions{}),
+			ddp.Join(func() error { return nil }, dist.JoinOptions{}, dist.JoinOptions{})} {
+			if !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "2 structs") {
+				return fmt.Errorf("got %v", err)
+			}
+		}
+		return nil
+	})
+}

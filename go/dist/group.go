@@ -56,7 +56,10 @@ var defaultGroup atomic.Pointer[ProcessGroup]
 // Errors: gotorch.ErrInvalidArgument (a missing RANK, sizes that differ between ranks), gotorch.ErrTimeout naming the
 // ranks that are missing, gotorch.ErrIO (a port in use), gotorch.ErrUnsupported.
 func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -55,7 +55,10 @@ func Main(run func(ctx context.Context) error) {
 // Without a launcher, as with "go run .", the group is a world of one.
 func Run(run func(ctx context.Context, group *ProcessGroup) error, options ...Options) {
 	Main(func(ctx context.Context) error {
-		o := bridge.First(options)
+		o, err := bridge.One(options)
+		if err != nil {
+			return err
+		}
 		if isAlone(o) {
 			store, err := NewHashStore()
 			if err != nil {

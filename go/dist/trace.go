@@ -21,8 +21,11 @@ type TraceOptions struct {
 // Without a line of code, TANDEM_TRACE=PREFIX in the environment of all ranks has a trace, from the first group that a
 // process makes to that group's end, written to PREFIX.rank<r>.json.
 func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
-	o := bridge.First(options)
-	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
+	return g.blocking(ctx, "trace_start", func(group c.ProcessGroup) *c.Failure {
 		return c.StartTrace(group, cmp.Or(o.MostEvents, 1_000_000))
 	})
 }
@@ -35,8 +38,11 @@ func StopTrace(path string) error {
 // StartProfiler is gotorch.StartProfiler for the ranks of a group, which all call it together: their files are on one
 // clock, and `tandem trace merge` takes them together with each other and with those of a trace that is on.
 func (g *ProcessGroup) StartProfiler(ctx context.Context, options ...gotorch.ProfilerOptions) error {
-	o := bridge.First(options)
-	return g.blocking(ctx, "start_profiler", func(group c.ProcessGroup) *c.Failure {
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
+	return g.blocking(ctx, "profiler_start", func(group c.ProcessGroup) *c.Failure {
 		return c.StartProfiler(group, o.CPUOnly, o.Shapes, o.Flops)
 	})
 }

@@ -162,6 +162,9 @@ func TestOptionsAreGivenOnce(t *testing.T) {
 	failed(t, gotorch.ErrInvalidArgument, "2 structs", func() {
 		gotorch.Ones([]int{1}, gotorch.TensorOptions{}, gotorch.TensorOptions{})
 	})
+	if err := gotorch.Ones([]int{1}).Backward(gotorch.BackwardOptions{}, gotorch.BackwardOptions{}); !errors.Is(err, gotorch.ErrInvalidArgument) {
+		t.Fatal("a function that returns errors returns this one:", err)
+	}
 	failed(t, gotorch.ErrInvalidArgument, "parameters empty", func() { optim.SGD(nil, 0.1) })
 }
 
