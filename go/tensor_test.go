@@ -94,7 +94,7 @@ func TestArithmetic(t *testing.T) {
 		equal(t, gotorch.ToSlice[int](gotorch.From([]int{3, 4}).AddScalar(2)), []int{5, 6})
 		equal(t, gotorch.ToSlice[float32](gotorch.From([]int{3, 4}).AddScalar(0.5)), []float32{3.5, 4.5})
 		equal(t, gotorch.ToSlice[float32](a.SumDim([]int{0}, gotorch.SumDimOptions{KeepDim: true})), []float32{4, 6})
-		equal(t, gotorch.ToSlice[int](a.Argmax(1)), []int{1, 1})
+		equal(t, gotorch.ToSlice[int](a.ArgMax(1)), []int{1, 1})
 		equal(t, gotorch.ToSlice[bool](a.EqScalar(3)), []bool{false, false, true, false})
 		equal(t, gotorch.ToSlice[float32](a.Neg().ReLU().Add(a.Slice(0, 0, 1))), []float32{1, 2, 1, 2})
 		equal(t, gotorch.ToSlice[float32](a.Index(gotorch.All, gotorch.From([]int{1}))), []float32{2, 4})

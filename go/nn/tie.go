@@ -144,7 +144,7 @@ var tiedForwards = map[string]func(n *Native, x *gotorch.Tensor) *gotorch.Tensor
 			if padding < 0 {
 				padding += weight.Size(0)
 			}
-			o.PaddingIDX = Some(padding)
+			o.PaddingIdx = Some(padding)
 		}
 		return functional.Embedding(x, weight, o)
 	},

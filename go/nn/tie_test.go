@@ -36,7 +36,7 @@ func TestTiedWeightsAreOneTensor(t *testing.T) {
 	}
 	weight, bias := g.Embed.Weight.Detach().Clone().SetRequiresGrad(true), g.Head.Bias.Detach().Clone()
 	x := gotorch.From([]int{0, 3, 4, 3})
-	reference := F.Linear(F.Embedding(x, weight, F.EmbeddingOptions{PaddingIDX: nn.Some(4)}), weight, bias)
+	reference := F.Linear(F.Embedding(x, weight, F.EmbeddingOptions{PaddingIdx: nn.Some(4)}), weight, bias)
 	y := g.Forward(x)
 	if !y.AllClose(reference) {
 		t.Fatal(y, reference)

@@ -203,7 +203,7 @@ func (t *trainer) predict(ctx context.Context, test *data.Loader, begin, end int
 			break
 		}
 		gotorch.NoGrad(func() {
-			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).Argmax(1).ToDevice(gotorch.CPU)
+			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).ArgMax(1).ToDevice(gotorch.CPU)
 			use(batch, predicted, predicted.Eq(batch.Field("label")))
 		})
 	}
