@@ -47,7 +47,9 @@ func ExampleDynamicLoader() {
 		panic(err)
 	}
 	for i := range 10 {
-		w.Write(binary.LittleEndian.AppendUint32(nil, uint32(i)))
+		if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+			panic(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		panic(err)
