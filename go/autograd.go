@@ -18,7 +18,7 @@ type BackwardOptions struct {
 // gradients are averaged over all ranks on the way: a lost peer is ErrPeerLost, a late one ErrTimeout.
 // Source: torch.Tensor.backward.
 func (t *Tensor) Backward(options ...BackwardOptions) error {
-	if bridge.Given(len(options)) {
+	if len(options) != 0 {
 		return Backward([]*Tensor{t}, options...)
 	}
 	return Try(func() {
@@ -30,7 +30,10 @@ func (t *Tensor) Backward(options ...BackwardOptions) error {
 
 // Backward is [Tensor.Backward] from several tensors. Source: torch.autograd.backward.
 func Backward(tensors []*Tensor, options ...BackwardOptions) error {
-	o := first(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	return Try(func() {
 		if len(o.Gradients) != 0 && len(o.Gradients) != len(tensors) {
 			panic(invalid("backward", "%d gradients for %d tensors", len(o.Gradients), len(tensors)))
@@ -104,7 +107,10 @@ type GradOptions struct {
 // Grad is the gradient of the outputs' sum by each input, without touching any tensor's own gradient. Post-accumulate
 // hooks do not run. Source: torch.autograd.grad.
 func Grad(outputs, inputs []*Tensor, options ...GradOptions) (gradients []*Tensor, err error) {
-	o := first(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	err = Try(func() {
 		if len(o.GradOutputs) != 0 && len(o.GradOutputs) != len(outputs) {
 			panic(invalid("grad", "%d gradients for %d outputs", len(o.GradOutputs), len(outputs)))

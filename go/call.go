@@ -169,11 +169,11 @@ func (k call) unset() call {
 
 // Options: the schema's default unless they are set.
 
-func (k call) optScalar(o Opt[Scalar]) call {
-	if v, ok := o.Get(); ok {
-		return k.scalar(v)
+func (k call) optScalar(v Scalar) call {
+	if v == nil {
+		return k.unset()
 	}
-	return k.unset()
+	return k.scalar(v)
 }
 
 func (k call) optInt(o Opt[int]) call {
@@ -183,11 +183,19 @@ func (k call) optInt(o Opt[int]) call {
 	return k.unset()
 }
 
-func (k call) optInts(o Opt[[]int]) call {
-	if v, ok := o.Get(); ok {
-		return k.ints(v)
+func (k call) optInts(v []int) call {
+	if v == nil {
+		return k.unset()
 	}
-	return k.unset()
+	return k.ints(v)
+}
+
+// positive is an option of 1 or more: 0 is the schema's default.
+func (k call) positive(v int) call {
+	if v == 0 {
+		return k.unset()
+	}
+	return k.int(v)
 }
 
 func (k call) optDouble(o Opt[float64]) call {
@@ -197,11 +205,11 @@ func (k call) optDouble(o Opt[float64]) call {
 	return k.unset()
 }
 
-func (k call) optDoubles(o Opt[[]float64]) call {
-	if v, ok := o.Get(); ok {
-		return k.doubles(v)
+func (k call) optDoubles(v []float64) call {
+	if v == nil {
+		return k.unset()
 	}
-	return k.unset()
+	return k.doubles(v)
 }
 
 func (k call) optBool(o Opt[bool]) call {
@@ -211,11 +219,18 @@ func (k call) optBool(o Opt[bool]) call {
 	return k.unset()
 }
 
-func (k call) optString(o Opt[string]) call {
-	if v, ok := o.Get(); ok {
-		return k.string(v)
+func (k call) whenTrue(v bool) call {
+	if !v {
+		return k.unset()
 	}
-	return k.unset()
+	return k.bool(v)
+}
+
+func (k call) optString(v string) call {
+	if v == "" {
+		return k.unset()
+	}
+	return k.string(v)
 }
 
 func (k call) optDType(o Opt[DType]) call {
@@ -306,7 +321,7 @@ func (k call) emptyString(v string) call {
 
 // factory adds dtype, layout, device and pin_memory, which end the schemas of functions that make tensors.
 func (k call) factory(o TensorOptions) call {
-	return k.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).optBool(o.PinMemory)
+	return k.optDType(o.DType).optLayout(o.Layout).optDevice(o.Device).whenTrue(o.PinMemory)
 }
 
 // one runs an operator whose one result is a tensor; nil when that is undefined.

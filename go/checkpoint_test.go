@@ -24,7 +24,7 @@ func TestCheckpointGivesTheGradientsOfAPassWithout(t *testing.T) {
 			if err := gotorch.ManualSeed(7); err != nil {
 				t.Fatal(err)
 			}
-			x, w := gotorch.Randn([]int{8, 8}), gotorch.Randn([]int{8, 8}).SetRequiresGrad(true)
+			x, w := gotorch.RandN([]int{8, 8}), gotorch.RandN([]int{8, 8}).SetRequiresGrad(true)
 			block := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
 				runs++
 				return []*gotorch.Tensor{dropout(dropout(inputs[0].MatMul(w)).Tanh().MatMul(w))}
@@ -171,7 +171,7 @@ func TestCheckpointOfLargeWorkOnAnyThread(t *testing.T) {
 	gotorch.Scope(func() {
 		large := []int{256, 256}
 		gotorch.Ones(large).MatMul(gotorch.Ones(large)) // this thread is the first, if no other was
-		x, w := gotorch.Randn(large), gotorch.Randn(large).SetRequiresGrad(true)
+		x, w := gotorch.RandN(large), gotorch.RandN(large).SetRequiresGrad(true)
 		block := func(inputs []*gotorch.Tensor) []*gotorch.Tensor {
 			return []*gotorch.Tensor{inputs[0].MatMul(w).Tanh().MatMul(w).Sigmoid()}
 		}

@@ -15,7 +15,7 @@ type TensorOptions struct {
 	DType     Opt[DType]
 	Layout    Opt[Layout]
 	Device    Opt[Device]
-	PinMemory Opt[bool]
+	PinMemory bool
 }
 
 // ToDevice moves the elements; t itself when they are there already.

@@ -14,6 +14,12 @@
 // [NewTensor] and [From] make tensors of Go's numbers, [ToSlice] copies them back, [Data] shows a tensor's memory.
 // [Tensor.Index] is Python's x[…], and tensors print as Python prints them.
 //
+// # Options
+//
+// What has a default is a field of a struct that may be left out. A field that is not set has its zero value (nil, false,
+// 0, ""), which always means the default: Stride []int, KeepDim bool. Where zero is another setting than the default the
+// field is an [Opt], which [Some] sets: Bias: Some(false), Eps: Some(0.0), DType: Some(Uint8).
+//
 // # Errors
 //
 // Tensor mathematics panics with *[Error] on misuse, such as shapes that do not fit; [Try] turns that into an error.

@@ -81,14 +81,14 @@ func TestTensorsInGobAndJSON(t *testing.T) {
 				Device  gotorch.Device
 				Layout  gotorch.Layout
 				Format  gotorch.MemoryFormat
-				Options gotorch.ArgmaxOptions
+				Options gotorch.ArgMaxOptions
 				Alpha   gotorch.AddOptions
 				Whole   gotorch.AddOptions
 				Unset   gotorch.AddOptions
 			}
 			a := checkpoint{Step: 3, Weights: all["float32"], DType: gotorch.BFloat16, Device: gotorch.CUDA(1), Layout: gotorch.SparseBSC,
-				Format: gotorch.ChannelsLast3d, Options: gotorch.ArgmaxOptions{KeepDim: gotorch.Some(false)},
-				Alpha: gotorch.AddOptions{Alpha: gotorch.Some[gotorch.Scalar](0.5)}, Whole: gotorch.AddOptions{Alpha: gotorch.Some[gotorch.Scalar](2)}}
+				Format: gotorch.ChannelsLast3d, Options: gotorch.ArgMaxOptions{KeepDim: false},
+				Alpha: gotorch.AddOptions{Alpha: 0.5}, Whole: gotorch.AddOptions{Alpha: 2}}
 			var b checkpoint
 			if err := write(a, &b); err != nil {
 				t.Fatal(name, err)

@@ -7,6 +7,7 @@ import (
 
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Code classifies an [Error]. Codes are errors themselves, so that errors.Is(err, gotorch.ErrTimeout) works.
@@ -45,7 +46,7 @@ func (code Code) Error() string {
 // Error is what gotorch's functions return, or panic with where they do tensor mathematics.
 type Error struct {
 	Code    Code
-	Op      string // what was called, such as "aten::add.Tensor" or "all_reduce"
+	Op      string // what was called, such as "aten::add.Tensor", "Tensor.Item" or "dist.ProcessGroup.AllReduce"
 	Message string // names the thing, the cause and what to do
 }
 
@@ -62,7 +63,10 @@ func errorOf(failure *c.Failure) error {
 	if failure == nil {
 		return nil
 	}
-	err := &Error{Code(failure.Code), failure.Op, failure.Message}
+	err := &Error{Code(failure.Code), names.Operation(failure.Op), failure.Message}
+	if err.Code != ErrLibrary { // which speaks of the library's own functions
+		err.Message = names.Message(err.Message)
+	}
 	if failure.Cause != nil {
 		return &CallbackError{err, failure.Cause}
 	}

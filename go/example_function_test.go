@@ -16,7 +16,7 @@ func (f clip) Forward(ctx *gotorch.FunctionContext, inputs []*gotorch.Tensor) []
 
 func (clip) Backward(ctx *gotorch.FunctionContext, gradients []*gotorch.Tensor) []*gotorch.Tensor {
 	bound := ctx.Data.(float64)
-	within := gotorch.ClampOptions{Min: gotorch.Some[gotorch.Scalar](-bound), Max: gotorch.Some[gotorch.Scalar](bound)}
+	within := gotorch.ClampOptions{Min: -bound, Max: bound}
 	return []*gotorch.Tensor{gradients[0].Clamp(within)}
 }
 

@@ -3,6 +3,7 @@ package gotorch_test
 import (
 	"errors"
 	"fmt"
+	"log"
 
 	"tandem.example/gotorch"
 )
@@ -41,4 +42,17 @@ func ExampleCall() {
 	results := gotorch.Call("aten::sort", "", x)
 	fmt.Println(gotorch.ToSlice[float32](results[0].(*gotorch.Tensor)), gotorch.ToSlice[int](results[1].(*gotorch.Tensor)))
 	// Output: [1 2 3] [1 2 0]
+}
+
+// A block's intermediate tensors are computed again in Backward, in the place of being kept.
+func ExampleCheckpoint() {
+	x := gotorch.From([]float32{1, 2}).SetRequiresGrad(true)
+	y := gotorch.Checkpoint(func(in []*gotorch.Tensor) []*gotorch.Tensor {
+		return []*gotorch.Tensor{in[0].Square().MulScalar(3)}
+	}, x)[0]
+	if err := y.Sum().Backward(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(gotorch.ToSlice[float32](x.Grad()))
+	// Output: [6 12]
 }

@@ -5,19 +5,23 @@ import (
 	"runtime"
 	"slices"
 
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
 // Save writes tensors, and text with them, to a file in the safetensors format, which Python reads as well. The file
 // appears under its name only when it is complete.
 func Save(path string, tensors map[string]*Tensor, metadata ...map[string]string) error {
+	pairs, err := bridge.One(metadata)
+	if err != nil {
+		return err
+	}
 	return Try(func() {
 		names := slices.Sorted(maps.Keys(tensors))
 		list := make([]c.Tensor, len(names))
 		for i, name := range names {
 			list[i] = tensors[name].handle("save")
 		}
-		pairs := first(metadata)
 		keys := slices.Sorted(maps.Keys(pairs))
 		values := make([]string, len(keys))
 		for i, key := range keys {

@@ -169,7 +169,7 @@ func TestFunctionThatFails(t *testing.T) {
 		}
 	}
 	check(func() []*gotorch.Tensor { panic(errOfHook) }, errOfHook, "the backward of failing failed: the hook's own error")
-	check(func() []*gotorch.Tensor { panic(errOfHook) }, gotorch.ErrCallback, "autograd_backward")
+	check(func() []*gotorch.Tensor { panic(errOfHook) }, gotorch.ErrCallback, "gotorch: Backward")
 	check(func() []*gotorch.Tensor { return nil }, gotorch.ErrInvalidArgument, "Backward gave 0 gradients for 1 inputs")
 	check(func() []*gotorch.Tensor { return []*gotorch.Tensor{gotorch.From([]float32{1, 2, 3})} },
 		gotorch.ErrInvalidArgument, "Function failingBackward returned an invalid gradient at index 0")

@@ -100,7 +100,7 @@ func TestHooksThatFailEndBackward(t *testing.T) {
 			t.Fatalf("got %v, want %q", err, text)
 		}
 	}
-	check(fail(func() {}), errOfHook, "autograd_backward: a tensor hook failed: the hook's own error")
+	check(fail(func() {}), errOfHook, "Backward: a tensor hook failed: the hook's own error")
 	check(fail(func() { panic(errOfHook) }), errOfHook, "the hook's own error")
 	check(fail(func() { x.Add(gotorch.From([]float32{1, 2, 3})) }), gotorch.ErrInvalidArgument, "aten::add")
 	check(fail(func() { panic("a string") }), nil, "panic: a string")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/names"
 )
 
 // indexCase is a line of testdata/indexing.json.gz, which tests/go/reference.py makes with Python's torch.
@@ -119,7 +120,7 @@ func (one indexCase) refusedAs(t *testing.T, err error) {
 	if one.Error.Class == "IndexError" {
 		code = gotorch.ErrOutOfRange
 	}
-	if !errors.Is(err, code) || (code == gotorch.ErrOutOfRange && !strings.Contains(err.Error(), one.Error.Message)) {
+	if !errors.Is(err, code) || (code == gotorch.ErrOutOfRange && !strings.Contains(err.Error(), names.Message(one.Error.Message))) {
 		t.Fatalf("got %v, want %v", err, *one.Error)
 	}
 }

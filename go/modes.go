@@ -30,6 +30,29 @@ func InferenceMode(body func()) {
 	inMode(func() (c.Mode, *c.Failure) { return c.EnterInference(true) }, body)
 }
 
+// Infer computes in [InferenceMode] and in a [Scope], and gives what body gives; a *[Error] that it panics with is its
+// error. Tensors in the value outlive the scope as with [InScope]. Several goroutines may call it with one model at once:
+//
+//	scores, err := gotorch.Infer(func() ([]float32, error) { return gotorch.ToSlice[float32](model.Forward(x)), nil })
+func Infer[T any](body func() (T, error)) (value T, err error) {
+	panicked := Try(func() {
+		inScope(func(id uint64) {
+			InferenceMode(func() { value, err = body() })
+			if err == nil {
+				keepFrom(id, value)
+			}
+		})
+	})
+	if panicked != nil {
+		err = panicked
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return value, nil
+}
+
 // Autocast calls body with operators that gain from it computing in dtype, Float16 or BFloat16, on devices of that
 // kind, and with those that need it in float32. Run forward and loss in it, not Backward. Parameters stay as they are;
 // a cast of one is kept until body returns, so optimizers step outside. ErrUnsupported for a GPU that is not there.

@@ -3,12 +3,12 @@ package gotorch
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"tandem.example/gotorch/internal/bridge"
 )
 
-// Opt is an optional value, as a field of an options struct: its zero value means PyTorch's default, [Some] sets it.
+// Opt is an optional value, as a field of an options struct where zero is a value other than the default, such as a bias
+// that is there unless Bias is false: its zero value means the default, [Some] sets it.
 type Opt[T any] struct {
 	value T
 	set   bool
@@ -47,31 +47,15 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 		}
 		read.set = true
 		if scalar, ok := any(&read.value).(*Scalar); ok {
-			if err := plainNumber(scalar); err != nil {
+			number, err := bridge.PlainNumber(*scalar)
+			if err != nil {
 				return err
 			}
+			*scalar = number
 		}
 	}
 	*o = read
 	return nil
-}
-
-// plainNumber makes Go's numbers of JSON's.
-func plainNumber(scalar *Scalar) (err error) {
-	switch value := (*scalar).(type) {
-	case bool:
-	case json.Number:
-		if strings.ContainsAny(value.String(), ".eE") {
-			*scalar, err = value.Float64()
-		} else {
-			var n int64
-			n, err = value.Int64()
-			*scalar = int(n)
-		}
-	default:
-		return invalid("option", "%v is no number", value)
-	}
-	return err
 }
 
 // GobEncode has options in gob, as their JSON.

@@ -16,7 +16,10 @@ type ProfilerOptions struct {
 // threads: operators, collectives, and kernels where there is a GPU. With several ranks use dist.ProcessGroup's
 // StartProfiler, which puts their files on one clock. It is an error while the profiler is on.
 func StartProfiler(options ...ProfilerOptions) error {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	return errorOf(c.StartProfiler(nil, o.CPUOnly, o.Shapes, o.Flops))
 }
 

@@ -13,14 +13,74 @@ import (
 // Scope calls body and then frees every tensor that body made, but those it passed to Keep. Scopes nest. Parameters,
 // their gradients and optimizer state survive. Goroutines that body starts are outside of the scope. While body runs,
 // its goroutine is pinned to its thread.
-func Scope(body func()) {
-	leave := enter()
+func Scope(body func()) { inScope(func(uint64) { body() }) }
+
+// inScope gives body the scope's identity.
+func inScope(body func(id uint64)) {
+	leave, id := enter()
 	defer leave()
-	body()
+	body(id)
+}
+
+// TryScope is [Scope] and [Try] in one: it gives the error that body returns, or the *[Error] that it panicked with.
+//
+//	err := gotorch.TryScope(func() error { return sgd.Minimize(F.CrossEntropy(model.Forward(x), y)) })
+func TryScope(body func() error) error {
+	var returned error
+	if err := Try(func() { Scope(func() { returned = body() }) }); err != nil {
+		return err
+	}
+	return returned
+}
+
+// InScope is [Scope] for a body that gives a value, which outlives the scope: tensors in it are kept, where T is *[Tensor]
+// or a slice or map of them. Tensors in other types body keeps itself ([Keep]).
+func InScope[T any](body func() T) (value T) {
+	inScope(func(id uint64) {
+		value = body()
+		keepFrom(id, value)
+	})
+	return value
+}
+
+// keepFrom keeps tensors of that scope; one of a scope around it stays there.
+func keepFrom(id uint64, value any) {
+	keep := func(t *Tensor) {
+		if t != nil && t.scope == id {
+			t.Keep()
+		}
+	}
+	switch v := value.(type) {
+	case *Tensor:
+		keep(v)
+	case []*Tensor:
+		for _, t := range v {
+			keep(t)
+		}
+	case map[string]*Tensor:
+		for _, t := range v {
+			keep(t)
+		}
+	}
+}
+
+// Steps counts from 0 to n - 1, each step of the loop in a [Scope] of its own:
+//
+//	for step := range gotorch.Steps(1000) { … }
+func Steps(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		Scoped(func(yield func(int, struct{}) bool) {
+			for step := range n {
+				if !yield(step, struct{}{}) {
+					return
+				}
+			}
+		})(func(step int, _ struct{}) bool { return yield(step) })
+	}
 }
 
 // enter opens a scope; the function that it gives closes it.
-func enter() (leave func()) {
+func enter() (leave func(), id uint64) {
 	runtime.LockOSThread()
 	native, id, err := c.EnterScope()
 	if err != nil {
@@ -33,7 +93,7 @@ func enter() (leave func()) {
 		slot.Store(0)
 		c.ExitScope(native)
 		runtime.UnlockOSThread()
-	}
+	}, id
 }
 
 // Scoped gives what sequence gives, each step of the loop in a [Scope] of its own, which the value given belongs to:
@@ -43,7 +103,7 @@ func enter() (leave func()) {
 // What is to outlive a step has to be kept.
 func Scoped[K, V any](sequence iter.Seq2[K, V]) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		leave := enter()
+		leave, _ := enter()
 		defer func() { leave() }()
 		sequence(func(key K, value V) bool {
 			if !yield(key, value) {
@@ -51,7 +111,7 @@ func Scoped[K, V any](sequence iter.Seq2[K, V]) iter.Seq2[K, V] {
 			}
 			leave()
 			leave = func() {}
-			leave = enter()
+			leave, _ = enter()
 			return true
 		})
 	}

@@ -120,7 +120,7 @@ def build():
 
 def share_options(bound):
     """Variants in place and with out= take the options of their operator, where these are the same."""
-    fields = lambda b: tuple((o.name, o.type) for o in b.options)
+    fields = lambda b: tuple((o.name, o.type, o.default) for o in b.options)
     first = {(b.home, b.name): b for b in bound}
     shared = []
     for b in bound:

@@ -7,17 +7,19 @@ import re
 
 # Words that are not just capitalised.
 WORDS = {w.lower(): w for w in """
-    AddBMM AddCDiv AddCMul AddMM AddMV AllClose AtLeast ATol BAddBMM BCE BFloat16 BinCount BMM BSC BSR CDist CELU
-    ChainMatMul COO CorrCoef CSC CSR CTC CumMax CumMin CumProd CumSum Deg2Rad DSplit DStack DType EigVals EigValsH ELU
-    FFT FFT2 FFTFreq FFTN FFTShift FlipLR FlipUD FMax FMin FMod GCD GELU GLU GRU HFFT HFFT2 HFFTN HistogramDD HSplit
-    HStack IDX IFFT IFFT2 IFFTN IFFTShift IHFFT IHFFT2 IHFFTN IRFFT IRFFT2 IRFFTN IsClose IsFinite IsIn IsInf IsNaN
-    IsNegInf IsPosInf IsReal ISTFT KeepDim KL KthValue LCM LDL LogAddExp LogAddExp2 LogCumSumExp LogDet LogSumExp LSTM
-    LstSq LU MatMul MH MM MoveAxis MoveDim MSE MT MV NaN NaNMean NaNMedian NaNQuantile NaNSum ND NDTR NDTRI NLL PDist
-    PReLU QR Rad2Deg RandInt RandPerm ReLU ReLU6 RFFT RFFT2 RFFTFreq RFFTN RMS RNN RReLU RTol SearchSorted SELU SiLU
-    SlogDet STFT SVD SVDVals SwapAxes SwapDims TensorDot TensorInv TensorSolve TopK UPLO VDot VecDot VSplit VStack
-    XLog1pY XLogY ScalarArray ScalarInt TensorArray TensorArrayInt
+    AddBMM AddCDiv AddCMul AddMM AddMV AllClose AMax AMin AMinMax ArgMax ArgMin ArgSort ArgWhere AtLeast ATol
+    BAddBMM BCE BFloat16 BinCount BMM BSC BSR CDist CELU ChainMatMul COO CorrCoef CSC CSR CTC CumMax CumMin CumProd
+    CumSum Deg2Rad DSplit DStack DType EigVals EigValsH ELU FFT FFT2 FFTFreq FFTN FFTShift FlipLR FlipUD FMax FMin
+    FMod GCD GELU GLU GRU HFFT HFFT2 HFFTN HistogramDD HSplit HStack IFFT IFFT2 IFFTN IFFTShift IHFFT IHFFT2 IHFFTN
+    IRFFT IRFFT2 IRFFTN IsClose IsFinite IsIn IsInf IsNaN IsNegInf IsPosInf IsReal ISTFT KeepDim KL KthValue LCM LDL
+    LogAddExp LogAddExp2 LogCumSumExp LogDet LogSumExp LSTM LstSq LU MatMul MH MM MoveAxis MoveDim MSE MT MV NaN
+    NaNMean NaNMedian NaNQuantile NaNSum ND NDTR NDTRI NLL NonZero PDist PReLU QR Rad2Deg RandInt RandN RandPerm
+    ReLU ReLU6 RFFT RFFT2 RFFTFreq RFFTN RMS RNN RReLU RTol ScalarArray ScalarInt SearchSorted SELU SiLU SlogDet
+    STFT SVD SVDVals SwapAxes SwapDims TensorArray TensorArrayInt TensorDot TensorInv TensorSolve TopK UPLO VDot
+    VecDot VSplit VStack XLog1pY XLogY
     """.split()} | {
-    "atleast": "AtLeast", "intlist": "List", "scalarrayarray": "ScalarArrayArray", "scalarrayint": "ScalarArrayInt"}
+    "aminmax": "AMinMax", "atleast": "AtLeast",
+    "intlist": "List", "scalarrayarray": "ScalarArrayArray", "scalarrayint": "ScalarArrayInt"}
 # Words of an overload that the parameter's type says, or nothing.
 SILENT = {"int", "IntList", "using", "ints", "ScalarOpt"}
 

@@ -16,6 +16,7 @@ class Value:
     written: bool = False  # the operator writes to this tensor
     has_default: bool = False
     keyword: bool = False
+    default: str = ""  # as the schema writes it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +74,7 @@ def value(text, keyword):
     type_text, _, name = text.rpartition(" ")
     if not type_text:
         type_text, name = name, ""
-    return Value(plain(type_text), name, any(m.group(2) for m in ALIAS.finditer(type_text)), bool(default), keyword)
+    return Value(plain(type_text), name, any(m.group(2) for m in ALIAS.finditer(type_text)), bool(default), keyword, default)
 
 
 def operator(line):

@@ -36,7 +36,10 @@ func wrapDataset(handle c.Dataset, failure *c.Failure) (*Dataset, error) {
 // https:// and s3://. Errors: ErrNotFound, ErrIO and ErrDataLoss of the files, ErrInvalidArgument for fields and options
 // that cannot be.
 func Records(paths []string, fields []Field, options ...FileOptions) (*Dataset, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	raw := make([]c.Field, len(fields))
 	for i, f := range fields {
 		raw[i] = c.Field{Name: f.Name, DType: int32(f.DType), OutDType: int32(f.Out), Sizes: f.Shape, Mean: f.Mean,

@@ -60,7 +60,7 @@ func inRanks(t *testing.T, n int, store *dist.Store, body func(group *dist.Proce
 		wait.Go(func() {
 			runtime.LockOSThread() // backward passes of all ranks exchange in one order
 			group, err := dist.Init(t.Context(), dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(rank),
-				WorldSize: gotorch.Some(n), Timeout: time.Minute, Name: t.Name()})
+				WorldSize: n, Timeout: time.Minute, Name: t.Name()})
 			if err == nil {
 				err = errors.Join(body(group), group.Close())
 			}

@@ -47,7 +47,9 @@ func ExampleDynamicLoader() {
 		panic(err)
 	}
 	for i := range 10 {
-		w.Write(binary.LittleEndian.AppendUint32(nil, uint32(i)))
+		if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+			panic(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		panic(err)
@@ -60,7 +62,7 @@ func ExampleDynamicLoader() {
 		}
 		defer store.Close()
 		group, err := dist.Init(ctx, dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(0),
-			WorldSize: gotorch.Some(1), Name: "example"})
+			WorldSize: 1, Name: "example"})
 		if err != nil {
 			return err
 		}

@@ -135,7 +135,10 @@ type SchemaOptions struct {
 // Errors: those of [Records]; a record that is not what the schema says is an error of its batch, with file, chunk,
 // record and field.
 func FromSchema(paths []string, schema *Schema, options ...SchemaOptions) (*Dataset, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	var text []byte
 	if schema != nil {
 		text, _ = json.Marshal(schema) // maps of texts and numbers always have JSON

@@ -1,18 +1,18 @@
 package dist
 
 import (
+	"cmp"
 	"time"
 
-	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
 // BucketTrialOptions of [DDP.TryBucketSizes].
 type BucketTrialOptions struct {
-	SizesMB    []float64        // as DDPOptions.BucketCapMB; nil: 0, 1, 5, 10, 25, 50 and 100
-	Iterations gotorch.Opt[int] // measured of each size in a round, after two that are not; unset: 4
-	Rounds     gotorch.Opt[int] // after each, sizes that are clearly slower than the best are given up; unset: 6
+	SizesMB    []float64 // as DDPOptions.BucketCapMB; nil: 0, 1, 5, 10, 25, 50 and 100
+	Iterations int       // measured of each size in a round, after two that are not; 0: 4
+	Rounds     int       // after each, sizes that are clearly slower than the best are given up; 0: 6
 }
 
 // BucketTrial is what came of one size.
@@ -35,9 +35,12 @@ type BucketAdvice struct {
 // make the same forwards until [DDP.BucketAdvice] says that it is done. It is an error in a join, with a communication
 // hook, and on GPUs.
 func (d *DDP) TryBucketSizes(options ...BucketTrialOptions) error {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	return d.call("try_bucket_sizes", func() *c.Failure {
-		return c.TryBucketSizes(d.handle, o.SizesMB, o.Iterations.Or(4), o.Rounds.Or(6))
+		return c.TryBucketSizes(d.handle, o.SizesMB, cmp.Or(o.Iterations, 4), cmp.Or(o.Rounds, 6))
 	})
 }
 

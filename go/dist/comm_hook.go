@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -47,12 +48,12 @@ func QuantizePerChannel(size int) CommHook {
 
 // PowerSGDOptions of [PowerSGD].
 type PowerSGDOptions struct {
-	MatrixApproximationRank  gotorch.Opt[int]     // columns of the thin matrices; unset: 1
+	MatrixApproximationRank  int                  // columns of the thin matrices; 0: 1
 	StartIter                gotorch.Opt[int]     // before it gradients are all-reduced; unset: 1000, at least 2 with the next two
 	UseErrorFeedback         gotorch.Opt[bool]    // what was lost is added to the next gradient; unset: true
 	WarmStart                gotorch.Opt[bool]    // begin where the step before ended; unset: true
 	MinCompressionRate       gotorch.Opt[float64] // of gradients that are worth it; unset: 2
-	OrthogonalizationEpsilon gotorch.Opt[float64] // above 0: Gram-Schmidt with it; unset: 0
+	OrthogonalizationEpsilon float64              // above 0: Gram-Schmidt with it
 	RandomSeed               uint64               // the same on all ranks
 	Batched                  bool                 // a whole bucket as one matrix: quicker, less exact
 }
@@ -65,11 +66,11 @@ func PowerSGD(options ...PowerSGDOptions) CommHook {
 	if o.Batched {
 		h.kind = 6
 	}
-	h.options.MatrixApproximationRank = int64(o.MatrixApproximationRank.Or(1))
+	h.options.MatrixApproximationRank = int64(cmp.Or(o.MatrixApproximationRank, 1))
 	h.options.StartPowerSGDIter = int64(o.StartIter.Or(1000))
 	h.options.UseErrorFeedback, h.options.WarmStart = o.UseErrorFeedback.Or(true), o.WarmStart.Or(true)
 	h.options.MinCompressionRate = o.MinCompressionRate.Or(2)
-	h.options.OrthogonalizationEpsilon = o.OrthogonalizationEpsilon.Or(0)
+	h.options.OrthogonalizationEpsilon = o.OrthogonalizationEpsilon
 	h.options.RandomSeed = o.RandomSeed
 	return h
 }
@@ -120,7 +121,7 @@ func (d *DDP) SetCommHook(hook CommHook) error {
 	if hook.group == nil {
 		return d.call("set_comm_hook", func() *c.Failure { return c.SetCommHook(d.handle, hook.kind, hook.options) })
 	}
-	return hook.group.use("set_comm_hook", func(subgroup c.ProcessGroup) (failure *c.Failure) {
+	return hook.group.use("ddp_set_comm_hook", func(subgroup c.ProcessGroup) (failure *c.Failure) {
 		hook.options.Subgroup = subgroup
 		return c.SetCommHook(d.handle, hook.kind, hook.options)
 	})
@@ -179,6 +180,6 @@ func (w *Work) release() (c.Work, error) {
 	}
 	w.watch.Done()
 	handle := w.handle
-	w.handle, w.outcome = nil, closed("wait", "work that a communication hook returned")
+	w.handle, w.outcome = nil, closed("work_wait", "work that a communication hook returned")
 	return handle, nil
 }

@@ -17,7 +17,7 @@ import (
 // DDPOptions of [NewDDP].
 type DDPOptions struct {
 	BucketCapMB          gotorch.Opt[float64] // MiB of gradients that travel together; unset: 25
-	FirstBucketMB        gotorch.Opt[float64] // of those that are ready first; unset: 1, or BucketCapMB where that is set
+	FirstBucketMB        float64              // of those that are ready first; 0: 1, or BucketCapMB where that is set
 	BroadcastBuffers     gotorch.Opt[bool]    // from rank 0, at the start and while the module trains; unset: true
 	FindUnusedParameters bool                 // look for those that a forward did not use
 	GradientAsBucketView bool                 // gradients lie in the buckets: saves memory and a copy
@@ -61,9 +61,12 @@ type DDP struct {
 // NewDDP wraps a module. All ranks call it with modules of the same shapes; parameters and buffers become those of rank
 // 0. Close it before the group. The optimizer is given the module's own parameters, before or after.
 func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	d := &DDP{Module: module, group: group, options: o}
-	err := gotorch.Try(func() {
+	err = gotorch.Try(func() {
 		ignored := func(one nn.Named) bool { return slices.Contains(o.Ignore, one.Name) }
 		parameters := slices.DeleteFunc(nn.NamedParameters(module), ignored)
 		buffers := d.moduleBuffers()
@@ -72,19 +75,19 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 		names := make([]string, len(parameters))
 		flags := make([]bool, len(parameters))
 		for i, one := range parameters {
-			handles[i], names[i] = bridge.Handle(one.Tensor, "ddp_create"), one.Name
+			handles[i], names[i] = bridge.Handle(one.Tensor, "dist.NewDDP"), one.Name
 			flags[i] = slices.Contains(sparse, one.Tensor)
 		}
 		bufferHandles := make([]c.Tensor, len(buffers))
 		for i, one := range buffers {
-			bufferHandles[i] = bridge.Handle(one.Tensor, "ddp_create")
+			bufferHandles[i] = bridge.Handle(one.Tensor, "dist.NewDDP")
 		}
 		problem := group.use("ddp_create", func(native c.ProcessGroup) (failure *c.Failure) {
 			d.handle, failure = c.CreateDDP(native, handles, names, bufferHandles, c.DDPOptions{
 				BucketCapMB: o.BucketCapMB.Or(25), BroadcastBuffers: o.BroadcastBuffers.Or(true),
 				FindUnusedParameters: o.FindUnusedParameters, GradientAsBucketView: o.GradientAsBucketView,
 				StaticGraph: o.StaticGraph, InitSync: o.InitSync.Or(true),
-				FirstBucketMB:             o.FirstBucketMB.Or(0),
+				FirstBucketMB:             o.FirstBucketMB,
 				SkipAllReduceUnusedParams: o.SkipAllReduceUnusedParams, AverageBySamples: o.AverageBySamples,
 				ParamDType:  int32(o.MixedPrecision.Param.Or(0)),
 				ReduceDType: int32(o.MixedPrecision.Reduce.Or(0)),
@@ -110,7 +113,7 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	layer, ok := d.Module.(nn.Layer)
 	if !ok {
-		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "ddp.Forward",
+		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DDP.Forward",
 			Message: "the module has no Forward of one input and one output; use Run"})
 	}
 	if d.options.AverageBySamples && x.Dim() > 0 {
@@ -121,7 +124,7 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 		x = x.To(dtype)
 	}
 	y := layer.Forward(x)
-	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "ddp.Forward")))
+	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "dist.DDP.Forward")))
 	runtime.KeepAlive(y)
 	return y
 }
@@ -133,7 +136,7 @@ func (d *DDP) Run(forward func() []*gotorch.Tensor) []*gotorch.Tensor {
 	outputs := forward()
 	handles := make([]c.Tensor, len(outputs))
 	for i, y := range outputs {
-		handles[i] = bridge.Handle(y, "ddp.Run")
+		handles[i] = bridge.Handle(y, "dist.DDP.Run")
 	}
 	d.check(c.PrepareBackward(d.handle, handles))
 	runtime.KeepAlive(outputs)
@@ -142,7 +145,7 @@ func (d *DDP) Run(forward func() []*gotorch.Tensor) []*gotorch.Tensor {
 
 func (d *DDP) prepareForward() {
 	if d.watch.Closed() {
-		panic(closed("ddp.Forward", "DDP wrapper"))
+		panic(closed("dist.DDP.Forward", "DDP wrapper"))
 	}
 	d.refreshBuffers()
 	d.check(c.PrepareForward(d.handle, d.Module.IsTraining()))
@@ -165,7 +168,7 @@ func (d *DDP) refreshBuffers() {
 	}
 	handles := make([]c.Tensor, len(buffers))
 	for i, one := range buffers {
-		handles[i] = bridge.Handle(one.Tensor, "ddp.Forward")
+		handles[i] = bridge.Handle(one.Tensor, "dist.DDP.Forward")
 	}
 	d.check(c.SetDDPBuffers(d.handle, handles))
 	d.buffers = buffers
@@ -181,7 +184,7 @@ func (d *DDP) check(failure *c.Failure) {
 // sum over all ranks. Source: DistributedDataParallel.no_sync.
 func (d *DDP) NoSync(body func() error) error {
 	if d.watch.Closed() {
-		return closed("ddp.NoSync", "DDP wrapper")
+		return closed("dist.DDP.NoSync", "DDP wrapper")
 	}
 	if err := d.countNoSync(1); err != nil {
 		return err
@@ -226,7 +229,7 @@ func (d *DDP) LoadState(state map[string]*gotorch.Tensor) error {
 	handles := make([]c.Tensor, len(names))
 	if err := gotorch.Try(func() {
 		for i, name := range names {
-			handles[i] = bridge.Handle(state[name], "ddp.LoadState")
+			handles[i] = bridge.Handle(state[name], "dist.DDP.LoadState")
 		}
 	}); err != nil {
 		return err
@@ -244,7 +247,7 @@ func (d *DDP) SetBatchSamples(samples int) error {
 // call runs a function of the wrapper's handle.
 func (d *DDP) call(op string, call func() *c.Failure) error {
 	if d.watch.Closed() {
-		return closed("ddp."+op, "DDP wrapper")
+		return closed("ddp_"+op, "DDP wrapper")
 	}
 	failure := call()
 	runtime.KeepAlive(d)
@@ -277,7 +280,10 @@ type JoinOptions struct {
 // A panic of body with a *[Error] is returned as the error.
 // Source: torch.distributed.algorithms.Join.
 func (d *DDP) Join(body func() error, options ...JoinOptions) error {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
 	defer runtime.KeepAlive(o.Optimizer)
 	if err := d.call("join", func() *c.Failure {
 		var optimizer c.Optimizer
@@ -294,7 +300,6 @@ func (d *DDP) Join(body func() error, options ...JoinOptions) error {
 			c.CancelJoin(d.handle)
 		}
 	}()
-	var err error
 	if problem := gotorch.Try(func() { err = body() }); problem != nil {
 		return problem
 	}

@@ -56,7 +56,7 @@ func TestCommHooks(t *testing.T) {
 		// The mean is of rank one.
 		"PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), MinCompressionRate: gotorch.Some(0.5)}), 1e-5},
 		"batched PowerSGD": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2), Batched: true,
-			MatrixApproximationRank: gotorch.Some(4)}), 1e-5},
+			MatrixApproximationRank: 4}), 1e-5},
 		"compressed": {dist.PowerSGD(dist.PowerSGDOptions{StartIter: gotorch.Some(2)}).Compressed(gotorch.BFloat16), 5e-2},
 		"local SGD":  {dist.PostLocalSGD(nil, 100), 1e-6},
 		"own, in one go": {dist.Hook(func(b *dist.GradBucket) (*dist.Work, func(*dist.GradBucket) (*gotorch.Tensor, error), error) {
@@ -319,7 +319,7 @@ func TestSparseEmbeddingsAndIgnoredParameters(t *testing.T) {
 		model := &struct {
 			nn.Base
 			Table, Own *nn.Embedding
-		}{Table: nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: nn.Some(true)}), Own: nn.NewEmbedding(5, 2)}
+		}{Table: nn.NewEmbedding(5, 2, nn.EmbeddingOptions{Sparse: true}), Own: nn.NewEmbedding(5, 2)}
 		ddp, err := dist.NewDDP(group, model, dist.DDPOptions{Ignore: []string{"own.weight"}})
 		if err != nil {
 			return err
@@ -516,5 +516,25 @@ func TestDDPStatistics(t *testing.T) {
 		}
 		return check(s.BucketsRebuilt && slices.Equal(s.BucketBytes, []int64{48}) && s.Iterations == 3 &&
 			s.BackwardCommunication > 0 && slices.Equal(s.BucketParameters[0], []string{"weight"}), "%+v", s)
+	})
+}
+
+func TestOptionsGivenTwiceAreAnError(t *testing.T) {
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
+		ddp, err := dist.NewDDP(group, nn.NewLinear(1, 1))
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		_, asInit := dist.Init(ctx, dist.Options{}, dist.Options{})
+		_, asDDP := dist.NewDDP(group, nn.NewLinear(1, 1), dist.DDPOptions{}, dist.DDPOptions{})
+		for _, err := range []error{asInit, asDDP, group.StartTrace(ctx, dist.TraceOptions{}, dist.TraceOptions{}),
+			ddp.TryBucketSizes(dist.BucketTrialOptions{}, dist.BucketTrialOptions{}),
+			ddp.Join(func() error { return nil }, dist.JoinOptions{}, dist.JoinOptions{})} {
+			if !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), "2 structs") {
+				return fmt.Errorf("got %v", err)
+			}
+		}
+		return nil
 	})
 }

@@ -39,7 +39,7 @@ func sample(step int) (x, y *gotorch.Tensor) {
 
 // train makes 50 steps on samples [from, to) of each global batch.
 func train(forward func(*gotorch.Tensor) *gotorch.Tensor, model nn.Module, from, to int) error {
-	sgd := optim.SGD(nn.Parameters(model), 0.1, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	sgd := optim.SGD(nn.Parameters(model), 0.1, optim.SGDOptions{Momentum: 0.9})
 	for step := range steps {
 		var err error
 		gotorch.Scope(func() {
@@ -76,7 +76,7 @@ func ddpChild(ctx context.Context) error {
 	}
 	wrapped := nn.Module(model)
 	if environment("REPLICAS") != "" {
-		parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: nn.Some(2)})
+		parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: 2})
 		defer parallel.Close()
 		wrapped = parallel
 	}
@@ -287,4 +287,37 @@ func TestPeerLostWhileTraining(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", where, code, all[1].output.String())
 		}
 	}
+}
+
+// tiedNet has one weight in two places.
+type tiedNet struct {
+	nn.Base
+	Embed *nn.Embedding
+	Head  *nn.Linear
+}
+
+func (n *tiedNet) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	return n.Head.Forward(n.Embed.Forward(x))
+}
+
+func TestDDPAveragesTiedWeightsOnce(t *testing.T) {
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		model := &tiedNet{Embed: nn.NewEmbedding(4, 2), Head: nn.NewLinear(2, 4)}
+		nn.Tie(model, "head.weight", "embed.weight")
+		ddp, err := dist.NewDDP(group, model)
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		if err := ddp.Forward(gotorch.From([]int{group.Rank(), 3})).Square().Sum().Backward(); err != nil {
+			return err
+		}
+		got := model.Embed.Weight.Grad().Clone()
+		// Both ranks' samples on one: twice the average.
+		model.Embed.Weight.SetGrad(nil)
+		if err := model.Forward(gotorch.From([]int{0, 3, 1, 3})).Square().Sum().Backward(); err != nil {
+			return err
+		}
+		return near(got, model.Embed.Weight.Grad().DivScalar(2), 1e-5)
+	})
 }

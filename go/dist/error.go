@@ -6,6 +6,7 @@ import (
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Error is an error that comes from other processes, or from the way to them: a lost peer (gotorch.ErrPeerLost), a
@@ -51,7 +52,8 @@ func (e *Error) blame(ctx context.Context) {
 	}
 }
 
+// closed is an error of what the C ABI calls op.
 func closed(op, what string) error {
-	return &Error{Err: &gotorch.Error{Code: gotorch.ErrClosed, Op: op, Message: "the " + what + " was closed before this use"},
+	return &Error{Err: &gotorch.Error{Code: gotorch.ErrClosed, Op: names.Operation(op), Message: "the " + what + " was closed before this use"},
 		Rank: -1}
 }

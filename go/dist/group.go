@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strconv"
@@ -21,7 +22,7 @@ type Options struct {
 	InitMethod string           // "env://", "tcp://host:port" or "file:///path"; unset: "env://"
 	Store      *Store           // instead of InitMethod
 	Rank       gotorch.Opt[int] // of this process
-	WorldSize  gotorch.Opt[int] // number of processes
+	WorldSize  int              // number of processes
 	Timeout    time.Duration    // of meeting and of each collective; unset: 30 minutes
 	Device     gotorch.Device   // of this rank, for nccl
 	Interface  string           // network interface of gloo; unset: by the host's address
@@ -55,7 +56,10 @@ var defaultGroup atomic.Pointer[ProcessGroup]
 // Errors: gotorch.ErrInvalidArgument (a missing RANK, sizes that differ between ranks), gotorch.ErrTimeout naming the
 // ranks that are missing, gotorch.ErrIO (a port in use), gotorch.ErrUnsupported.
 func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -68,7 +72,7 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	}
 	raw := c.GroupOptions{
 		Backend: o.Backend, InitMethod: o.InitMethod, Interface: o.Interface, Name: o.Name,
-		Rank: o.Rank.Or(-1), WorldSize: o.WorldSize.Or(-1), TimeoutMS: milliseconds(o.Timeout, 30*time.Minute),
+		Rank: o.Rank.Or(-1), WorldSize: cmp.Or(o.WorldSize, -1), TimeoutMS: milliseconds(o.Timeout, 30*time.Minute),
 		DeviceKind: int32(device.Kind), DeviceIndex: int32(device.Index),
 	}
 	handle, err := meet(ctx, raw, o.Store)
@@ -204,7 +208,7 @@ func (g *ProcessGroup) blocking(ctx context.Context, op string, call func(c.Proc
 
 // Abort wakes every collective that waits, on this rank, with gotorch.ErrAborted. Afterwards the group can only be
 // closed. It may be called from any goroutine.
-func (g *ProcessGroup) Abort() error { return g.use("abort", c.AbortGroup) }
+func (g *ProcessGroup) Abort() error { return g.use("process_group_abort", c.AbortGroup) }
 
 // Close aborts what is pending and frees the group. A second Close does nothing. DDP wrappers and works of the group
 // are to be closed first.

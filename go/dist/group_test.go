@@ -37,7 +37,7 @@ func threadsOver(t *testing.T, backend string, n int, body func(ctx context.Cont
 		wait.Go(func() {
 			runtime.LockOSThread() // as dist.Main: backward passes of all ranks exchange in one order
 			group, err := dist.Init(t.Context(), dist.Options{Backend: backend, Store: store,
-				Rank: gotorch.Some(rank), WorldSize: gotorch.Some(n), Timeout: testTimeout, Name: t.Name()})
+				Rank: gotorch.Some(rank), WorldSize: n, Timeout: testTimeout, Name: t.Name()})
 			if err != nil {
 				errs[rank] = err
 				return
@@ -145,7 +145,7 @@ func TestABackendForEachDevice(t *testing.T) {
 		t.Skip("this machine has a GPU")
 	}
 	_, err = dist.Init(t.Context(), dist.Options{Backend: "cpu:shm,cuda:nccl", Rank: gotorch.Some(0),
-		WorldSize: gotorch.Some(1), Device: gotorch.Device{Kind: gotorch.CUDADevice},
+		WorldSize: 1, Device: gotorch.Device{Kind: gotorch.CUDADevice},
 		InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")})
 	if !errors.Is(err, gotorch.ErrUnsupported) || !strings.Contains(err.Error(), "nccl") {
 		t.Fatal(err)
@@ -182,12 +182,12 @@ func TestMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := dist.Init(t.Context(), dist.Options{Backend: "carrier pigeon", Rank: gotorch.Some(0),
-		WorldSize: gotorch.Some(1), InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
+		WorldSize: 1, InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), "carrier pigeon") {
 		t.Fatal(err)
 	}
 	for backend, part := range map[string]string{"cpu:shm,tpu:gloo": "no device 'tpu'", "cpu:shm,cpu:gloo": "cpu twice",
 		"cpu:nccl": "nccl takes tensors on GPUs", "cpu:smoke": "no backend 'smoke'"} {
-		if _, err := dist.Init(t.Context(), dist.Options{Backend: backend, Rank: gotorch.Some(0), WorldSize: gotorch.Some(1),
+		if _, err := dist.Init(t.Context(), dist.Options{Backend: backend, Rank: gotorch.Some(0), WorldSize: 1,
 			InitMethod: "file://" + filepath.Join(t.TempDir(), "meet")}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Fatal(backend, err)
 		}
@@ -216,7 +216,7 @@ func TestMisuse(t *testing.T) {
 func TestMissingRankTimesOut(t *testing.T) {
 	start := time.Now()
 	_, err := dist.Init(t.Context(), dist.Options{InitMethod: "file://" + filepath.Join(t.TempDir(), "meet"),
-		Rank: gotorch.Some(0), WorldSize: gotorch.Some(2), Timeout: 500 * time.Millisecond})
+		Rank: gotorch.Some(0), WorldSize: 2, Timeout: 500 * time.Millisecond})
 	if !errors.Is(err, gotorch.ErrTimeout) || !strings.Contains(err.Error(), "1") || time.Since(start) > 20*time.Second {
 		t.Fatal(err, time.Since(start))
 	}
@@ -234,7 +234,7 @@ func TestCancelledContextAborts(t *testing.T) {
 	var wait sync.WaitGroup
 	for rank := range 2 {
 		wait.Go(func() {
-			group, err := dist.Init(ctx, dist.Options{Store: store, Rank: gotorch.Some(rank), WorldSize: gotorch.Some(2),
+			group, err := dist.Init(ctx, dist.Options{Store: store, Rank: gotorch.Some(rank), WorldSize: 2,
 				Timeout: testTimeout})
 			if err != nil {
 				t.Error(err)
@@ -269,7 +269,7 @@ func TestCancelledContextAborts(t *testing.T) {
 	ctx, cancel = context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(reason) })
 	_, err = dist.Init(ctx, dist.Options{InitMethod: "file://" + filepath.Join(t.TempDir(), "meet"),
-		Rank: gotorch.Some(0), WorldSize: gotorch.Some(2), Timeout: 2 * time.Second})
+		Rank: gotorch.Some(0), WorldSize: 2, Timeout: 2 * time.Second})
 	if !errors.Is(err, reason) {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestStores(t *testing.T) {
 		if err := store.Set("key", []byte("a\x00b")); err != nil {
 			t.Fatal(name, err)
 		}
-		if value, err := store.Get("key"); err != nil || string(value) != "a\x00b" {
+		if value, err := store.Get(t.Context(), "key"); err != nil || string(value) != "a\x00b" {
 			t.Fatal(name, value, err)
 		}
 		if sum, err := store.Add("count", 5); err != nil || sum != 5 {
@@ -317,17 +317,24 @@ func TestStores(t *testing.T) {
 		if there, err := store.Check("key", "nowhere"); err != nil || there {
 			t.Fatal(name, there, err)
 		}
-		if err := store.Wait(time.Second, "key"); err != nil {
+		if err := store.Wait(t.Context(), "key"); err != nil {
 			t.Fatal(name, err)
 		}
-		if err := store.Wait(50*time.Millisecond, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+		soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := store.Wait(soon, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(name, err)
+		}
+		stop()
+		ending, end := context.WithCancelCause(t.Context())
+		end(errors.New("the program ends"))
+		if _, err := store.Get(ending, "nowhere"); !errors.Is(err, gotorch.ErrAborted) || !strings.Contains(err.Error(), "the program ends") {
 			t.Fatal(name, err)
 		}
 	}
-	if value, err := server.Get("key"); err != nil || string(value) != "a\x00b" {
+	if value, err := server.Get(t.Context(), "key"); err != nil || string(value) != "a\x00b" {
 		t.Fatal(string(value), err)
 	}
-	if value, err := hash.Get("inner/key"); err != nil || string(value) != "a\x00b" {
+	if value, err := hash.Get(context.Background(), "inner/key"); err != nil || string(value) != "a\x00b" {
 		t.Fatal(string(value), err)
 	}
 	if value, err := client.CompareSet("key", "a\x00b", "c"); err != nil {
@@ -339,8 +346,16 @@ func TestStores(t *testing.T) {
 	if err := client.SetTimeout(50 * time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Get("nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+	for _, ctx := range []context.Context{context.Background(), t.Context()} {
+		if _, err := client.Get(ctx, "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+			t.Fatal(err)
+		}
+	}
+	if err := prefix.SetTimeout(50 * time.Millisecond); err != nil {
 		t.Fatal(err)
+	}
+	if err := hash.Wait(t.Context(), "nowhere"); !errors.Is(err, gotorch.ErrTimeout) {
+		t.Fatal("the timeout of a prefix store is that of the store below it:", err)
 	}
 	if _, err := dist.NewTCPStore("127.0.0.1", server.Port(), dist.TCPStoreOptions{Server: true}); !errors.Is(err, gotorch.ErrIO) ||
 		!strings.Contains(err.Error(), fmt.Sprint(server.Port())) {

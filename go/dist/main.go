@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/leak"
 )
 
@@ -51,15 +52,42 @@ func Main(run func(ctx context.Context) error) {
 }
 
 // Run is [Main] for a program that trains with one group: it calls run with the group that [Init] makes, and closes it.
+// Without a launcher, as with "go run .", the group is a world of one.
 func Run(run func(ctx context.Context, group *ProcessGroup) error, options ...Options) {
 	Main(func(ctx context.Context) error {
-		group, err := Init(ctx, options...)
+		o, err := bridge.One(options)
+		if err != nil {
+			return err
+		}
+		if isAlone(o) {
+			store, err := NewHashStore()
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			o.Store, o.Rank, o.WorldSize = store, gotorch.Some(0), 1
+		}
+		group, err := Init(ctx, o)
 		if err != nil {
 			return err
 		}
 		defer group.Close()
 		return run(ctx, group)
 	})
+}
+
+// isAlone tells that neither options nor a launcher say which processes there are. A part of what a launcher says is a
+// mistake, which Init names.
+func isAlone(o Options) bool {
+	if o.Store != nil || o.WorldSize != 0 || o.Rank != (gotorch.Opt[int]{}) || o.InitMethod != "" && o.InitMethod != "env://" {
+		return false
+	}
+	for _, name := range []string{"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"} {
+		if os.Getenv(name) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // protect turns a panic into an error; a panic that is no error of gotorch's comes with its stack.

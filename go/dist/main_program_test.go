@@ -35,6 +35,15 @@ func signalChild(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+func aloneChild(ctx context.Context, group *dist.ProcessGroup) error {
+	x := gotorch.Ones([]int{2})
+	if err := group.AllReduce(ctx, x, dist.Sum); err != nil {
+		return err
+	}
+	fmt.Println("alone:", group.Rank(), group.Size(), x.Sum().Item())
+	return nil
+}
+
 // program runs a child under dist.Main and gives its exit code, its output and its error file.
 func program(t *testing.T, child string) (code int, output string, file map[string]struct {
 	Message string
@@ -84,5 +93,15 @@ func TestMainSucceeds(t *testing.T) {
 	if code, output, _ := program(t, "not closed"); code != 0 ||
 		!strings.Contains(output, "not closed: a dist.Store made in "+fmt.Sprint("tandem.example/gotorch/dist")) {
 		t.Fatal(code, output)
+	}
+}
+
+func TestRunWithoutALauncherIsAWorldOfOne(t *testing.T) {
+	if code, output, _ := program(t, "alone"); code != 0 || !strings.Contains(output, "alone: 0 1 2") {
+		t.Fatal(code, output)
+	}
+	command := testmain.Command(t, "alone", "RANK=0") // a launcher that says too little
+	if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), "WORLD_SIZE") {
+		t.Fatal(err, string(output))
 	}
 }

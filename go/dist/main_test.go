@@ -26,6 +26,7 @@ var children = testmain.Children{
 	"gotorch panic":       func() { dist.Main(gotorchPanicChild) },
 	"not closed":          func() { dist.Main(notClosedChild) },
 	"signal":              func() { dist.Main(signalChild) },
+	"alone":               func() { dist.Run(aloneChild) },
 	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
 }
 

@@ -25,7 +25,7 @@ func ConvertSyncBatchNorm(group *ProcessGroup, module nn.Module) (converted int,
 		switch handle, kind := bridge.Module(m); kind {
 		case "BatchNorm1d", "BatchNorm2d", "BatchNorm3d":
 			converted++
-			return group.use("synchronize_batch_norm", func(native c.ProcessGroup) *c.Failure {
+			return group.use("module_synchronize_batch_norm", func(native c.ProcessGroup) *c.Failure {
 				defer runtime.KeepAlive(m)
 				return c.SynchronizeBatchNorm(handle, native)
 			})
@@ -60,7 +60,7 @@ func newAverager(group *ProcessGroup, handle c.ModelAverager) *ModelAverager {
 
 // NewPeriodicModelAverager averages every period steps from step warmup on.
 func NewPeriodicModelAverager(group *ProcessGroup, period, warmup int) (a *ModelAverager, err error) {
-	err = group.use("model_averager_create", func(native c.ProcessGroup) *c.Failure {
+	err = group.use("periodic_model_averager_create", func(native c.ProcessGroup) *c.Failure {
 		handle, failure := c.CreatePeriodicAverager(native, period, warmup)
 		if failure == nil {
 			a = newAverager(group, handle)
@@ -90,7 +90,7 @@ func NewHierarchicalModelAverager(levels []AveragingLevel, warmup int) (a *Model
 		}
 		var failure *c.Failure
 		periods[next] = int64(levels[next].Period)
-		if problem := levels[next].Group.use("model_averager_create", func(native c.ProcessGroup) *c.Failure {
+		if problem := levels[next].Group.use("hierarchical_model_averager_create", func(native c.ProcessGroup) *c.Failure {
 			groups[next] = native
 			failure = create(next + 1)
 			return nil
@@ -100,7 +100,7 @@ func NewHierarchicalModelAverager(levels []AveragingLevel, warmup int) (a *Model
 		return failure
 	}
 	if len(levels) == 0 {
-		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "model_averager_create",
+		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.NewHierarchicalModelAverager",
 			Message: "a hierarchy needs at least one level"}
 	}
 	if failure := create(0); failure != nil {

@@ -1,12 +1,18 @@
 package dist
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/internal/leak"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Store is a key-value store through which processes meet. Several goroutines may use one, but a TCP store serves them
@@ -15,8 +21,11 @@ type Store struct {
 	mutex  sync.RWMutex // held for reading while the handle is in use
 	handle c.Store
 	watch  *leak.Watch
-	base   *Store // that this one's keys lie in
+	base   *Store       // that this one's keys lie in
+	limit  atomic.Int64 // milliseconds that a Get or Wait takes at most; of a store with a base that one's
 }
+
+const storeTimeout = 5 * time.Minute
 
 func init() {
 	bridge.Store = func(store any) (c.Store, func(), error) { return store.(*Store).use("store") }
@@ -27,6 +36,7 @@ func newStore(handle c.Store, failure *c.Failure, base *Store) (*Store, error) {
 		return nil, errorOf(nil, -1, failure)
 	}
 	s := &Store{handle: handle, base: base}
+	s.limit.Store(storeTimeout.Milliseconds())
 	s.watch = leak.Track(s, "dist.Store")
 	return s, nil
 }
@@ -43,9 +53,13 @@ type TCPStoreOptions struct {
 func NewTCPStore(host string, port int, options TCPStoreOptions) (*Store, error) {
 	handle, failure := c.TCPStore(host, uint16(port), c.TCPOptions{
 		IsServer: options.Server, WorldSize: options.WorldSize, WaitWorkers: options.WaitWorkers,
-		TimeoutMS: milliseconds(options.Timeout, 5*time.Minute),
+		TimeoutMS: milliseconds(options.Timeout, storeTimeout),
 	})
-	return newStore(handle, failure, nil)
+	s, err := newStore(handle, failure, nil)
+	if err == nil {
+		s.limit.Store(milliseconds(options.Timeout, storeTimeout))
+	}
+	return s, err
 }
 
 // NewFileStore keeps keys in a file that all processes see. With their number given it is removed when the last has
@@ -63,7 +77,7 @@ func NewHashStore() (*Store, error) {
 
 // NewPrefixStore is store with "prefix/" before each key.
 func NewPrefixStore(prefix string, store *Store) (*Store, error) {
-	handle, done, err := store.use("prefix_store")
+	handle, done, err := store.use("store_prefix")
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +138,11 @@ func (s *Store) Set(key string, value []byte) error {
 	return s.with("store_set", func(h c.Store) *c.Failure { return c.StoreSet(h, key, value) })
 }
 
-// Get waits for a key and gives its value.
-func (s *Store) Get(key string) (value []byte, err error) {
+// Get waits for a key, until ctx ends or as long as [Store.SetTimeout] says, and gives its value.
+func (s *Store) Get(ctx context.Context, key string) (value []byte, err error) {
+	if err := s.wait(ctx, "store_get", key); err != nil {
+		return nil, err
+	}
 	err = s.with("store_get", func(h c.Store) (failure *c.Failure) { value, failure = c.StoreGet(h, key); return })
 	return value, err
 }
@@ -148,11 +165,53 @@ func (s *Store) Delete(key string) (deleted bool, err error) {
 	return deleted, err
 }
 
-// Wait for keys, at most timeout.
-func (s *Store) Wait(timeout time.Duration, keys ...string) error {
-	return s.with("store_wait", func(h c.Store) *c.Failure {
-		return c.StoreWait(h, keys, milliseconds(timeout, time.Millisecond))
-	})
+// Wait for keys, until ctx ends or as long as [Store.SetTimeout] says.
+func (s *Store) Wait(ctx context.Context, keys ...string) error {
+	return s.wait(ctx, "store_wait", keys...)
+}
+
+// wait asks again and again: a call cannot be ended from outside, and one that waits delays those of other goroutines.
+func (s *Store) wait(ctx context.Context, op string, keys ...string) error {
+	start, limit := time.Now(), s.timeout()
+	for pause := int64(10); ; pause = min(2*pause, 200) {
+		if ctx.Err() != nil {
+			return ended(ctx, op, keys)
+		}
+		last := false
+		if ctx.Done() == nil {
+			pause, last = limit, true
+		} else if limit >= 0 {
+			left := limit - time.Since(start).Milliseconds()
+			pause, last = max(min(pause, left), 1), left <= pause
+		}
+		var failure *c.Failure
+		if err := s.with(op, func(h c.Store) *c.Failure {
+			if failure = c.StoreWait(h, keys, pause); failure != nil && !last && gotorch.Code(failure.Code) == gotorch.ErrTimeout {
+				return nil
+			}
+			return failure
+		}); err != nil || failure == nil {
+			return err
+		}
+	}
+}
+
+// ended is the error of a wait whose context ended.
+func ended(ctx context.Context, op string, keys []string) error {
+	code := gotorch.ErrAborted
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		code = gotorch.ErrTimeout
+	}
+	return &Error{Err: &gotorch.Error{Code: code, Op: names.Operation(op),
+		Message: fmt.Sprintf("the context ended while keys %q were waited for", keys)}, Rank: -1, cause: context.Cause(ctx)}
+}
+
+// timeout of the store that has the keys.
+func (s *Store) timeout() int64 {
+	for s.base != nil {
+		s = s.base
+	}
+	return s.limit.Load()
 }
 
 // CompareSet sets a key when it has the expected value, "" for none, and gives the value that it has then.
@@ -164,9 +223,15 @@ func (s *Store) CompareSet(key, expected, desired string) (value []byte, err err
 	return value, err
 }
 
-// SetTimeout of each Get.
+// SetTimeout of each Get and Wait; five minutes at first. It is also that of the store whose keys a prefix store has.
 func (s *Store) SetTimeout(timeout time.Duration) error {
-	return s.with("store_set_timeout", func(h c.Store) *c.Failure {
-		return c.StoreSetTimeout(h, milliseconds(timeout, time.Millisecond))
-	})
+	limit := milliseconds(timeout, time.Millisecond)
+	err := s.with("store_set_timeout", func(h c.Store) *c.Failure { return c.StoreSetTimeout(h, limit) })
+	if err == nil {
+		for s.base != nil {
+			s = s.base
+		}
+		s.limit.Store(limit)
+	}
+	return err
 }

@@ -45,7 +45,7 @@ func (g *ProcessGroup) newSubgroup(ctx context.Context, op string,
 // GlobalRank is a rank's number in the group that sub-groups began with; -1 for a rank that there is not.
 func (g *ProcessGroup) GlobalRank(rank int) int {
 	global := -1
-	g.use("global_rank", func(group c.ProcessGroup) *c.Failure {
+	g.use("dist.ProcessGroup.GlobalRank", func(group c.ProcessGroup) *c.Failure {
 		global = c.GlobalRank(group, rank)
 		return nil
 	})
@@ -55,7 +55,7 @@ func (g *ProcessGroup) GlobalRank(rank int) int {
 // RankOf is the rank in this group of a rank of the group that sub-groups began with; -1 when it is not in it.
 func (g *ProcessGroup) RankOf(globalRank int) int {
 	rank := -1
-	g.use("rank_of", func(group c.ProcessGroup) *c.Failure {
+	g.use("dist.ProcessGroup.RankOf", func(group c.ProcessGroup) *c.Failure {
 		rank = c.RankOf(group, globalRank)
 		return nil
 	})

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 
 	"tandem.example/gotorch"
@@ -10,7 +11,7 @@ import (
 
 // TraceOptions of [ProcessGroup.StartTrace].
 type TraceOptions struct {
-	MostEvents gotorch.Opt[int64] // later ones are counted in the file as dropped; about 150 bytes each; unset: 1,000,000
+	MostEvents int64 // later ones are counted in the file as dropped; about 150 bytes each; 0: 1,000,000
 }
 
 // StartTrace has what this process does kept from now on, for Perfetto (ui.perfetto.dev) and chrome://tracing: the parts
@@ -20,9 +21,12 @@ type TraceOptions struct {
 // Without a line of code, TANDEM_TRACE=PREFIX in the environment of all ranks has a trace, from the first group that a
 // process makes to that group's end, written to PREFIX.rank<r>.json.
 func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) error {
-	o := bridge.First(options)
-	return g.blocking(ctx, "start_trace", func(group c.ProcessGroup) *c.Failure {
-		return c.StartTrace(group, o.MostEvents.Or(1_000_000))
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
+	return g.blocking(ctx, "trace_start", func(group c.ProcessGroup) *c.Failure {
+		return c.StartTrace(group, cmp.Or(o.MostEvents, 1_000_000))
 	})
 }
 
@@ -34,8 +38,11 @@ func StopTrace(path string) error {
 // StartProfiler is gotorch.StartProfiler for the ranks of a group, which all call it together: their files are on one
 // clock, and `tandem trace merge` takes them together with each other and with those of a trace that is on.
 func (g *ProcessGroup) StartProfiler(ctx context.Context, options ...gotorch.ProfilerOptions) error {
-	o := bridge.First(options)
-	return g.blocking(ctx, "start_profiler", func(group c.ProcessGroup) *c.Failure {
+	o, err := bridge.One(options)
+	if err != nil {
+		return err
+	}
+	return g.blocking(ctx, "profiler_start", func(group c.ProcessGroup) *c.Failure {
 		return c.StartProfiler(group, o.CPUOnly, o.Shapes, o.Flops)
 	})
 }

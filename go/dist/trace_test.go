@@ -46,7 +46,7 @@ func TestTrace(t *testing.T) {
 		if err := check(dist.StopTrace(path) != nil, "a trace that is not on was stopped"); err != nil {
 			return err
 		}
-		if err := group.StartTrace(ctx, dist.TraceOptions{MostEvents: gotorch.Some(int64(1000))}); err != nil {
+		if err := group.StartTrace(ctx, dist.TraceOptions{MostEvents: int64(1000)}); err != nil {
 			return err
 		}
 		if err := check(group.StartTrace(ctx) != nil, "a trace was started twice"); err != nil {
@@ -128,8 +128,8 @@ func TestBucketTrial(t *testing.T) {
 			"-1 MiB was taken"); err != nil {
 			return err
 		}
-		if err := ddp.TryBucketSizes(dist.BucketTrialOptions{SizesMB: []float64{0, 25}, Iterations: gotorch.Some(1),
-			Rounds: gotorch.Some(1)}); err != nil {
+		if err := ddp.TryBucketSizes(dist.BucketTrialOptions{SizesMB: []float64{0, 25}, Iterations: 1,
+			Rounds: 1}); err != nil {
 			return err
 		}
 		for range 10 {

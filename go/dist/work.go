@@ -105,7 +105,7 @@ func (w *Work) Close() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.handle != nil {
-		w.free(closed("wait", "work"))
+		w.free(closed("work_wait", "work"))
 	}
 	return nil
 }

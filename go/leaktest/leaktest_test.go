@@ -35,7 +35,7 @@ func parameter() *gotorch.Tensor { return gotorch.Ones([]int{2}).SetRequiresGrad
 
 func group() (*dist.ProcessGroup, func()) {
 	store := must(dist.NewHashStore())
-	group := must(dist.Init(context.Background(), dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(0), WorldSize: gotorch.Some(1)}))
+	group := must(dist.Init(context.Background(), dist.Options{Backend: "gloo", Store: store, Rank: gotorch.Some(0), WorldSize: 1}))
 	return group, func() { group.Close(); store.Close() }
 }
 
@@ -89,7 +89,7 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		return w, func() { w.Close() }
 	},
 	"data_parallel": func(string) (any, func()) {
-		parallel := nn.NewDataParallel(nn.NewLinear(2, 3), nn.DataParallelOptions{Replicas: nn.Some(2)})
+		parallel := nn.NewDataParallel(nn.NewLinear(2, 3), nn.DataParallelOptions{Replicas: 2})
 		return parallel, parallel.Close
 	},
 	"recordio_writer": func(folder string) (any, func()) {

@@ -12,10 +12,10 @@ import (
 
 // DataParallelOptions of [NewDataParallel].
 type DataParallelOptions struct {
-	Replicas Opt[int]         // unset: one for each device, on the CPU one for each of gotorch.NumThreads
+	Replicas int              // 0: one for each device, on the CPU one for each of gotorch.NumThreads
 	Devices  []gotorch.Device // GPUs, one for each replica, the module's first; nil: those of the process
 	Dim      int              // of the batch, in inputs and in outputs
-	Threads  Opt[int]         // that an operator of a replica uses on the CPU; unset: gotorch.NumThreads, shared
+	Threads  int              // that an operator of a replica uses on the CPU; 0: gotorch.NumThreads, shared
 }
 
 // DataParallel is a module that several replicas compute in one process, on several GPUs, or on several cores of the CPU
@@ -70,10 +70,10 @@ func NewDataParallel[M Module](module M, options ...DataParallelOptions) *DataPa
 	for i, one := range o.Devices {
 		devices[i] = nativeDevice(one)
 	}
-	if n, ok := o.Replicas.Get(); ok && n < 1 {
-		panic(misuse("%d replicas were asked for; give 1 or more, or leave it unset", n))
+	if o.Replicas < 0 {
+		panic(misuse("%d replicas were asked for; give 1 or more, or leave it unset", o.Replicas))
 	}
-	handle, err := c.CreateDataParallel(o.Replicas.Or(0), o.Threads.Or(0), o.Dim, nativeDevice(device), devices)
+	handle, err := c.CreateDataParallel(o.Replicas, o.Threads, o.Dim, nativeDevice(device), devices)
 	bridge.Must(err)
 	d := &DataParallel[M]{Module: module, replicas: &replicas[M]{handle: handle}}
 	d.replicas.cleanup = runtime.AddCleanup(d, func(handle c.DataParallel) { c.FreeDataParallel(handle) }, handle)

@@ -39,7 +39,7 @@ func (b *towerBlock) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 
 func newTower(sparse bool) *tower {
 	t := &tower{
-		Embedding: nn.NewEmbedding(11, 4, nn.EmbeddingOptions{Sparse: nn.Some(sparse)}),
+		Embedding: nn.NewEmbedding(11, 4, nn.EmbeddingOptions{Sparse: sparse}),
 		Blocks:    []*towerBlock{{FC: nn.NewLinear(4, 4), Norm: nn.NewBatchNorm1d(4)}, {FC: nn.NewLinear(4, 4), Norm: nn.NewBatchNorm1d(4)}},
 		Heads:     map[string]*nn.Linear{"a": nn.NewLinear(4, 2), "b": nn.NewLinear(4, 3)},
 		Scale:     gotorch.Ones([]int{4}).MulScalar(2).SetRequiresGrad(true),
@@ -129,7 +129,7 @@ func TestDataParallelGivesWhatTheModuleGives(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		for _, count := range []int{1, 2, 4} {
 			module := newTower(sparse)
-			parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: nn.Some(count)})
+			parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: count})
 			if parallel.Replicas() != count {
 				t.Fatal(parallel.Replicas())
 			}
@@ -175,7 +175,7 @@ func TestDataParallelGivesWhatTheModuleGives(t *testing.T) {
 
 func TestDataParallelFollowsTheModule(t *testing.T) {
 	net := nn.NewSequential(nn.NewLinear(4, 4), nn.NewBatchNorm1d(4), nn.NewDropout(0.5))
-	parallel := nn.NewDataParallel(net, nn.DataParallelOptions{Replicas: nn.Some(2)})
+	parallel := nn.NewDataParallel(net, nn.DataParallelOptions{Replicas: 2})
 	defer parallel.Close()
 	x := gotorch.Rand([]int{8, 4})
 	forward := func() *gotorch.Tensor { return parallel.Forward(x).Detach() }
@@ -228,7 +228,7 @@ func (p *picky) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 
 func TestDataParallelSaysWhichReplicaFailed(t *testing.T) {
 	reason := errors.New("the program's own reason")
-	parallel := nn.NewDataParallel(&picky{FC: nn.NewLinear(1, 1), fails: reason}, nn.DataParallelOptions{Replicas: nn.Some(2)})
+	parallel := nn.NewDataParallel(&picky{FC: nn.NewLinear(1, 1), fails: reason}, nn.DataParallelOptions{Replicas: 2})
 	defer parallel.Close()
 	settled(t, "callback", 0)
 	err := gotorch.Try(func() { parallel.Forward(gotorch.From([]float32{1, 2, 300, 4}, 4, 1)) })
@@ -239,11 +239,11 @@ func TestDataParallelSaysWhichReplicaFailed(t *testing.T) {
 	if y := parallel.Forward(gotorch.From([]float32{1, 2, 3, 4}, 4, 1)); y.Size(0) != 4 {
 		t.Error(y)
 	}
-	failed(t, gotorch.ErrInvalidArgument, "0 replicas", func() {
-		nn.NewDataParallel(nn.NewLinear(1, 1), nn.DataParallelOptions{Replicas: nn.Some(0)})
+	failed(t, gotorch.ErrInvalidArgument, "-1 replicas", func() {
+		nn.NewDataParallel(nn.NewLinear(1, 1), nn.DataParallelOptions{Replicas: -1})
 	})
 	captured := gotorch.Ones([]int{1}).SetRequiresGrad(true)
-	lost := nn.NewDataParallel(nn.NewLinear(1, 1), nn.DataParallelOptions{Replicas: nn.Some(2)})
+	lost := nn.NewDataParallel(nn.NewLinear(1, 1), nn.DataParallelOptions{Replicas: 2})
 	failed(t, gotorch.ErrInvalidArgument, "neither parameter input", func() {
 		nn.ParallelApply(lost, gotorch.Ones([]int{4, 1}), func(m *nn.Linear, x *gotorch.Tensor) *gotorch.Tensor {
 			return m.Forward(x).Mul(captured)
@@ -263,7 +263,7 @@ func TestDataParallelLetsGoOfItsReplicas(t *testing.T) {
 	settled(t, "callback", 0)
 	module := nn.NewLinear(4, 2)
 	modules := gotorch.LiveHandles("module")
-	parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: nn.Some(3)})
+	parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: 3})
 	x := gotorch.Rand([]int{6, 4})
 	for range 50 {
 		gotorch.Scope(func() {
@@ -286,7 +286,7 @@ func TestDataParallelLetsGoOfItsReplicas(t *testing.T) {
 
 func TestDataParallelByManyGoroutines(t *testing.T) {
 	module := nn.NewLinear(4, 2)
-	parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: nn.Some(2)})
+	parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: 2})
 	defer parallel.Close()
 	x := gotorch.Rand([]int{6, 4})
 	want := module.Forward(x).Detach()

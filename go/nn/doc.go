@@ -21,7 +21,7 @@
 // named as if it were the struct's own. Where a field leads to a module or tensor that would not be found, the functions
 // below panic and name it.
 //
-// [Parameters], [Train], [Save] and the other functions work on any module.
+// [Parameters], [Train], [Save] and the other functions work on any module. [Tie] has two layers share a parameter.
 //
 // [DataParallel] has several replicas of a module compute, each with a part of the batch.
 //

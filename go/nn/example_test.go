@@ -2,6 +2,9 @@ package nn_test
 
 import (
 	"fmt"
+	"log"
+	"os"
+	"path/filepath"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/nn"
@@ -30,4 +33,35 @@ func Example() {
 	// out.weight [3 8]
 	// out.bias [3]
 	// [5 3]
+}
+
+func ExampleSave() {
+	folder, err := os.MkdirTemp("", "models")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "model.safetensors")
+	model := nn.NewLinear(2, 3)
+	if err := nn.Save(path, model); err != nil {
+		log.Fatal(err)
+	}
+	other := nn.NewLinear(2, 3)
+	if err := nn.Load(path, other); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(other.Weight.Equal(model.Weight))
+	// Output: true
+}
+
+func ExampleTie() {
+	type GPT struct {
+		nn.Base
+		Embed *nn.Embedding
+		Head  *nn.Linear
+	}
+	g := &GPT{Embed: nn.NewEmbedding(10, 4), Head: nn.NewLinear(4, 10)}
+	nn.Tie(g, "head.weight", "embed.weight")
+	fmt.Println(len(nn.Parameters(g)), len(nn.State(g)), g.Head.Weight == g.Embed.Weight)
+	// Output: 2 3 true
 }

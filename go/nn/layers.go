@@ -47,16 +47,16 @@ func NewLinear(in, out int, options ...LinearOptions) *Linear {
 
 // ConvOptions of convolutions. Sizes of one number hold for all dimensions.
 type ConvOptions struct {
-	Stride, Padding, Dilation Opt[[]int]
-	Groups                    Opt[int]
+	Stride, Padding, Dilation []int
+	Groups                    int
 	Bias                      Opt[bool]
-	PaddingMode               Opt[string] // "zeros", "reflect", "replicate" or "circular"
+	PaddingMode               string // "zeros", "reflect", "replicate" or "circular"
 }
 
 func newConv(kind string, in, out int, kernel []int, o ConvOptions) *Native {
 	return newOptions().int("in_channels", in).int("out_channels", out).ints("kernel_size", kernel).
-		optInts("stride", o.Stride).optInts("padding", o.Padding).optInts("dilation", o.Dilation).
-		optInt("groups", o.Groups).optBool("bias", o.Bias).optString("padding_mode", o.PaddingMode).create(kind)
+		setInts("stride", o.Stride).setInts("padding", o.Padding).setInts("dilation", o.Dilation).
+		setInt("groups", o.Groups).optBool("bias", o.Bias).setString("padding_mode", o.PaddingMode).create(kind)
 }
 
 // Conv1d is a convolution over [batch, channels, length]. Source: torch.nn.Conv1d.
@@ -146,28 +146,29 @@ type Embedding struct {
 // EmbeddingOptions of [NewEmbedding].
 type EmbeddingOptions struct {
 	PaddingIdx Opt[int]
-	Sparse     Opt[bool]
+	Sparse     bool
 }
 
 // NewEmbedding of count rows.
 func NewEmbedding(count, dim int, options ...EmbeddingOptions) *Embedding {
 	o := first(options)
 	n := newOptions().int("num_embeddings", count).int("embedding_dim", dim).optInt("padding_idx", o.PaddingIdx).
-		optBool("sparse", o.Sparse).create("Embedding")
+		bool("sparse", o.Sparse).create("Embedding")
 	return &Embedding{n, n.tensor("weight")}
 }
 
 // RecurrentOptions of [NewLSTM] and [NewGRU].
 type RecurrentOptions struct {
-	NumLayers                       Opt[int]
-	Bias, BatchFirst, Bidirectional Opt[bool]
-	Dropout                         Opt[float64]
+	NumLayers                 int
+	Bias                      Opt[bool]
+	BatchFirst, Bidirectional bool
+	Dropout                   float64
 }
 
 func newRecurrent(kind string, input, hidden int, o RecurrentOptions) *Native {
-	return newOptions().int("input_size", input).int("hidden_size", hidden).optInt("num_layers", o.NumLayers).
-		optBool("bias", o.Bias).optBool("batch_first", o.BatchFirst).optBool("bidirectional", o.Bidirectional).
-		optDouble("dropout", o.Dropout).create(kind)
+	return newOptions().int("input_size", input).int("hidden_size", hidden).setInt("num_layers", o.NumLayers).
+		optBool("bias", o.Bias).bool("batch_first", o.BatchFirst).bool("bidirectional", o.Bidirectional).
+		double("dropout", o.Dropout).create(kind)
 }
 
 // LSTM is a recurrent network of long short-term memory. Its Forward gives the outputs alone; [LSTM.ForwardState] takes

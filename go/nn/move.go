@@ -21,7 +21,9 @@ func convert(m Module, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[got
 				current = all[0].Tensor.Device()
 			}
 			native.move(device, dtype, current)
-			return
+			if native.tied == nil {
+				return
+			}
 		}
 		for _, one := range all {
 			replaceData(one.Tensor, device, dtype)

@@ -14,44 +14,48 @@ type Native struct {
 	kind   string
 	handle c.Module
 	owned  parts
+	given  map[string]any // the options that it was made with
+	tied   []string       // those of its parameters that Tie put there
 }
 
 // options are what a native module is made with, by LibTorch's names.
 type options struct {
-	frame  *c.Frame
-	sparse *bool // was set
+	frame *c.Frame
+	given map[string]any
 }
 
-func newOptions() options { return options{c.NewFrame(), new(bool)} }
+func newOptions() options { return options{c.NewFrame(), map[string]any{}} }
 
 func (o options) int(name string, n int) options {
+	o.given[name] = n
 	o.frame.Name(name)
 	o.frame.Int(int64(n))
 	return o
 }
 
 func (o options) ints(name string, list []int) options {
+	o.given[name] = list
 	o.frame.Name(name)
 	o.frame.Ints(list)
 	return o
 }
 
 func (o options) bool(name string, b bool) options {
+	o.given[name] = b
 	o.frame.Name(name)
 	o.frame.Bool(b)
-	if name == "sparse" {
-		*o.sparse = b
-	}
 	return o
 }
 
 func (o options) double(name string, x float64) options {
+	o.given[name] = x
 	o.frame.Name(name)
 	o.frame.Double(x)
 	return o
 }
 
 func (o options) string(name, text string) options {
+	o.given[name] = text
 	o.frame.Name(name)
 	o.frame.String(text)
 	return o
@@ -59,18 +63,33 @@ func (o options) string(name, text string) options {
 
 func (o options) optInt(name string, n gotorch.Opt[int]) options { return opt(o, name, n, o.int) }
 
-func (o options) optInts(name string, list gotorch.Opt[[]int]) options {
-	return opt(o, name, list, o.ints)
+// setInt, setInts and setString leave an option out that has its zero value.
+
+func (o options) setInt(name string, n int) options {
+	if n == 0 {
+		return o
+	}
+	return o.int(name, n)
+}
+
+func (o options) setInts(name string, list []int) options {
+	if list == nil {
+		return o
+	}
+	return o.ints(name, list)
+}
+
+func (o options) setString(name, text string) options {
+	if text == "" {
+		return o
+	}
+	return o.string(name, text)
 }
 
 func (o options) optBool(name string, b gotorch.Opt[bool]) options { return opt(o, name, b, o.bool) }
 
 func (o options) optDouble(name string, x gotorch.Opt[float64]) options {
 	return opt(o, name, x, o.double)
-}
-
-func (o options) optString(name string, text gotorch.Opt[string]) options {
-	return opt(o, name, text, o.string)
 }
 
 // opt gives an option that is set to its setter.
@@ -86,7 +105,8 @@ func (o options) create(kind string) *Native {
 	handle, err := c.CreateModule(kind, o.frame)
 	bridge.Must(err)
 	n := newNative(kind, handle)
-	if *o.sparse {
+	n.given = o.given
+	if o.given["sparse"] == true {
 		n.owned.sparse = n.owned.parameters
 	}
 	return n
@@ -166,6 +186,9 @@ func (n *Native) tensor(name string) *gotorch.Tensor {
 
 // Forward calls a module of one input and one output.
 func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	if n.tied != nil {
+		return tiedForwards[n.kind](n, x)
+	}
 	f := c.NewFrame()
 	f.Tensor(bridge.Handle(x, n.kind))
 	made, err := c.ForwardOne(n.handle, f)
@@ -180,6 +203,9 @@ func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 
 // ForwardAll calls a module of any inputs, of which trailing ones may be left out or nil, and gives all its outputs.
 func (n *Native) ForwardAll(inputs ...*gotorch.Tensor) []*gotorch.Tensor {
+	if n.tied != nil && len(inputs) == 1 {
+		return []*gotorch.Tensor{n.Forward(inputs[0])}
+	}
 	f := c.NewFrame()
 	for _, x := range inputs {
 		if x == nil {

@@ -113,7 +113,7 @@ func TestForwardShapes(t *testing.T) {
 		}{
 			{"Linear", nn.NewLinear(6, 4), vector, []int{2, 4}},
 			{"Conv1d", nn.NewConv1d(6, 4, 1), gotorch.Rand([]int{2, 6, 5}), []int{2, 4, 5}},
-			{"Conv2d", nn.NewConv2d(3, 4, 3, nn.ConvOptions{Stride: nn.Some([]int{2}), Padding: nn.Some([]int{1, 1})}), image,
+			{"Conv2d", nn.NewConv2d(3, 4, 3, nn.ConvOptions{Stride: []int{2}, Padding: []int{1, 1}}), image,
 				[]int{2, 4, 4, 4}},
 			{"BatchNorm1d", nn.NewBatchNorm1d(6), vector, []int{2, 6}},
 			{"BatchNorm2d", nn.NewBatchNorm2d(3), image, []int{2, 3, 8, 8}},
@@ -130,7 +130,7 @@ func TestForwardShapes(t *testing.T) {
 			{"Sigmoid", nn.NewSigmoid(), vector, []int{2, 6}},
 			{"Softmax", nn.NewSoftmax(1), vector, []int{2, 6}},
 			{"LogSoftmax", nn.NewLogSoftmax(1), vector, []int{2, 6}},
-			{"LSTM", nn.NewLSTM(6, 5, nn.RecurrentOptions{BatchFirst: nn.Some(true)}), gotorch.Rand([]int{2, 7, 6}), []int{2, 7, 5}},
+			{"LSTM", nn.NewLSTM(6, 5, nn.RecurrentOptions{BatchFirst: true}), gotorch.Rand([]int{2, 7, 6}), []int{2, 7, 5}},
 			{"GRU", nn.NewGRU(6, 5), gotorch.Rand([]int{7, 2, 6}), []int{7, 2, 5}},
 			{"Func", nn.Func(func(x *gotorch.Tensor) *gotorch.Tensor { return x.Neg() }), vector, []int{2, 6}},
 		} {
@@ -138,7 +138,7 @@ func TestForwardShapes(t *testing.T) {
 				t.Errorf("%s gives %v, want %v", one.name, got, one.want)
 			}
 		}
-		lstm := nn.NewLSTM(6, 5, nn.RecurrentOptions{NumLayers: nn.Some(2)})
+		lstm := nn.NewLSTM(6, 5, nn.RecurrentOptions{NumLayers: 2})
 		_, h, c := lstm.ForwardState(gotorch.Rand([]int{7, 2, 6}), nil, nil)
 		if y, _, _ := lstm.ForwardState(gotorch.Rand([]int{1, 2, 6}), h, c); !slices.Equal(y.Shape(), []int{1, 2, 5}) ||
 			!slices.Equal(h.Shape(), []int{2, 2, 5}) || !slices.Equal(c.Shape(), []int{2, 2, 5}) {
@@ -160,7 +160,7 @@ func TestLinearComputes(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	failed(t, gotorch.ErrInvalidArgument, "Linear 7", func() { nn.NewLinear(3, 2).Forward(gotorch.Rand([]int{1, 7})) })
-	failed(t, gotorch.ErrInvalidArgument, "groups", func() { nn.NewConv2d(3, 2, 1, nn.ConvOptions{Groups: nn.Some(2)}) })
+	failed(t, gotorch.ErrInvalidArgument, "groups", func() { nn.NewConv2d(3, 2, 1, nn.ConvOptions{Groups: 2}) })
 	failed(t, gotorch.ErrNotFound, "Lineer", func() { nn.New("Lineer", nil) })
 	failed(t, gotorch.ErrNotFound, "out_feature", func() { nn.New("Linear", map[string]any{"in_features": 1, "out_features": 1, "out_feature": 2}) })
 	failed(t, gotorch.ErrInvalidArgument, "out_features", func() { nn.New("Linear", map[string]any{"in_features": 1}) })

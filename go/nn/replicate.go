@@ -3,6 +3,7 @@ package nn
 import (
 	"reflect"
 	"runtime"
+	"slices"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -36,6 +37,15 @@ func replicate[M Module](m M) (M, map[*gotorch.Tensor]*gotorch.Tensor) {
 			}
 		}
 	})
+	// Then those that natives have from others.
+	for native, copied := range r.natives {
+		for i, one := range native.owned.parameters {
+			if slices.Contains(native.tied, one.Name) {
+				r.tensor(one.Tensor)
+				copied.owned.parameters[i].Tensor = r.tensors[one.Tensor]
+			}
+		}
+	}
 	return r.module(m).(M), r.tensors
 }
 
@@ -58,8 +68,11 @@ func (r *replicator) native(n *Native) *Native {
 	bridge.Must(err)
 	copied := newNative(n.kind, handle)
 	copied.Base = n.Base
+	copied.given, copied.tied = n.given, n.tied
 	for i, one := range n.owned.parameters {
-		r.tensors[one.Tensor] = copied.owned.parameters[i].Tensor
+		if !slices.Contains(n.tied, one.Name) {
+			r.tensors[one.Tensor] = copied.owned.parameters[i].Tensor
+		}
 	}
 	for i, one := range n.owned.buffers {
 		r.tensors[one.Tensor] = copied.owned.buffers[i].Tensor

@@ -10,8 +10,8 @@ func NewDropout(p float64) *Dropout { return &Dropout{newOptions().double("p", p
 
 // PoolOptions of pooling layers. Stride unset is the window's size.
 type PoolOptions struct {
-	Stride, Padding Opt[[]int]
-	CeilMode        Opt[bool]
+	Stride, Padding []int
+	CeilMode        bool
 }
 
 // MaxPool2d is the largest element of each window. Source: torch.nn.MaxPool2d.
@@ -31,8 +31,8 @@ func NewAvgPool2d[S Size](kernel S, options ...PoolOptions) *AvgPool2d {
 }
 
 func newPool(kind string, kernel []int, o PoolOptions) *Native {
-	return newOptions().ints("kernel_size", kernel).optInts("stride", o.Stride).optInts("padding", o.Padding).
-		optBool("ceil_mode", o.CeilMode).create(kind)
+	return newOptions().ints("kernel_size", kernel).setInts("stride", o.Stride).setInts("padding", o.Padding).
+		bool("ceil_mode", o.CeilMode).create(kind)
 }
 
 // AdaptiveAvgPool2d is the mean of as many windows as give the output's size. Source: torch.nn.AdaptiveAvgPool2d.

@@ -161,8 +161,8 @@ func (f *finder) addTensor(name, path string, t *gotorch.Tensor, isBuffer bool) 
 	switch {
 	case t == nil || f.embedded[t]:
 	case f.layer && f.object.PkgPath() == baseType.PkgPath():
-		panic(misuse("nn: field %s of %s was set to another tensor, but the layer computes with its own; copy the values into "+
-			"it (CopyI), or compute with a struct of your own", path, f.object))
+		panic(misuse("nn: field %s of %s was set to another tensor, but the layer computes with its own; tie them (nn.Tie), copy "+
+			"the values into it (CopyI), or compute with a struct of your own", path, f.object))
 	case isBuffer:
 		f.buffers = append(f.buffers, Named{name, t})
 	case !t.IsLeaf():

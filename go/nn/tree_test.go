@@ -43,7 +43,7 @@ func TestParametersBesideAnEmbeddedLayerAreFound(t *testing.T) {
 	if l.A.DType() != gotorch.Float64 || l.Weight.DType() != gotorch.Float64 {
 		t.Fatal(l.A.DType(), l.Weight.DType())
 	}
-	parallel := nn.NewDataParallel(newLora(), nn.DataParallelOptions{Replicas: nn.Some(2)})
+	parallel := nn.NewDataParallel(newLora(), nn.DataParallelOptions{Replicas: 2})
 	defer parallel.Close()
 	x := gotorch.Rand([]int{4, 3})
 	if !parallel.Forward(x).AllClose(parallel.Module.Forward(x)) {
@@ -157,11 +157,14 @@ func TestAModuleUnderTwoNames(t *testing.T) {
 }
 
 func TestOptionsAreGivenOnce(t *testing.T) {
-	one, other := nn.ConvOptions{Stride: nn.Some([]int{2})}, nn.ConvOptions{Padding: nn.Some([]int{1})}
+	one, other := nn.ConvOptions{Stride: []int{2}}, nn.ConvOptions{Padding: []int{1}}
 	failed(t, gotorch.ErrInvalidArgument, "2 structs", func() { nn.NewConv2d(1, 1, 3, one, other) })
 	failed(t, gotorch.ErrInvalidArgument, "2 structs", func() {
 		gotorch.Ones([]int{1}, gotorch.TensorOptions{}, gotorch.TensorOptions{})
 	})
+	if err := gotorch.Ones([]int{1}).Backward(gotorch.BackwardOptions{}, gotorch.BackwardOptions{}); !errors.Is(err, gotorch.ErrInvalidArgument) {
+		t.Fatal("a function that returns errors returns this one:", err)
+	}
 	failed(t, gotorch.ErrInvalidArgument, "parameters empty", func() { optim.SGD(nil, 0.1) })
 }
 

@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"runtime"
 
 	"tandem.example/gotorch"
@@ -22,19 +23,19 @@ type GradScaler struct{ handle c.GradScaler }
 
 // GradScalerOptions of [NewGradScaler].
 type GradScalerOptions struct {
-	InitScale      Opt[float64] // 65536
-	GrowthFactor   Opt[float64] // 2, after GrowthInterval steps in a row with finite gradients
-	BackoffFactor  Opt[float64] // 0.5, after a step without
-	GrowthInterval Opt[int]     // 2000
-	Enabled        Opt[bool]    // false: scale by one and never leave out a step
+	InitScale      float64   // 0: 65536
+	GrowthFactor   float64   // 0: 2, after GrowthInterval steps in a row with finite gradients
+	BackoffFactor  float64   // 0: 0.5, after a step without
+	GrowthInterval int       // 0: 2000
+	Enabled        Opt[bool] // false: scale by one and never leave out a step
 }
 
 // NewGradScaler makes a scaler. It panics with *gotorch.Error on factors on the wrong side of one.
 func NewGradScaler(options ...GradScalerOptions) *GradScaler {
 	o := first(options)
 	handle, err := c.CreateGradScaler(c.ScalerState{
-		Scale: o.InitScale.Or(65536), GrowthFactor: o.GrowthFactor.Or(2), BackoffFactor: o.BackoffFactor.Or(0.5),
-		GrowthInterval: int64(o.GrowthInterval.Or(2000)),
+		Scale: cmp.Or(o.InitScale, 65536), GrowthFactor: cmp.Or(o.GrowthFactor, 2), BackoffFactor: cmp.Or(o.BackoffFactor, 0.5),
+		GrowthInterval: int64(cmp.Or(o.GrowthInterval, 2000)),
 	}, o.Enabled.Or(true))
 	bridge.Must(err)
 	s := &GradScaler{handle}

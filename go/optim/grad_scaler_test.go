@@ -13,7 +13,7 @@ import (
 func TestGradScaler(t *testing.T) {
 	w := gotorch.From([]float32{1}).SetRequiresGrad(true)
 	sgd := optim.SGD([]*gotorch.Tensor{w}, 0.5)
-	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: optim.Some(8.0), GrowthInterval: optim.Some(2)})
+	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: 8.0, GrowthInterval: 2})
 	step := func(factor float64) bool {
 		t.Helper()
 		stepped := false
@@ -67,7 +67,7 @@ func TestGradScaler(t *testing.T) {
 func TestGradScalerKeepsTheOrder(t *testing.T) {
 	w := gotorch.From([]float32{1}).SetRequiresGrad(true)
 	sgd := optim.SGD([]*gotorch.Tensor{w}, 0.5)
-	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: optim.Some(8.0)})
+	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: 8.0})
 	if _, err := scaler.Step(sgd); err == nil || !strings.Contains(err.Error(), "no parameter of the optimizer has a gradient") {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestGradScalerWithAutocast(t *testing.T) {
 	w := gotorch.From([]float32{0}, 1, 1).SetRequiresGrad(true)
 	x, y := gotorch.From([]float32{1, 2, 3}, 3, 1), gotorch.From([]float32{2, 4, 6}, 3, 1)
 	sgd := optim.SGD([]*gotorch.Tensor{w}, 0.05)
-	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: optim.Some(1024.0)})
+	scaler := optim.NewGradScaler(optim.GradScalerOptions{InitScale: 1024.0})
 	for range 50 {
 		gotorch.Scope(func() {
 			var loss *gotorch.Tensor

@@ -4,10 +4,12 @@ package optim
 
 import (
 	"runtime"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Opt is an optional option; see gotorch.Opt.
@@ -24,21 +26,24 @@ type Optimizer struct {
 
 type options struct{ frame *c.Frame }
 
-func begin(lr float64) options { return options{c.NewFrame()}.double("lr", Some(lr)) }
+func begin(lr float64) options { return options{c.NewFrame()}.double("lr", lr) }
 
-func (o options) double(name string, x Opt[float64]) options {
+func (o options) double(name string, x float64) options {
+	o.frame.Name(name)
+	o.frame.Double(x)
+	return o
+}
+
+func (o options) optDouble(name string, x Opt[float64]) options {
 	if x, ok := x.Get(); ok {
-		o.frame.Name(name)
-		o.frame.Double(x)
+		return o.double(name, x)
 	}
 	return o
 }
 
-func (o options) bool(name string, b Opt[bool]) options {
-	if b, ok := b.Get(); ok {
-		o.frame.Name(name)
-		o.frame.Bool(b)
-	}
+func (o options) bool(name string, b bool) options {
+	o.frame.Name(name)
+	o.frame.Bool(b)
 	return o
 }
 
@@ -76,8 +81,8 @@ func first[T any](options []T) T { return bridge.First(options) }
 
 // SGDOptions of [SGD].
 type SGDOptions struct {
-	Momentum, Dampening, WeightDecay Opt[float64]
-	Nesterov                         Opt[bool]
+	Momentum, Dampening, WeightDecay float64
+	Nesterov                         bool
 }
 
 // SGD is stochastic gradient descent. Source: torch.optim.SGD.
@@ -89,13 +94,14 @@ func SGD(parameters []*gotorch.Tensor, lr float64, more ...SGDOptions) *Optimize
 
 // AdamOptions of [Adam] and [AdamW].
 type AdamOptions struct {
-	Betas            Opt[[2]float64]
-	Eps, WeightDecay Opt[float64]
-	AMSGrad          Opt[bool]
+	Betas       Opt[[2]float64]
+	Eps         Opt[float64]
+	WeightDecay Opt[float64] // unset: 0, of AdamW 0.01
+	AMSGrad     bool
 }
 
 func (o AdamOptions) create(kind string, parameters []*gotorch.Tensor, lr float64) *Optimizer {
-	return begin(lr).doubles("betas", o.Betas).double("eps", o.Eps).double("weight_decay", o.WeightDecay).
+	return begin(lr).doubles("betas", o.Betas).optDouble("eps", o.Eps).optDouble("weight_decay", o.WeightDecay).
 		bool("amsgrad", o.AMSGrad).create(kind, parameters)
 }
 
@@ -110,26 +116,30 @@ func AdamW(parameters []*gotorch.Tensor, lr float64, more ...AdamOptions) *Optim
 }
 
 // AdagradOptions of [Adagrad].
-type AdagradOptions struct{ LRDecay, WeightDecay, InitialAccumulatorValue, Eps Opt[float64] }
+type AdagradOptions struct {
+	LRDecay, WeightDecay, InitialAccumulatorValue float64
+	Eps                                           Opt[float64]
+}
 
 // Adagrad divides steps by the root of the sum of squared gradients. Source: torch.optim.Adagrad.
 func Adagrad(parameters []*gotorch.Tensor, lr float64, more ...AdagradOptions) *Optimizer {
 	o := first(more)
 	return begin(lr).double("lr_decay", o.LRDecay).double("weight_decay", o.WeightDecay).
-		double("initial_accumulator_value", o.InitialAccumulatorValue).double("eps", o.Eps).
+		double("initial_accumulator_value", o.InitialAccumulatorValue).optDouble("eps", o.Eps).
 		create("Adagrad", parameters)
 }
 
 // RMSpropOptions of [RMSprop].
 type RMSpropOptions struct {
-	Alpha, Eps, WeightDecay, Momentum Opt[float64]
-	Centered                          Opt[bool]
+	Alpha, Eps            Opt[float64]
+	WeightDecay, Momentum float64
+	Centered              bool
 }
 
 // RMSprop divides steps by the root of a running mean of squared gradients. Source: torch.optim.RMSprop.
 func RMSprop(parameters []*gotorch.Tensor, lr float64, more ...RMSpropOptions) *Optimizer {
 	o := first(more)
-	return begin(lr).double("alpha", o.Alpha).double("eps", o.Eps).double("weight_decay", o.WeightDecay).
+	return begin(lr).optDouble("alpha", o.Alpha).optDouble("eps", o.Eps).double("weight_decay", o.WeightDecay).
 		double("momentum", o.Momentum).bool("centered", o.Centered).create("RMSprop", parameters)
 }
 
@@ -139,7 +149,8 @@ func (o *Optimizer) named(err *c.Failure) error {
 	if err == nil {
 		return nil
 	}
-	err.Op = o.kind + "." + err.Op
+	name := names.Operation(err.Op)
+	err.Op = o.kind + "." + name[strings.LastIndexByte(name, '.')+1:]
 	return bridge.Error(err)
 }
 

@@ -13,7 +13,7 @@ func TestOptimizersMinimize(t *testing.T) {
 	for name, make := range map[string]func([]*gotorch.Tensor) *optim.Optimizer{
 		"SGD": func(p []*gotorch.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
 		"SGD with momentum": func(p []*gotorch.Tensor) *optim.Optimizer {
-			return optim.SGD(p, 0.02, optim.SGDOptions{Momentum: optim.Some(0.9), Nesterov: optim.Some(true)})
+			return optim.SGD(p, 0.02, optim.SGDOptions{Momentum: 0.9, Nesterov: true})
 		},
 		"Adam": func(p []*gotorch.Tensor) *optim.Optimizer {
 			return optim.Adam(p, 0.2, optim.AdamOptions{Betas: optim.Some([2]float64{0.8, 0.9})})
@@ -46,7 +46,7 @@ func TestOptimizersMinimize(t *testing.T) {
 // One step of SGD with momentum and weight decay, by hand.
 func TestSGDStep(t *testing.T) {
 	x := gotorch.From([]float64{1}).SetRequiresGrad(true)
-	sgd := optim.SGD([]*gotorch.Tensor{x}, 0.1, optim.SGDOptions{Momentum: optim.Some(0.5), WeightDecay: optim.Some(0.2)})
+	sgd := optim.SGD([]*gotorch.Tensor{x}, 0.1, optim.SGDOptions{Momentum: 0.5, WeightDecay: 0.2})
 	want, velocity := 1.0, 0.0
 	for range 3 {
 		if err := sgd.Minimize(x.MulScalar(3).Sum()); err != nil {

@@ -79,7 +79,10 @@ type Writer struct {
 
 // Create begins a file, under a temporary name: it appears under its own at Close.
 func Create(path string, options ...WriterOptions) (*Writer, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	if o.ChunkBytes == 0 {
 		o.ChunkBytes = 32 << 20
 	}

@@ -49,7 +49,10 @@ type SummaryWriter struct {
 
 // NewSummaryWriter makes the folder if need be, and a file in it. Errors: gotorch.ErrIO.
 func NewSummaryWriter(folder string, options ...Options) (*SummaryWriter, error) {
-	o := bridge.First(options)
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, err
+	}
 	handle, failure := c.CreateSummaryWriter(folder, o.FilenameSuffix)
 	if failure != nil {
 		return nil, bridge.Error(failure)

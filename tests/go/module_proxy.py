@@ -5,14 +5,19 @@
 The program must build without libtandem being there, run with it, and say what to do without it.
 """
 import argparse
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import zipfile
 
 VERSION = "v0.1.0"
+SCRIPT = str(pathlib.Path(__file__).resolve().parents[2] / "script/go-module-proxy")
+script = importlib.util.module_from_spec(importlib.util.spec_from_loader(
+    "go_module_proxy", importlib.machinery.SourceFileLoader("go_module_proxy", SCRIPT)))
+script.__loader__.exec_module(script)
 PROGRAM = """package main
 
 import (
@@ -33,22 +38,6 @@ func main() {
 """
 
 
-def serve(module, proxy):
-    """Writes what a proxy answers for one version: its info, its go.mod, its files."""
-    text = (module / "go.mod").read_text()
-    name = text.split()[1]
-    folder = proxy / name / "@v"
-    folder.mkdir(parents=True)
-    (folder / "list").write_text(VERSION + "\n")
-    (folder / f"{VERSION}.info").write_text(f'{{"Version":"{VERSION}","Time":"2026-01-01T00:00:00Z"}}')
-    (folder / f"{VERSION}.mod").write_text(text)
-    with zipfile.ZipFile(folder / f"{VERSION}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(module.rglob("*")):
-            if path.is_file():
-                archive.write(path, f"{name}@{VERSION}/{path.relative_to(module)}")
-    return name
-
-
 def run(command, **more):
     print("+", *command, flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=250, **more)
@@ -65,7 +54,7 @@ options = parser.parse_args()
 
 with tempfile.TemporaryDirectory() as temporary:
     home = pathlib.Path(temporary)
-    name = serve(options.module, home / "proxy")
+    name = script.serve(options.module, home / "proxy", VERSION)
     user = home / "user"
     user.mkdir()
     (user / "main.go").write_text(PROGRAM.replace("tandem.example/gotorch", name))

@@ -24,7 +24,7 @@ func run(ctx context.Context) error {
 	}
 	defer store.Close()
 	group, err := dist.Init(ctx, dist.Options{Store: store, Rank: gotorch.Some(dist.Rank()),
-		WorldSize: gotorch.Some(dist.WorldSize())})
+		WorldSize: dist.WorldSize()})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer model.Close()
-	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: 0.9})
 	firstEpoch, err := s.load(net, optimizer)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (t *trainer) predict(ctx context.Context, test *data.Loader, begin, end int
 			break
 		}
 		gotorch.NoGrad(func() {
-			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).Argmax(1).ToDevice(gotorch.CPU)
+			predicted := t.net.Forward(batch.Field("image").ToDevice(t.device)).ArgMax(1).ToDevice(gotorch.CPU)
 			use(batch, predicted, predicted.Eq(batch.Field("label")))
 		})
 	}

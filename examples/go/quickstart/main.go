@@ -29,7 +29,7 @@ func train(ctx context.Context, group *dist.ProcessGroup) error {
 		return err
 	}
 	defer model.Close()
-	sgd := optim.SGD(nn.Parameters(net), 0.05, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	sgd := optim.SGD(nn.Parameters(net), 0.05, optim.SGDOptions{Momentum: 0.9})
 	for epoch := range 5 {
 		for batch, err := range gotorch.Scoped(digits.Epoch(ctx, epoch)) {
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"tandem.example/gotorch/internal/c"
+	_ "tandem.example/gotorch/internal/need"
 )
 
 var (
@@ -134,8 +135,18 @@ func First[T any](options []T) (chosen T) {
 	return chosen
 }
 
+// One is [First] for functions that return errors.
+func One[T any](options []T) (chosen T, err error) {
+	if len(options) > 1 {
+		return chosen, Error(several(len(options)))
+	}
+	return First(options), nil
+}
+
 // Apart, so that Given costs each operator no call.
-func tooMany(count int) {
-	Must(&c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +
-		"one call, which takes one; put all that is set into one"})
+func tooMany(count int) { Must(several(count)) }
+
+func several(count int) *c.Failure {
+	return &c.Failure{Code: invalidArgument, Op: "options", Message: strconv.Itoa(count) + " structs of options were given to " +
+		"one call, which takes one; put all that is set into one"}
 }

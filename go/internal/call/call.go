@@ -135,11 +135,11 @@ func (k Call) Unset() Call {
 
 // Options: the schema's default unless they are set.
 
-func (k Call) OptScalar(o gotorch.Opt[gotorch.Scalar]) Call {
-	if v, ok := o.Get(); ok {
-		return k.Scalar(v)
+func (k Call) OptScalar(v gotorch.Scalar) Call {
+	if v == nil {
+		return k.Unset()
 	}
-	return k.Unset()
+	return k.Scalar(v)
 }
 
 func (k Call) OptInt(o gotorch.Opt[int]) Call {
@@ -149,11 +149,19 @@ func (k Call) OptInt(o gotorch.Opt[int]) Call {
 	return k.Unset()
 }
 
-func (k Call) OptInts(o gotorch.Opt[[]int]) Call {
-	if v, ok := o.Get(); ok {
-		return k.Ints(v)
+func (k Call) OptInts(v []int) Call {
+	if v == nil {
+		return k.Unset()
 	}
-	return k.Unset()
+	return k.Ints(v)
+}
+
+// Positive is an option of 1 or more: 0 is the schema's default.
+func (k Call) Positive(v int) Call {
+	if v == 0 {
+		return k.Unset()
+	}
+	return k.Int(v)
 }
 
 func (k Call) OptDouble(o gotorch.Opt[float64]) Call {
@@ -163,11 +171,11 @@ func (k Call) OptDouble(o gotorch.Opt[float64]) Call {
 	return k.Unset()
 }
 
-func (k Call) OptDoubles(o gotorch.Opt[[]float64]) Call {
-	if v, ok := o.Get(); ok {
-		return k.Doubles(v)
+func (k Call) OptDoubles(v []float64) Call {
+	if v == nil {
+		return k.Unset()
 	}
-	return k.Unset()
+	return k.Doubles(v)
 }
 
 func (k Call) OptBool(o gotorch.Opt[bool]) Call {
@@ -177,11 +185,18 @@ func (k Call) OptBool(o gotorch.Opt[bool]) Call {
 	return k.Unset()
 }
 
-func (k Call) OptString(o gotorch.Opt[string]) Call {
-	if v, ok := o.Get(); ok {
-		return k.String(v)
+func (k Call) WhenTrue(v bool) Call {
+	if !v {
+		return k.Unset()
 	}
-	return k.Unset()
+	return k.Bool(v)
+}
+
+func (k Call) OptString(v string) Call {
+	if v == "" {
+		return k.Unset()
+	}
+	return k.String(v)
 }
 
 func (k Call) OptDType(o gotorch.Opt[gotorch.DType]) Call {
@@ -272,7 +287,7 @@ func (k Call) EmptyString(v string) Call {
 
 // Factory adds dtype, layout, device and pin_memory, which end the schemas of functions that make tensors.
 func (k Call) Factory(o gotorch.TensorOptions) Call {
-	return k.OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).OptBool(o.PinMemory)
+	return k.OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).WhenTrue(o.PinMemory)
 }
 
 // One runs an operator whose one result is a tensor; nil when that is undefined.

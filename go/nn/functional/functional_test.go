@@ -44,7 +44,7 @@ func TestLayers(t *testing.T) {
 	if got := gotorch.ToSlice[float32](F.Conv2d(x, weight, nil)); !slices.Equal(got, []float32{45, 54, 81, 90}) {
 		t.Error(got)
 	}
-	if got := F.Conv2d(x, weight, nil, F.Conv2dOptions{Padding: gotorch.Some([]int{1, 1})}).Shape(); !slices.Equal(got, []int{1, 1, 4, 4}) {
+	if got := F.Conv2d(x, weight, nil, F.Conv2dOptions{Padding: []int{1, 1}}).Shape(); !slices.Equal(got, []int{1, 1, 4, 4}) {
 		t.Error(got)
 	}
 	if !F.Dropout(x, 0.5, false).Equal(x) || F.Dropout(x, 0.5, true).Equal(x) {
@@ -52,7 +52,7 @@ func TestLayers(t *testing.T) {
 	}
 	near(t, "Linear", F.Linear(gotorch.From([]float32{1, 2}, 1, 2), gotorch.From([]float32{3, 4}, 1, 2), nil).Item(), 11)
 	near(t, "GELU", F.GELU(gotorch.From([]float32{1})).Item(), 0.841345)
-	near(t, "GELU, tanh", F.GELU(gotorch.From([]float32{1}), F.GELUOptions{Approximate: gotorch.Some("tanh")}).Item(), 0.841192)
+	near(t, "GELU, tanh", F.GELU(gotorch.From([]float32{1}), F.GELUOptions{Approximate: "tanh"}).Item(), 0.841192)
 	near(t, "ReLU", F.ReLU(gotorch.From([]float32{-1, 2})).Sum().Item(), 2)
 	near(t, "Embedding", F.Embedding(gotorch.From([]int{1}), gotorch.From([]float32{3, 4}, 2, 1)).Item(), 4)
 }

@@ -104,15 +104,15 @@ GETTERS = {
 }
 
 
-def go_option(argument, i, reduction=False):
+def go_option(argument, i, go_type):
     if argument.type == "Tensor?":
         return f"a.optional({i})"
     if argument.type == "Generator?":
         return f"a.optGenerator({i})"
     getter = GETTERS[argument.type if argument.type in GETTERS else argument.type.rstrip("?")]
-    if reduction:
+    if "Reduction" in go_type:
         return f"opt(a, {i}, reduction)"
-    return f"opt(a, {i}, (*arguments).{getter})"
+    return f"{'opt' if 'Opt[' in go_type else 'plain'}(a, {i}, (*arguments).{getter})"
 
 
 def go_call(b):
@@ -124,7 +124,7 @@ def go_call(b):
     for p in b.parameters:
         i = index[p.name]
         if go_layer.TYPES[p.type][0].startswith("@Opt"):
-            given.append(go_option(p, i))
+            given.append(go_option(p, i, go_layer.TYPES[p.type][0]))
         else:
             given.append(f"a.{GETTERS[p.type]}({i})")
     if "..." in signature and not b.options:
@@ -132,7 +132,7 @@ def go_call(b):
     if b.options:
         name = b.options_name if b.options_name != "TensorOptions" and b.home not in ("Tensor", "") else ""
         struct = f"{package}.{b.options_name}" if name else f"gotorch.{b.options_name}"
-        fields = ", ".join(f"{field(o.name)}: {go_option(o, index[o.name], writer.is_reduction(o))}" for o in b.options)
+        fields = ", ".join(f"{field(o.name)}: {go_option(o, index[o.name], writer.option(o)[0])}" for o in b.options)
         given.append(f"{struct}{{{fields}}}")
     target = "a.tensor(0)" if b.home == "Tensor" else package
     call = f"{target}.{b.name}({', '.join(given)})"

@@ -53,9 +53,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: nn.Some(*replicas), Threads: nn.Some(1)})
+	parallel := nn.NewDataParallel(model, nn.DataParallelOptions{Replicas: *replicas, Threads: 1})
 	defer parallel.Close()
-	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: 0.9})
 
 	var losses []float64
 	step := func() (err error) {

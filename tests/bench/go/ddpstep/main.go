@@ -54,7 +54,7 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 		return err
 	}
 	defer ddp.Close()
-	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: 0.9})
 
 	var losses []float64
 	step := func() (err error) {

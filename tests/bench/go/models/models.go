@@ -65,7 +65,7 @@ type lstm struct {
 func newLSTM() nn.Layer {
 	return &lstm{
 		Embedding: nn.NewEmbedding(256, 64),
-		LSTM:      nn.NewLSTM(64, 512, nn.RecurrentOptions{BatchFirst: nn.Some(true)}),
+		LSTM:      nn.NewLSTM(64, 512, nn.RecurrentOptions{BatchFirst: true}),
 		Linear:    nn.NewLinear(512, 256),
 	}
 }
@@ -87,7 +87,7 @@ type block struct {
 
 func conv(in, out, kernel, stride, padding int) *nn.Conv2d {
 	return nn.NewConv2d(in, out, kernel, nn.ConvOptions{
-		Stride: nn.Some([]int{stride, stride}), Padding: nn.Some([]int{padding, padding}), Bias: nn.Some(false),
+		Stride: []int{stride, stride}, Padding: []int{padding, padding}, Bias: nn.Some(false),
 	})
 }
 
@@ -130,7 +130,7 @@ func newResNet18() nn.Layer {
 	}
 	return &resNet18{
 		Conv1: conv(3, 64, 7, 2, 3), BN1: nn.NewBatchNorm2d(64), Activation: newReLU(),
-		Pool:   nn.NewMaxPool2d(3, nn.PoolOptions{Stride: nn.Some([]int{2, 2}), Padding: nn.Some([]int{1, 1})}),
+		Pool:   nn.NewMaxPool2d(3, nn.PoolOptions{Stride: []int{2, 2}, Padding: []int{1, 1}}),
 		Layer1: stage(64, 64, 1), Layer2: stage(64, 128, 2), Layer3: stage(128, 256, 2), Layer4: stage(256, 512, 2),
 		AvgPool: nn.NewAdaptiveAvgPool2d(1), FC: nn.NewLinear(512, 1000),
 	}

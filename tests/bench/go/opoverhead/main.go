@@ -145,7 +145,7 @@ func lstmCellLoop() (*task, error) {
 		return nil, err
 	}
 	inputs, targets := batch["inputs"], batch["targets"]
-	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: 0.9})
 	var losses []float64
 	return &task{
 		work: func(iterations int) (err error) {

@@ -63,7 +63,7 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 		return err
 	}
 	defer ddp.Close()
-	optimizer := optim.SGD(nn.Parameters(model), *lr, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	optimizer := optim.SGD(nn.Parameters(model), *lr, optim.SGDOptions{Momentum: 0.9})
 
 	var losses []float64
 	for epoch := 0; len(losses) < *batches; epoch++ {

@@ -235,4 +235,10 @@ func opt[T any](a *arguments, i int, get func(*arguments, int) T) gotorch.Opt[T]
 	return gotorch.Some(get(a, i))
 }
 
+// plain is an option whose zero value is the default.
+func plain[T any](a *arguments, i int, get func(*arguments, int) T) T {
+	value, _ := opt(a, i, get).Get()
+	return value
+}
+
 func (a *arguments) layout(i int) gotorch.Layout { return gotorch.Layout(a.int(i)) }

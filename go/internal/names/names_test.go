@@ -1,0 +1,126 @@
+package names
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../../.."
+
+// Every name of the C ABI that a string literal of the library has may stand in an error.
+func TestEveryNameInAMessageHasOneInGo(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(root, "capi/src")); err != nil {
+		t.Skip("the library's sources are not beside the module")
+	}
+	literal := regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
+	name := regexp.MustCompile(`\b(?:tdm|TDM)_\w+`)
+	seen := 0
+	for _, folder := range []string{"capi/src", "cpp/src"} {
+		files(t, filepath.Join(root, folder), func(path, text string) {
+			for _, quoted := range literal.FindAllString(text, -1) {
+				for _, one := range name.FindAllString(quoted, -1) {
+					seen++
+					if _, ok := table[one]; ok == slices.Contains(internal, one) {
+						t.Errorf("%s: %s must stand in the table of Go's names or in the list of internal ones, not in both", path, one)
+					}
+				}
+			}
+		})
+	}
+	if seen < 200 {
+		t.Fatal("only", seen, "names were found")
+	}
+}
+
+// What the table promises must be there.
+func TestEveryGoNameIsOfTheAPI(t *testing.T) {
+	declared := map[string]bool{}
+	files(t, "../..", func(path, text string) {
+		relative, _ := filepath.Rel("../..", path)
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(relative, "internal") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := file.Name.Name + "."
+		if prefix == "gotorch." {
+			prefix = ""
+		}
+		for _, declaration := range file.Decls {
+			switch d := declaration.(type) {
+			case *ast.FuncDecl:
+				declared[prefix+receiver(d)+d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						declared[prefix+s.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, one := range s.Names {
+							declared[prefix+one.Name] = true
+						}
+					}
+				}
+			}
+		}
+	})
+	for ofC, ofGo := range table {
+		if !declared[ofGo] {
+			t.Errorf("%s is called %s, which package gotorch and those beside it do not have", ofC, ofGo)
+		}
+	}
+}
+
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return ""
+	}
+	of := d.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if generic, ok := of.(*ast.IndexExpr); ok {
+		of = generic.X
+	}
+	return of.(*ast.Ident).Name + "."
+}
+
+func files(t *testing.T, folder string, visit func(path, text string)) {
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		visit(path, string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMessagesSpeakGo(t *testing.T) {
+	for text, want := range map[string]string{
+		"call tdm_loader_next() before":   "call data.Loader.Epoch before",
+		"9, which is no tdm_reduce_op":    "9, which is no dist.ReduceOp",
+		"keep it with tdm_scope_keep()":   "keep it with gotorch.Keep",
+		"tdm_unknown() stays":             "tdm_unknown() stays",
+		"Set allow_unused=True if":        "Set GradOptions.AllowUnused if",
+		"argument 'tensor' is NULL":       "argument 'tensor' is nil",
+		"autocast computes in TDM_DTYPE_": "autocast computes in TDM_DTYPE_",
+	} {
+		if got := Message(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
