@@ -387,10 +387,10 @@ public final class DynamicLoader implements AutoCloseable {
    * org.tandem.TandemAbortedException}.
    */
   public void abort() {
-    synchronized (handle) { // close() frees it under the same lock
-      if (!handle.isClosed()) {
-        handle.abort();
-      }
+    try {
+      handle.abort();
+    } catch (TandemClosedException closed) {
+      // By another thread, or before: there is nothing to abort any more.
     }
   }
 

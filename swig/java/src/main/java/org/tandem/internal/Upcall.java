@@ -75,13 +75,32 @@ final class Upcall {
       handles[i] = sample[i] == null ? null : sample[i].nativeHandle();
     }
     long[] pointers = new long[handles.length];
-    for (int i = 0; i < handles.length; i++) {
-      if (handles[i] != null) {
-        boolean own = handles[i].frame() == frame && !isLater(handles, i);
-        pointers[i] = own ? handles[i].handOver() : TandemJNI.NativeTensor_share(handles[i].swigCPtr, handles[i]);
+    int count = 0;
+    try {
+      for (; count < handles.length; count++) {
+        if (handles[count] != null) {
+          boolean own = handles[count].frame() == frame && !isLater(handles, count);
+          long given = own ? handles[count].handOver() : 0;
+          pointers[count] = given != 0 ? given : share(handles[count]);
+        }
+      }
+    } finally {
+      for (int i = 0; count < handles.length && i < count; i++) { // nobody takes them
+        if (pointers[i] != 0) {
+          new NativeTensor(pointers[i], true).close();
+        }
       }
     }
     return pointers;
+  }
+
+  private static long share(NativeTensor handle) {
+    handle.pin();
+    try {
+      return TandemJNI.NativeTensor_share(NativeHandle.getCPtr(handle), handle);
+    } finally {
+      handle.unpin();
+    }
   }
 
   private static boolean isLater(NativeTensor[] handles, int index) {
