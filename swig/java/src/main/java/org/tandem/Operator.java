@@ -3,6 +3,7 @@ package org.tandem;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeOperator;
 import org.tandem.internal.NativeResults;
+import org.tandem.internal.Natives;
 
 /**
  * One overload of a LibTorch operator, by name. Look it up once; it may be used from any thread.
@@ -15,12 +16,23 @@ public final class Operator {
   /** Stands for the schema's default of an argument. */
   public static final Object DEFAULT = new Object();
 
-  /** The C ABI's memory formats, for arguments of that type. */
+  /** For arguments of that type. */
   public enum MemoryFormat {
-    CONTIGUOUS,
-    PRESERVE,
-    CHANNELS_LAST,
-    CHANNELS_LAST_3D
+    CONTIGUOUS(0),
+    PRESERVE(1),
+    CHANNELS_LAST(2),
+    CHANNELS_LAST_3D(3);
+
+    private final int number;
+
+    MemoryFormat(int number) {
+      this.number = number;
+    }
+
+    /** In the C ABI. */
+    int number() {
+      return number;
+    }
   }
 
   // Tags of results (tdm_value_tag).
@@ -86,7 +98,7 @@ public final class Operator {
         case DOUBLE -> results.real(i);
         case STRING -> results.string(i);
         case DTYPE -> DType.of(results.enumeration(i));
-        case TENSOR_LIST -> Tensor.wrap(results.tensors(i));
+        case TENSOR_LIST -> Natives.tensors(results.tensors(i));
         case INT_LIST -> results.integers(i);
         case DOUBLE_LIST -> results.reals(i);
         default -> throw new TandemUnsupportedException(

@@ -110,7 +110,7 @@ final class OperatorCall {
     } else if (argument instanceof Device device) {
       list.addDevice(device.type().number(), device.index());
     } else if (argument instanceof Operator.MemoryFormat format) {
-      list.addMemoryFormat(format.ordinal());
+      list.addMemoryFormat(format.number());
     } else if (argument instanceof String text) {
       list.addString(text);
     } else if (argument instanceof String[] texts) {

@@ -9,9 +9,20 @@ import org.tandem.internal.TandemNative;
 public final class Tandem {
   /** Whether LibTorch runs with CUDA. AUTO: when it can, or as TANDEM_DEVICE says. */
   public enum LoadDevice {
-    AUTO,
-    CPU,
-    CUDA
+    AUTO(0),
+    CPU(1),
+    CUDA(2);
+
+    private final int number;
+
+    LoadDevice(int number) {
+      this.number = number;
+    }
+
+    /** In the C ABI. */
+    int number() {
+      return number;
+    }
   }
 
   private Tandem() {}
@@ -28,7 +39,7 @@ public final class Tandem {
    */
   public static void load(String libtorch, LoadDevice device) {
     NativeLibrary.load();
-    TandemNative.load(libtorch, device.ordinal());
+    TandemNative.load(libtorch, device.number());
   }
 
   /**

@@ -12,6 +12,7 @@ import java.util.List;
 import org.tandem.internal.NativeDevice;
 import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 import org.tandem.internal.TandemNative;
 
@@ -26,31 +27,21 @@ import org.tandem.internal.TandemNative;
 public final class Tensor implements AutoCloseable {
   private final NativeTensor handle;
 
-  /** For Tandem's own packages: takes over {@code handle}. */
-  public Tensor(NativeTensor handle) {
+  static {
+    Natives.provideTensors(Tensor::nativeHandle, Tensor::new);
+  }
+
+  /** Takes over {@code handle}. */
+  Tensor(NativeTensor handle) {
     this.handle = handle;
   }
 
-  /** For Tandem's own packages: the open handle. */
-  public NativeTensor nativeHandle() {
+  /** The open handle. */
+  NativeTensor nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("Tensor", "the tensor was closed before this call, by close() or with its scope");
     }
     return handle;
-  }
-
-  /** For Tandem's own packages. */
-  public static Tensor[] wrap(NativeTensor[] handles) {
-    return Arrays.stream(handles).map(Tensor::new).toArray(Tensor[]::new);
-  }
-
-  /** For Tandem's own packages. */
-  public static NativeTensor[] unwrap(Iterable<Tensor> tensors) {
-    java.util.ArrayList<NativeTensor> handles = new java.util.ArrayList<>();
-    for (Tensor tensor : tensors) {
-      handles.add(tensor == null ? null : tensor.nativeHandle());
-    }
-    return handles.toArray(NativeTensor[]::new);
   }
 
   // ------------------------------------------------------------------------------------------------------- making

@@ -14,6 +14,7 @@ import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeLoader;
 import org.tandem.internal.NativeLoaderOptions;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 
 /**
@@ -190,7 +191,7 @@ public final class Loader implements AutoCloseable {
 
     Batch(List<String> names, NativeTensor[] tensors, long[] samples, long globalCount, long skipped) {
       this.names = names;
-      this.tensors = Tensor.wrap(tensors);
+      this.tensors = Natives.tensors(tensors);
       this.samples = samples;
       this.globalCount = globalCount;
       this.skipped = skipped;

@@ -63,7 +63,7 @@ final class Upcall {
   static Tensor[] received(long[] pointers) {
     Tensor[] sample = new Tensor[pointers.length];
     for (int i = 0; i < sample.length; i++) {
-      sample[i] = pointers[i] == 0 ? null : new Tensor(new NativeTensor(pointers[i], true));
+      sample[i] = pointers[i] == 0 ? null : Natives.tensor(new NativeTensor(pointers[i], true));
     }
     return sample;
   }
@@ -72,7 +72,7 @@ final class Upcall {
   private static long[] handOver(Tensor[] sample, ScopeFrame frame) {
     NativeTensor[] handles = new NativeTensor[sample.length];
     for (int i = 0; i < handles.length; i++) {
-      handles[i] = sample[i] == null ? null : sample[i].nativeHandle();
+      handles[i] = sample[i] == null ? null : Natives.of(sample[i]);
     }
     long[] pointers = new long[handles.length];
     int count = 0;
