@@ -126,9 +126,11 @@ public final class Tandem {
     }
   }
 
-  /** Restores, when closed, what was before. */
+  /** Restores, when closed, what was before, on the thread that made it. A second close() does nothing. */
   public static final class NoGrad implements AutoCloseable {
+    private final Thread thread = Thread.currentThread();
     private final boolean previous;
+    private boolean closed;
 
     private NoGrad(boolean previous) {
       this.previous = previous;
@@ -136,7 +138,14 @@ public final class Tandem {
 
     @Override
     public void close() {
-      TandemNative.setGradEnabled(previous);
+      if (Thread.currentThread() != thread) {
+        throw new TandemInvalidArgumentException("Tandem.NoGrad.close",
+            "it belongs to thread '" + thread.getName() + "', which must close it: the mode is that thread's");
+      }
+      if (!closed) {
+        closed = true;
+        TandemNative.setGradEnabled(previous);
+      }
     }
   }
 }

@@ -308,20 +308,34 @@ public final class Tensor implements AutoCloseable {
     return copy;
   }
 
+  /** A buffer in another byte order would hold other numbers, and native code writes read-only ones as well. */
+  private static void requireNative(ByteOrder order, boolean readOnly, String operation) {
+    if (readOnly) {
+      throw new TandemInvalidArgumentException(operation, "the buffer is read-only");
+    }
+    if (order != ByteOrder.nativeOrder()) {
+      throw new TandemInvalidArgumentException(operation, "the buffer is " + order
+          + "; use ByteBuffer.allocateDirect(…).order(ByteOrder.nativeOrder()).asFloatBuffer()");
+    }
+  }
+
   /** Copies all elements to {@code destination}, a direct buffer with exactly as many elements remaining. */
   public void copyTo(FloatBuffer destination) {
     expect(DType.FLOAT32, destination.remaining());
+    requireNative(destination.order(), destination.isReadOnly(), "Tensor.copyTo");
     nativeHandle().copyTo(destination.slice(), nbytes());
   }
 
   /** Overwrites all elements from {@code source}, a direct buffer with exactly as many elements remaining. */
   public void copyFrom(FloatBuffer source) {
     expect(DType.FLOAT32, source.remaining());
+    requireNative(source.order(), false, "Tensor.copyFrom");
     nativeHandle().copyFrom(source.slice(), nbytes());
   }
 
   /** Copies all elements to {@code destination}, a direct buffer with exactly as many bytes remaining. */
   public void copyTo(ByteBuffer destination) {
+    requireNative(ByteOrder.nativeOrder(), destination.isReadOnly(), "Tensor.copyTo");
     nativeHandle().copyTo(destination.slice(), destination.remaining());
   }
 

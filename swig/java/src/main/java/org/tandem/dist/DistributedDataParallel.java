@@ -111,9 +111,10 @@ public final class DistributedDataParallel extends Module {
     open().setRequireBackwardGradSync(on);
   }
 
-  /** Restores, when closed, what was before. */
+  /** Restores, when closed, what was before. A second close() does nothing. */
   public final class NoSync implements AutoCloseable {
     private final boolean previous;
+    private boolean closed;
 
     private NoSync(boolean previous) {
       this.previous = previous;
@@ -121,7 +122,10 @@ public final class DistributedDataParallel extends Module {
 
     @Override
     public void close() {
-      setSync(previous);
+      if (!closed) {
+        closed = true;
+        setSync(previous);
+      }
     }
   }
 
