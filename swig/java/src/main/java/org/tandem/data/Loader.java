@@ -19,8 +19,8 @@ import org.tandem.internal.ScopeFrame;
 
 /**
  * Batches of RecordIO files, or of a data set: this rank's part of each global batch of a shuffle that is a pure function
- * of seed, epoch and position. Native threads fill them ahead. One thread at a time may use it. Must be closed, and not
- * by what its threads call.
+ * of seed, epoch and position. Native threads fill them ahead. One thread at a time may use it; any may close it. Must
+ * be closed.
  *
  * <pre>{@code
  * for (Batch batch : loader.epoch(1)) {
@@ -391,7 +391,9 @@ public final class Loader implements AutoCloseable {
     return open().statistics();
   }
 
-  /** Ends its threads. A second call does nothing. */
+  /**
+   * Ends its threads, and waits for what they call, unless a callback of a data set calls this. A second call does nothing.
+   */
   @Override
   public void close() {
     handle.close();

@@ -69,7 +69,8 @@ final class JavaNames {
 
   /** Operations of the C++ in between. */
   private static final Map<String, String> OPERATIONS = Map.of("backward", "Tensor.backward", "Ddp",
-      "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Results", "Operator.callAll");
+      "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Optimizer::get_option",
+      "Optimizer.learningRate", "Results", "Operator.callAll");
 
   /** What LibTorch says to Python's programs. What is quoted so is Java's, or PyTorch's name of a thing that Java lacks. */
   private static final Map<String, String> PYTHON = Map.of("Specify retain_graph=True", "Call backward(true)",
@@ -109,7 +110,12 @@ final class JavaNames {
       String type = generated.group(1).equals("Ddp") ? "DistributedDataParallel" : generated.group(1);
       return generated.group(2) == null ? type : type + '.' + generated.group(2);
     }
-    return OPERATIONS.getOrDefault(operation, operation);
+    String known = OPERATIONS.get(operation);
+    if (known == null && operation.contains("::")) {
+      int method = operation.indexOf("::");
+      known = operation.substring(0, method) + '.' + camel(operation.substring(method + 2));
+    }
+    return known == null ? operation : known;
   }
 
   /** What has no name in Java keeps C's. */

@@ -58,6 +58,8 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
+  /** Freeing them waits for their threads, which may be inside of the program's callbacks. */
+  private static final Set<String> JOINING_TYPES = Set.of("NativeLoader", "NativeDynamicLoader");
   static final Cleaner CLEANER = Cleaner.create();
   private static final AtomicLong LEAKED = new AtomicLong();
 
@@ -273,6 +275,17 @@ public abstract class NativeHandle implements AutoCloseable {
       if (freed == 0) {
         return;
       }
+      if (JOINING_TYPES.contains(type) && Upcall.isInside()) {
+        // The thread may be one of those that this waits for.
+        Thread closer = new Thread(() -> delete(freed), "tandem-close");
+        closer.setDaemon(true);
+        closer.start();
+      } else {
+        delete(freed);
+      }
+    }
+
+    private void delete(long freed) {
       try {
         delete.accept(freed);
       } catch (TandemClosedException atExit) {

@@ -27,6 +27,11 @@ final class Upcall {
     INSIDE.forEach(Thread::interrupt);
   }
 
+  /** Whether native code called what this thread runs. */
+  static boolean isInside() {
+    return INSIDE.contains(Thread.currentThread());
+  }
+
   /** Whatever the body throws comes out as it is. */
   static <T> T run(Body<T> body) {
     Thread thread = Thread.currentThread();
