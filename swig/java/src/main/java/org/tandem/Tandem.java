@@ -1,7 +1,9 @@
 package org.tandem;
 
+import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.TandemNative;
 
@@ -126,11 +128,28 @@ public final class Tandem {
     }
   }
 
-  /** Restores, when closed, what was before, on the thread that made it. A second close() does nothing. */
+  /**
+   * Restores, when closed, what was before, on the thread that made it. A second close() does nothing. One that is dropped
+   * is reported by a warning: its thread goes on without recording.
+   */
   public static final class NoGrad implements AutoCloseable {
-    private final Thread thread = Thread.currentThread();
+    /** What is left of a mode when it was dropped. */
+    private static final class Mode implements Runnable {
+      private final Thread thread = Thread.currentThread();
+      private boolean closed;
+
+      @Override
+      public void run() {
+        if (!closed && thread.isAlive()) {
+          NativeHandle.report("a NoGrad of thread '" + thread.getName()
+              + "' was dropped without close(); that thread records no gradients any more");
+        }
+      }
+    }
+
+    private final Mode mode = new Mode();
+    private final Cleaner.Cleanable dropped = NativeHandle.whenUnreachable(this, mode);
     private final boolean previous;
-    private boolean closed;
 
     private NoGrad(boolean previous) {
       this.previous = previous;
@@ -138,12 +157,13 @@ public final class Tandem {
 
     @Override
     public void close() {
-      if (Thread.currentThread() != thread) {
+      if (Thread.currentThread() != mode.thread) {
         throw new TandemInvalidArgumentException("Tandem.NoGrad.close",
-            "it belongs to thread '" + thread.getName() + "', which must close it: the mode is that thread's");
+            "it belongs to thread '" + mode.thread.getName() + "', which must close it: the mode is that thread's");
       }
-      if (!closed) {
-        closed = true;
+      if (!mode.closed) {
+        mode.closed = true;
+        dropped.clean();
         TandemNative.setGradEnabled(previous);
       }
     }

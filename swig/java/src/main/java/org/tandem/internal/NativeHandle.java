@@ -225,20 +225,20 @@ public abstract class NativeHandle implements AutoCloseable {
     return frame;
   }
 
-  /** Objects of reported kinds, and scopes, that became unreachable without close(). */
+  /** Objects of reported kinds, scopes and modes that became unreachable without close(). */
   public static long leaked() {
     return LEAKED.get();
   }
 
   /** Logs what was dropped, once. */
-  static void report(String what) {
+  public static void report(String what) {
     LEAKED.incrementAndGet();
     System.getLogger("org.tandem").log(Level.WARNING, what);
   }
 
-  /** Runs {@code action} when {@code object} is no longer reachable. */
-  public static void whenUnreachable(Object object, Runnable action) {
-    CLEANER.register(object, action);
+  /** Runs {@code action}, which does not refer to {@code object}, when that is no longer reachable, or cleaned. */
+  public static Cleaner.Cleanable whenUnreachable(Object object, Runnable action) {
+    return CLEANER.register(object, action);
   }
 
   /** What is left of a handle when it is gone; holds no reference to it. */

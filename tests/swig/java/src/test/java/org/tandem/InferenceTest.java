@@ -13,6 +13,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.tandem.internal.NativeHandle;
+import org.tandem.internal.TandemNative;
 import org.tandem.nn.BatchNorm2d;
 import org.tandem.nn.Conv2d;
 import org.tandem.nn.Dropout;
@@ -75,6 +77,18 @@ class InferenceTest {
       assertEquals(loaded, Tandem.liveCount("tensor"));
     }
     assertEquals(before, Tandem.liveCount("tensor"));
+  }
+
+  @Test
+  void aDroppedNoGradIsReported() throws InterruptedException {
+    long leaked = NativeHandle.leaked();
+    Tandem.noGrad(() -> 1);
+    boolean was = TandemNative.setGradEnabled(true);
+    assertTrue(was);
+    Tandem.noGrad();
+    Garbage.collectUntil(() -> NativeHandle.leaked() > leaked, "a dropped mode is not reported");
+    assertFalse(TandemNative.setGradEnabled(true));
+    assertEquals(leaked + 1, NativeHandle.leaked());
   }
 
   @Test
