@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,8 +62,8 @@ struct Release {
   template <typename T>
   void operator()(T* object) const {
     if (gate().closed.load()) return;
-    const Entry entry;
-    delete object;
+    const Entry entry(std::nothrow);  // a destructor calls this
+    if (entry) delete object;         // else the language ends, or has no memory: the object stays
   }
 };
 template <typename T>

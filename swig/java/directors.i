@@ -14,7 +14,12 @@ SWIG_DIRECTOR_OWNED(tandem_swig::NAME)
   static long getCPtr($javaclassname object) {
     return object == null ? 0 : object.swigCPtr;
   }
+
+  final void pin() {}
+
+  final void unpin() {}
 %}
+%typemap(javain) tandem_swig::NAME* "$javaclassname.getCPtr($javainput)"
 %typemap(javadestruct, methodname = "delete", methodmodifiers = "synchronized") tandem_swig::NAME {
     if (swigCPtr != 0) {
       long deleted = swigCPtr;

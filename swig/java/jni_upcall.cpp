@@ -48,18 +48,36 @@ bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors) {
   return g_code_of;
 }
 
-Entry::Entry() : jenv_(environment()) {
-  if (!jenv_) {
-    throw tandem::abi::Error(TDM_ERROR_CLOSED, "callback", "Java takes no more threads: it ends, or is out of memory");
-  }
+Entry::Refusal Entry::enter() noexcept {
+  JNIEnv* jenv = environment();
+  if (!jenv) return Refusal::kNoThread;
   constexpr jint kReferences = 16;
-  if (jenv_->PushLocalFrame(kReferences) != 0) {
-    jenv_->ExceptionClear();
-    throw tandem::abi::Error(TDM_ERROR_OUT_OF_MEMORY, "callback", "Java has no memory for references");
+  if (jenv->PushLocalFrame(kReferences) != 0) {
+    jenv->ExceptionClear();
+    return Refusal::kNoMemory;
+  }
+  jenv_ = jenv;
+  return Refusal::kNone;
+}
+
+Entry::Entry() {
+  switch (enter()) {
+    case Refusal::kNone:
+      return;
+    case Refusal::kNoThread:
+      throw tandem::abi::Error(TDM_ERROR_CLOSED, "callback",
+                               "Java takes no more threads: it ends, or is out of memory");
+    case Refusal::kNoMemory:
+      throw tandem::abi::Error(TDM_ERROR_OUT_OF_MEMORY, "callback", "Java has no memory for references");
   }
 }
 
+Entry::Entry(std::nothrow_t) noexcept {
+  enter();
+}
+
 Entry::~Entry() {
+  if (!jenv_) return;
   if (jenv_->ExceptionCheck()) jenv_->ExceptionClear();  // what nobody asked about
   jenv_->PopLocalFrame(nullptr);
 }

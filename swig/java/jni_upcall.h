@@ -4,6 +4,7 @@
 #include <jni.h>
 
 #include <memory>
+#include <new>
 #include <string>
 
 #include "tandem/abi/error.hpp"
@@ -14,16 +15,23 @@ namespace tandem_jni {
 bool start_upcalls(JavaVM* vm, JNIEnv* jenv, jclass errors);
 
 // A thread in Java for as long as it lives: it becomes one of Java's daemon threads until it ends, and the references
-// that it gets here go with this object. Throws tandem::abi::Error where Java does not take it.
+// that it gets here go with this object.
 class Entry {
  public:
+  // Throws tandem::abi::Error where Java does not take the thread.
   Entry();
+  // For destructors: false then.
+  explicit Entry(std::nothrow_t) noexcept;
   ~Entry();
+  explicit operator bool() const noexcept { return jenv_ != nullptr; }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
  private:
-  JNIEnv* jenv_;
+  enum class Refusal { kNone, kNoThread, kNoMemory };
+  Refusal enter() noexcept;
+
+  JNIEnv* jenv_ = nullptr;
 };
 
 // What Java code threw, on its way through C++. message() is its class and message, code() what Errors.codeOf() says.

@@ -8,7 +8,7 @@
 %typemap(jtype) CPP, const CPP& "JAVA_RAW"
 %typemap(jstype) CPP, const CPP& "JAVA"
 %typemap(javain) CPP, const CPP& ENCODE
-%typemap(javaout) CPP, const CPP& DECODE
+%typemap(javaout) CPP, const CPP& PINNED(return DECODE;)
 %typemap(in) CPP {
   if (!tandem_jni::get(jenv, $input, $1)) return $null;
 }
@@ -25,12 +25,12 @@
 }
 %enddef
 
-JAVA_TYPE(std::string, jbyteArray, byte[], String, "Utf8.encode($javainput)", "{ return Utf8.decode($jnicall); }")
+JAVA_TYPE(std::string, jbyteArray, byte[], String, "Utf8.encode($javainput)", Utf8.decode($jnicall))
 JAVA_TYPE(std::vector<std::string>, jobjectArray, byte[][], String[], "Utf8.encode($javainput)",
-          "{ return Utf8.decode($jnicall); }")
-JAVA_TYPE(std::vector<int64_t>, jlongArray, long[], long[], "$javainput", "{ return $jnicall; }")
-JAVA_TYPE(std::vector<double>, jdoubleArray, double[], double[], "$javainput", "{ return $jnicall; }")
-JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput", "{ return $jnicall; }")
+          Utf8.decode($jnicall))
+JAVA_TYPE(std::vector<int64_t>, jlongArray, long[], long[], "$javainput", $jnicall)
+JAVA_TYPE(std::vector<double>, jdoubleArray, double[], double[], "$javainput", $jnicall)
+JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput", $jnicall)
 
 // A std::string member is set by pointer.
 %typemap(jni) std::string* "jbyteArray"
@@ -45,7 +45,7 @@ JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput
 // Bytes that are no text.
 %define JAVA_BYTES(FUNCTION)
 %typemap(jstype) std::string FUNCTION "byte[]"
-%typemap(javaout) std::string FUNCTION "{ return $jnicall; }"
+%typemap(javaout) std::string FUNCTION PINNED(return $jnicall;)
 %enddef
 JAVA_BYTES(tandem::abi::Store::get)
 JAVA_BYTES(tandem::abi::RecordIOReader::get)
@@ -75,7 +75,7 @@ JAVA_BYTES(tandem::abi::DynamicLoader::state)
 // A tensor's own memory.
 %typemap(jtype) void* tandem::abi::Tensor::data "java.nio.ByteBuffer"
 %typemap(jstype) void* tandem::abi::Tensor::data "java.nio.ByteBuffer"
-%typemap(javaout) void* tandem::abi::Tensor::data "{ return $jnicall; }"
+%typemap(javaout) void* tandem::abi::Tensor::data PINNED(return $jnicall;)
 %typemap(out) void* tandem::abi::Tensor::data {
   $result = jenv->NewDirectByteBuffer($1, static_cast<jlong>(arg1->nbytes()));
 }
@@ -90,7 +90,7 @@ JAVA_BYTES(tandem::abi::DynamicLoader::state)
 %typemap(jni) CPP "jlongArray"
 %typemap(jtype) CPP "long[]"
 %typemap(jstype) CPP "PROXY[]"
-%typemap(javain, post = "      java.lang.ref.Reference.reachabilityFence($javainput);") CPP
+%typemap(javain, pre = "    NativeHandle.pin($javainput);", post = "      NativeHandle.unpin($javainput);") CPP
   "NativeHandle.pointers($javainput)"
 %typemap(in) CPP (LIST list) {
   if (!tandem_jni::get(jenv, $input, list)) return $null;
@@ -105,16 +105,16 @@ JAVA_BYTES(tandem::abi::DynamicLoader::state)
 %typemap(out) CPP {
   $result = tandem_jni::make(jenv, static_cast<CPP&&>($1));
 }
-%typemap(javaout) CPP {
+%typemap(javaout) CPP PINNED(
     long[] pointers = $jnicall;
     PROXY[] objects = new PROXY[pointers.length];
     for (int i = 0; i < objects.length; i++) {
       objects[i] = new PROXY(pointers[i], true);
     }
-    return objects;
-  }
+    return objects;)
 %enddef
 JAVA_LIST_IN(const tandem::abi::TensorList&, NativeTensor, tandem::abi::TensorList)
+%typemap(javain) const tandem::abi::TensorList& value "NativeHandle.pointers($javainput)"
 JAVA_LIST_OUT(std::vector<tandem::abi::Tensor>, NativeTensor)
 JAVA_LIST_IN(const std::vector<const tandem::abi::Dataset*>&, NativeDataset, std::vector<const tandem::abi::Dataset*>)
 JAVA_LIST_OUT(std::vector<tandem::abi::Dataset>, NativeDataset)

@@ -1,11 +1,9 @@
 package org.tandem;
 
-import java.util.Arrays;
-import java.util.List;
-import org.tandem.internal.NativeArguments;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeOperator;
 import org.tandem.internal.NativeResults;
+import org.tandem.internal.Natives;
 
 /**
  * One overload of a LibTorch operator, by name. Look it up once; it may be used from any thread.
@@ -18,12 +16,23 @@ public final class Operator {
   /** Stands for the schema's default of an argument. */
   public static final Object DEFAULT = new Object();
 
-  /** The C ABI's memory formats, for arguments of that type. */
+  /** For arguments of that type. */
   public enum MemoryFormat {
-    CONTIGUOUS,
-    PRESERVE,
-    CHANNELS_LAST,
-    CHANNELS_LAST_3D
+    CONTIGUOUS(0),
+    PRESERVE(1),
+    CHANNELS_LAST(2),
+    CHANNELS_LAST_3D(3);
+
+    private final int number;
+
+    MemoryFormat(int number) {
+      this.number = number;
+    }
+
+    /** In the C ABI. */
+    int number() {
+      return number;
+    }
   }
 
   // Tags of results (tdm_value_tag).
@@ -37,8 +46,6 @@ public final class Operator {
   private static final int TENSOR_LIST = 12;
   private static final int INT_LIST = 14;
   private static final int DOUBLE_LIST = 15;
-
-  private static final ThreadLocal<NativeArguments> ARGUMENTS = ThreadLocal.withInitial(NativeArguments::new);
 
   private final NativeOperator handle;
 
@@ -62,23 +69,21 @@ public final class Operator {
 
   /** The first result, a tensor. */
   public Tensor call(Object... arguments) {
-    NativeArguments list = fill(arguments);
+    OperatorCall call = OperatorCall.begin();
     try {
-      return new Tensor(handle.callTensor(list));
+      return new Tensor(handle.callTensor(call.fill(arguments)));
     } finally {
-      list.clear();
-      java.lang.ref.Reference.reachabilityFence(arguments);
+      call.end();
     }
   }
 
   /** All results: Tensor, Boolean, Long, Double, String, DType, Tensor[], long[], double[] or null. */
   public Object[] callAll(Object... arguments) {
-    NativeArguments list = fill(arguments);
-    try (NativeResults results = handle.call(list)) {
+    OperatorCall call = OperatorCall.begin();
+    try (NativeResults results = handle.call(call.fill(arguments))) {
       return convert(results);
     } finally {
-      list.clear();
-      java.lang.ref.Reference.reachabilityFence(arguments);
+      call.end();
     }
   }
 
@@ -93,7 +98,7 @@ public final class Operator {
         case DOUBLE -> results.real(i);
         case STRING -> results.string(i);
         case DTYPE -> DType.of(results.enumeration(i));
-        case TENSOR_LIST -> Tensor.wrap(results.tensors(i));
+        case TENSOR_LIST -> Natives.tensors(results.tensors(i));
         case INT_LIST -> results.integers(i);
         case DOUBLE_LIST -> results.reals(i);
         default -> throw new TandemUnsupportedException(
@@ -101,55 +106,5 @@ public final class Operator {
       };
     }
     return converted;
-  }
-
-  private static NativeArguments fill(Object[] arguments) {
-    NativeArguments list = ARGUMENTS.get();
-    list.clear();
-    for (Object argument : arguments) {
-      add(list, argument);
-    }
-    return list;
-  }
-
-  private static void add(NativeArguments list, Object argument) {
-    if (argument instanceof Tensor tensor) {
-      list.add(tensor.nativeHandle());
-    } else if (argument == null) {
-      list.addNone();
-    } else if (argument == DEFAULT) {
-      list.addDefault();
-    } else if (argument instanceof Long || argument instanceof Integer) {
-      list.addInt(((Number) argument).longValue());
-    } else if (argument instanceof Double || argument instanceof Float) {
-      list.addDouble(((Number) argument).doubleValue());
-    } else if (argument instanceof Boolean flag) {
-      list.addBool(flag);
-    } else if (argument instanceof long[] numbers) {
-      list.addInts(numbers);
-    } else if (argument instanceof int[] numbers) {
-      list.addInts(Arrays.stream(numbers).asLongStream().toArray());
-    } else if (argument instanceof double[] numbers) {
-      list.addDoubles(numbers);
-    } else if (argument instanceof boolean[] flags) {
-      list.addBools(flags);
-    } else if (argument instanceof DType dtype) {
-      list.addDtype(dtype.number());
-    } else if (argument instanceof Device device) {
-      list.addDevice(device.type().number(), device.index());
-    } else if (argument instanceof MemoryFormat format) {
-      list.addMemoryFormat(format.ordinal());
-    } else if (argument instanceof String text) {
-      list.addString(text);
-    } else if (argument instanceof String[] texts) {
-      list.addStrings(texts);
-    } else if (argument instanceof Tensor[] tensors) {
-      list.addTensors(Tensor.unwrap(Arrays.asList(tensors)));
-    } else if (argument instanceof List<?> tensors) {
-      list.addTensors(Tensor.unwrap(tensors.stream().map(Tensor.class::cast).toList()));
-    } else {
-      throw new TandemInvalidArgumentException(
-          "Operator.call", "an operator takes no " + argument.getClass().getName() + " as argument");
-    }
   }
 }

@@ -3,9 +3,14 @@ package org.tandem;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.tandem.internal.NativeOptions;
+import org.tandem.internal.Natives;
 
 /** Options by LibTorch's names, for modules and optimizers. What is not set has PyTorch's default. */
 public final class Options {
+  static {
+    Natives.provideOptions(Options::toNative);
+  }
+
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /** {@code value}: Boolean, Integer, Long, Float, Double, String, long[] or double[]. */
@@ -14,8 +19,8 @@ public final class Options {
     return this;
   }
 
-  /** For Tandem's own packages; the caller closes it. */
-  public NativeOptions toNative() {
+  /** The caller closes it. */
+  private NativeOptions toNative() {
     NativeOptions options = new NativeOptions();
     values.forEach((name, value) -> {
       if (value instanceof Boolean flag) {

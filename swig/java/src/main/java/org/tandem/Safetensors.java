@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.tandem.internal.NativeCheckpoint;
 import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.Natives;
 import org.tandem.internal.TandemNative;
 
 /**
@@ -17,7 +18,7 @@ public record Safetensors(Map<String, Tensor> tensors, Map<String, String> metad
   public static void save(Path path, Map<String, Tensor> tensors, Map<String, String> metadata) {
     NativeLibrary.load();
     TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[]::new),
-        Tensor.unwrap(tensors.values()), metadata.keySet().toArray(String[]::new),
+        Natives.of(tensors.values()), metadata.keySet().toArray(String[]::new),
         metadata.values().toArray(String[]::new));
   }
 

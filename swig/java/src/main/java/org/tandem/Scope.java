@@ -15,9 +15,13 @@ import org.tandem.internal.ScopeFrame;
  *
  * Parameters, their gradients and the optimizer's state survive. A scope belongs to the thread that opened it; scopes
  * nest. Tensors made outside any scope live until they are closed or are no longer reachable.
+ *
+ * <p>A scope that is dropped without close(), or whose thread ends, is reported by a warning, and its tensors go when they
+ * are no longer reachable. The system property {@code org.tandem.traceScopes=true} has the warning say where it was
+ * opened, which costs each {@link #open} a look at the stack.
  */
 public final class Scope implements AutoCloseable {
-  private final ScopeFrame frame = ScopeFrame.enter();
+  private final ScopeFrame frame = ScopeFrame.enter(this);
 
   private Scope() {}
 
@@ -40,6 +44,11 @@ public final class Scope implements AutoCloseable {
     return tensor;
   }
 
+  /**
+   * Frees them. A second call does nothing.
+   *
+   * @throws TandemInvalidArgumentException on another thread than the one that opened it, unless that has ended
+   */
   @Override
   public void close() {
     frame.exit();

@@ -1,7 +1,9 @@
 package org.tandem;
 
+import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.TandemNative;
 
@@ -9,9 +11,20 @@ import org.tandem.internal.TandemNative;
 public final class Tandem {
   /** Whether LibTorch runs with CUDA. AUTO: when it can, or as TANDEM_DEVICE says. */
   public enum LoadDevice {
-    AUTO,
-    CPU,
-    CUDA
+    AUTO(0),
+    CPU(1),
+    CUDA(2);
+
+    private final int number;
+
+    LoadDevice(int number) {
+      this.number = number;
+    }
+
+    /** In the C ABI. */
+    int number() {
+      return number;
+    }
   }
 
   private Tandem() {}
@@ -28,7 +41,7 @@ public final class Tandem {
    */
   public static void load(String libtorch, LoadDevice device) {
     NativeLibrary.load();
-    TandemNative.load(libtorch, device.ordinal());
+    TandemNative.load(libtorch, device.number());
   }
 
   /**
@@ -115,8 +128,27 @@ public final class Tandem {
     }
   }
 
-  /** Restores, when closed, what was before. */
+  /**
+   * Restores, when closed, what was before, on the thread that made it. A second close() does nothing. One that is dropped
+   * is reported by a warning: its thread goes on without recording.
+   */
   public static final class NoGrad implements AutoCloseable {
+    /** What is left of a mode when it was dropped. */
+    private static final class Mode implements Runnable {
+      private final Thread thread = Thread.currentThread();
+      private boolean closed;
+
+      @Override
+      public void run() {
+        if (!closed && thread.isAlive()) {
+          NativeHandle.report("a NoGrad of thread '" + thread.getName()
+              + "' was dropped without close(); that thread records no gradients any more");
+        }
+      }
+    }
+
+    private final Mode mode = new Mode();
+    private final Cleaner.Cleanable dropped = NativeHandle.whenUnreachable(this, mode);
     private final boolean previous;
 
     private NoGrad(boolean previous) {
@@ -125,7 +157,15 @@ public final class Tandem {
 
     @Override
     public void close() {
-      TandemNative.setGradEnabled(previous);
+      if (Thread.currentThread() != mode.thread) {
+        throw new TandemInvalidArgumentException("Tandem.NoGrad.close",
+            "it belongs to thread '" + mode.thread.getName() + "', which must close it: the mode is that thread's");
+      }
+      if (!mode.closed) {
+        mode.closed = true;
+        dropped.clean();
+        TandemNative.setGradEnabled(previous);
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ public class TandemException extends RuntimeException {
     return code;
   }
 
-  /** The call that failed, as the C ABI names it ("tdm_store_get"), or a method of this package. */
+  /** The method that failed, "Store.get", or the class whose object could not be made, "RecordIOReader". */
   public String operation() {
     return operation;
   }

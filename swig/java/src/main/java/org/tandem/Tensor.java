@@ -1,5 +1,7 @@
 package org.tandem;
 
+import static org.tandem.TensorOperators.*;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
@@ -12,6 +14,7 @@ import java.util.List;
 import org.tandem.internal.NativeDevice;
 import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 import org.tandem.internal.TandemNative;
 
@@ -21,49 +24,29 @@ import org.tandem.internal.TandemNative;
  * <p>Methods are PyTorch's, results are new tensors unless the name ends in {@code InPlace}. A tensor belongs to the
  * {@link Scope} that is open when it is made, or else lives until {@link #close()} or until it is no longer reachable.
  * Using a closed tensor is a {@link TandemClosedException}; wrong shapes and dtypes are {@link
- * TandemInvalidArgumentException}. May be used from any thread, one at a time.
+ * TandemInvalidArgumentException}. May be used from any thread; several at once may read it.
  */
 public final class Tensor implements AutoCloseable {
   private final NativeTensor handle;
 
-  /** For Tandem's own packages: takes over {@code handle}. */
-  public Tensor(NativeTensor handle) {
+  static {
+    Natives.provideTensors(Tensor::nativeHandle, Tensor::new);
+  }
+
+  /** Takes over {@code handle}. */
+  Tensor(NativeTensor handle) {
     this.handle = handle;
   }
 
-  /** For Tandem's own packages: the open handle. */
-  public NativeTensor nativeHandle() {
+  /** The open handle. */
+  NativeTensor nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("Tensor", "the tensor was closed before this call, by close() or with its scope");
     }
     return handle;
   }
 
-  /** For Tandem's own packages. */
-  public static Tensor[] wrap(NativeTensor[] handles) {
-    return Arrays.stream(handles).map(Tensor::new).toArray(Tensor[]::new);
-  }
-
-  /** For Tandem's own packages. */
-  public static NativeTensor[] unwrap(Iterable<Tensor> tensors) {
-    java.util.ArrayList<NativeTensor> handles = new java.util.ArrayList<>();
-    for (Tensor tensor : tensors) {
-      handles.add(tensor == null ? null : tensor.nativeHandle());
-    }
-    return handles.toArray(NativeTensor[]::new);
-  }
-
   // ------------------------------------------------------------------------------------------------------- making
-
-  private static final LazyOperator EMPTY = new LazyOperator("empty", "memory_format");
-  private static final LazyOperator ZEROS = new LazyOperator("zeros");
-  private static final LazyOperator ONES = new LazyOperator("ones");
-  private static final LazyOperator FULL = new LazyOperator("full");
-  private static final LazyOperator RAND = new LazyOperator("rand");
-  private static final LazyOperator RANDN = new LazyOperator("randn");
-  private static final LazyOperator ARANGE = new LazyOperator("arange", "start");
-  private static final LazyOperator CAT = new LazyOperator("cat");
-  private static final LazyOperator STACK = new LazyOperator("stack");
 
   /** Uninitialised. */
   public static Tensor empty(DType dtype, long... sizes) {
@@ -141,23 +124,23 @@ public final class Tensor implements AutoCloseable {
 
   /** Copies the buffer's remaining elements into a new float32 tensor; the buffer's position stays. */
   public static Tensor of(FloatBuffer data, long... sizes) {
-    return filled(DType.FLOAT32, data.remaining(), sizes, t -> t.asFloatBuffer().put(data.duplicate()));
+    return Buffers.filled(DType.FLOAT32, data.remaining(), sizes, t -> t.asFloatBuffer().put(data.duplicate()));
   }
 
   public static Tensor of(DoubleBuffer data, long... sizes) {
-    return filled(DType.FLOAT64, data.remaining(), sizes, t -> t.asDoubleBuffer().put(data.duplicate()));
+    return Buffers.filled(DType.FLOAT64, data.remaining(), sizes, t -> t.asDoubleBuffer().put(data.duplicate()));
   }
 
   public static Tensor of(LongBuffer data, long... sizes) {
-    return filled(DType.INT64, data.remaining(), sizes, t -> t.asLongBuffer().put(data.duplicate()));
+    return Buffers.filled(DType.INT64, data.remaining(), sizes, t -> t.asLongBuffer().put(data.duplicate()));
   }
 
   public static Tensor of(IntBuffer data, long... sizes) {
-    return filled(DType.INT32, data.remaining(), sizes, t -> t.asIntBuffer().put(data.duplicate()));
+    return Buffers.filled(DType.INT32, data.remaining(), sizes, t -> t.asIntBuffer().put(data.duplicate()));
   }
 
   public static Tensor of(ShortBuffer data, long... sizes) {
-    return filled(DType.INT16, data.remaining(), sizes, t -> t.asShortBuffer().put(data.duplicate()));
+    return Buffers.filled(DType.INT16, data.remaining(), sizes, t -> t.asShortBuffer().put(data.duplicate()));
   }
 
   /** Copies the buffer's remaining bytes as elements of {@code dtype} in the machine's byte order. */
@@ -166,30 +149,11 @@ public final class Tensor implements AutoCloseable {
       throw new TandemInvalidArgumentException("Tensor.of",
           data.remaining() + " bytes are no whole number of elements of " + dtype);
     }
-    return filled(dtype, data.remaining() / dtype.bytes(), sizes, t -> t.put(data.duplicate()));
+    return Buffers.filled(dtype, data.remaining() / dtype.bytes(), sizes, t -> t.put(data.duplicate()));
   }
 
   public static Tensor scalar(double value) {
     return full(value, DType.FLOAT32);
-  }
-
-  private static Tensor filled(
-      DType dtype, long elements, long[] sizes, java.util.function.Consumer<ByteBuffer> fill) {
-    long[] shape = sizes.length == 0 ? new long[] {elements} : sizes;
-    long wanted = 1;
-    for (long size : shape) {
-      wanted = Math.multiplyExact(wanted, size);
-    }
-    if (wanted != elements) {
-      throw new TandemInvalidArgumentException("Tensor.of",
-          "shape " + Arrays.toString(shape) + " holds " + wanted + " elements, but " + elements + " are given");
-    }
-    requireBuffer(elements * dtype.bytes(), "Tensor.of");
-    Tensor tensor = empty(dtype, shape);
-    if (elements > 0) {
-      fill.accept(tensor.handle.data().order(ByteOrder.nativeOrder()));
-    }
-    return tensor;
   }
 
   // ------------------------------------------------------------------------------------------------------ looking
@@ -273,8 +237,6 @@ public final class Tensor implements AutoCloseable {
 
   // ----------------------------------------------------------------------------------------------------- bulk data
 
-  private static final LazyOperator DETACH = new LazyOperator("detach");
-
   /**
    * The elements themselves, without a copy, in the machine's byte order. The memory stays valid as long as the buffer
    * or one of its views is reachable, even when the tensor is closed.
@@ -286,7 +248,7 @@ public final class Tensor implements AutoCloseable {
     if (!tensor.isContiguous()) {
       throw new TandemInvalidArgumentException("Tensor.memory", "the tensor is not contiguous; use contiguous() first");
     }
-    requireBuffer(tensor.nbytes(), "Tensor.memory");
+    Buffers.requireBuffer(tensor.nbytes(), "Tensor.memory");
     if (tensor.nbytes() == 0) {
       return ByteBuffer.allocateDirect(0).order(ByteOrder.nativeOrder());
     }
@@ -297,22 +259,10 @@ public final class Tensor implements AutoCloseable {
     return buffer.order(ByteOrder.nativeOrder());
   }
 
-  private static void requireBuffer(long bytes, String operation) {
-    if (bytes > Integer.MAX_VALUE) {
-      throw new TandemInvalidArgumentException(
-          operation, bytes + " bytes do not fit into a Java buffer; take parts with narrow()");
-    }
-  }
-
-  private static ByteBuffer direct(long bytes, String operation) {
-    requireBuffer(bytes, operation);
-    return ByteBuffer.allocateDirect((int) bytes).order(ByteOrder.nativeOrder());
-  }
-
   /** A copy of all elements, from any device, in the machine's byte order. */
   public ByteBuffer toByteBuffer() {
     NativeTensor tensor = nativeHandle();
-    ByteBuffer copy = direct(tensor.nbytes(), "Tensor.toByteBuffer");
+    ByteBuffer copy = Buffers.direct(tensor.nbytes(), "Tensor.toByteBuffer");
     tensor.copyTo(copy, tensor.nbytes());
     return copy;
   }
@@ -320,17 +270,20 @@ public final class Tensor implements AutoCloseable {
   /** Copies all elements to {@code destination}, a direct buffer with exactly as many elements remaining. */
   public void copyTo(FloatBuffer destination) {
     expect(DType.FLOAT32, destination.remaining());
+    Buffers.requireNative(destination.order(), destination.isReadOnly(), "Tensor.copyTo");
     nativeHandle().copyTo(destination.slice(), nbytes());
   }
 
   /** Overwrites all elements from {@code source}, a direct buffer with exactly as many elements remaining. */
   public void copyFrom(FloatBuffer source) {
     expect(DType.FLOAT32, source.remaining());
+    Buffers.requireNative(source.order(), false, "Tensor.copyFrom");
     nativeHandle().copyFrom(source.slice(), nbytes());
   }
 
   /** Copies all elements to {@code destination}, a direct buffer with exactly as many bytes remaining. */
   public void copyTo(ByteBuffer destination) {
+    Buffers.requireNative(ByteOrder.nativeOrder(), destination.isReadOnly(), "Tensor.copyTo");
     nativeHandle().copyTo(destination.slice(), destination.remaining());
   }
 
@@ -429,39 +382,6 @@ public final class Tensor implements AutoCloseable {
   }
 
   // --------------------------------------------------------------------------------------------------- mathematics
-
-  private static final LazyOperator ADD = new LazyOperator("add", "Tensor");
-  private static final LazyOperator ADD_SCALAR = new LazyOperator("add", "Scalar");
-  private static final LazyOperator SUB = new LazyOperator("sub", "Tensor");
-  private static final LazyOperator SUB_SCALAR = new LazyOperator("sub", "Scalar");
-  private static final LazyOperator MUL = new LazyOperator("mul", "Tensor");
-  private static final LazyOperator MUL_SCALAR = new LazyOperator("mul", "Scalar");
-  private static final LazyOperator DIV = new LazyOperator("div", "Tensor");
-  private static final LazyOperator DIV_SCALAR = new LazyOperator("div", "Scalar");
-  private static final LazyOperator POW = new LazyOperator("pow", "Tensor_Scalar");
-  private static final LazyOperator NEG = new LazyOperator("neg");
-  private static final LazyOperator ABS = new LazyOperator("abs");
-  private static final LazyOperator EXP = new LazyOperator("exp");
-  private static final LazyOperator LOG = new LazyOperator("log");
-  private static final LazyOperator SQRT = new LazyOperator("sqrt");
-  private static final LazyOperator TANH = new LazyOperator("tanh");
-  private static final LazyOperator SIGMOID = new LazyOperator("sigmoid");
-  private static final LazyOperator RELU = new LazyOperator("relu");
-  private static final LazyOperator MATMUL = new LazyOperator("matmul");
-  private static final LazyOperator SOFTMAX = new LazyOperator("softmax", "int");
-  private static final LazyOperator LOG_SOFTMAX = new LazyOperator("log_softmax", "int");
-  private static final LazyOperator SUM = new LazyOperator("sum");
-  private static final LazyOperator SUM_DIM = new LazyOperator("sum", "dim_IntList");
-  private static final LazyOperator MEAN = new LazyOperator("mean");
-  private static final LazyOperator MEAN_DIM = new LazyOperator("mean", "dim");
-  private static final LazyOperator MAX = new LazyOperator("max");
-  private static final LazyOperator MIN = new LazyOperator("min");
-  private static final LazyOperator ARGMAX = new LazyOperator("argmax");
-  private static final LazyOperator EQ = new LazyOperator("eq", "Tensor");
-  private static final LazyOperator ADD_ = new LazyOperator("add_", "Tensor");
-  private static final LazyOperator MUL_ = new LazyOperator("mul_", "Scalar");
-  private static final LazyOperator FILL_ = new LazyOperator("fill_", "Scalar");
-  private static final LazyOperator COPY_ = new LazyOperator("copy_");
 
   public Tensor add(Tensor other) {
     return ADD.call(this, other);
@@ -599,20 +519,6 @@ public final class Tensor implements AutoCloseable {
   }
 
   // --------------------------------------------------------------------------------------------- shape and dtype
-
-  private static final LazyOperator RESHAPE = new LazyOperator("reshape");
-  private static final LazyOperator FLATTEN = new LazyOperator("flatten", "using_ints");
-  private static final LazyOperator TRANSPOSE = new LazyOperator("transpose", "int");
-  private static final LazyOperator PERMUTE = new LazyOperator("permute");
-  private static final LazyOperator SQUEEZE = new LazyOperator("squeeze", "dim");
-  private static final LazyOperator UNSQUEEZE = new LazyOperator("unsqueeze");
-  private static final LazyOperator NARROW = new LazyOperator("narrow");
-  private static final LazyOperator SELECT = new LazyOperator("select", "int");
-  private static final LazyOperator INDEX_SELECT = new LazyOperator("index_select");
-  private static final LazyOperator CLONE = new LazyOperator("clone");
-  private static final LazyOperator CONTIGUOUS = new LazyOperator("contiguous");
-  private static final LazyOperator TO_DTYPE = new LazyOperator("to", "dtype");
-  private static final LazyOperator TO_DEVICE = new LazyOperator("to", "dtype_layout");
 
   /** One size may be -1: what is left. */
   public Tensor reshape(long... sizes) {

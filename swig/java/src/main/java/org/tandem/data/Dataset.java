@@ -13,6 +13,7 @@ import org.tandem.internal.NativeDataset;
 import org.tandem.internal.NativeFileOptions;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeSchemaOptions;
+import org.tandem.internal.Natives;
 import org.tandem.internal.OwnData;
 
 /**
@@ -23,6 +24,10 @@ import org.tandem.internal.OwnData;
  * <p>Where a function takes names and none are given, they are "0", "1" and so on.
  */
 public final class Dataset implements AutoCloseable {
+  static {
+    Natives.provideDatasets(Dataset::nativeHandle);
+  }
+
   private final NativeDataset handle;
   private final boolean iterable;
   private final List<String> names;
@@ -37,8 +42,8 @@ public final class Dataset implements AutoCloseable {
     this(handle, false);
   }
 
-  /** For Tandem's own packages: the open handle. */
-  public NativeDataset nativeHandle() {
+  /** The open handle. */
+  NativeDataset nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("Dataset", "the data set was closed before this call");
     }
@@ -92,7 +97,7 @@ public final class Dataset implements AutoCloseable {
   public static Dataset ofTensors(List<Tensor> tensors, String... names) {
     NativeLibrary.load();
     String[] chosen = names.length == 0 ? numbered(tensors.size()) : names;
-    return new Dataset(NativeDataset.fromTensors(Tensor.unwrap(tensors), chosen));
+    return new Dataset(NativeDataset.fromTensors(Natives.of(tensors), chosen));
   }
 
   /**
@@ -154,7 +159,7 @@ public final class Dataset implements AutoCloseable {
    * @throws org.tandem.TandemOutOfRangeException there is none
    */
   public Tensor[] get(long index) {
-    return Tensor.wrap(nativeHandle().get(index));
+    return Natives.tensors(nativeHandle().get(index));
   }
 
   /** These samples of it, in this order; one may come several times. Source: torch.utils.data.Subset. */

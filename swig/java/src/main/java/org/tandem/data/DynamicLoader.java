@@ -12,6 +12,7 @@ import org.tandem.internal.NativeDynamicLoader;
 import org.tandem.internal.NativeDynamicLoaderOptions;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 
 /**
@@ -234,7 +235,7 @@ public final class DynamicLoader implements AutoCloseable {
   public static DynamicLoader join(Dataset dataset, Store store, Options options) {
     NativeLibrary.load();
     try (NativeDynamicLoaderOptions natives = options.toNative()) {
-      return new DynamicLoader(new NativeDynamicLoader(dataset.nativeHandle(), store.nativeHandle(), natives,
+      return new DynamicLoader(new NativeDynamicLoader(dataset.nativeHandle(), Natives.of(store), natives,
           options.state, options.quarantine), dataset.fieldNames());
     }
   }
@@ -387,10 +388,10 @@ public final class DynamicLoader implements AutoCloseable {
    * org.tandem.TandemAbortedException}.
    */
   public void abort() {
-    synchronized (handle) { // close() frees it under the same lock
-      if (!handle.isClosed()) {
-        handle.abort();
-      }
+    try {
+      handle.abort();
+    } catch (TandemClosedException closed) {
+      // By another thread, or before: there is nothing to abort any more.
     }
   }
 

@@ -14,12 +14,13 @@ import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeLoader;
 import org.tandem.internal.NativeLoaderOptions;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 
 /**
  * Batches of RecordIO files, or of a data set: this rank's part of each global batch of a shuffle that is a pure function
- * of seed, epoch and position. Native threads fill them ahead. One thread at a time may use it. Must be closed, and not
- * by what its threads call.
+ * of seed, epoch and position. Native threads fill them ahead. One thread at a time may use it; any may close it. Must
+ * be closed.
  *
  * <pre>{@code
  * for (Batch batch : loader.epoch(1)) {
@@ -190,7 +191,7 @@ public final class Loader implements AutoCloseable {
 
     Batch(List<String> names, NativeTensor[] tensors, long[] samples, long globalCount, long skipped) {
       this.names = names;
-      this.tensors = Tensor.wrap(tensors);
+      this.tensors = Natives.tensors(tensors);
       this.samples = samples;
       this.globalCount = globalCount;
       this.skipped = skipped;
@@ -390,7 +391,9 @@ public final class Loader implements AutoCloseable {
     return open().statistics();
   }
 
-  /** Ends its threads. A second call does nothing. */
+  /**
+   * Ends its threads, and waits for what they call, unless a callback of a data set calls this. A second call does nothing.
+   */
   @Override
   public void close() {
     handle.close();

@@ -8,15 +8,21 @@ import java.time.Duration;
  */
 public enum OnIoError {
   /** Tries again, with growing pauses; then it is an error. */
-  RETRY,
+  RETRY(0),
   /** Tries again, and then leaves the samples that still cannot be read out of their batch, this time. */
-  SKIP,
+  SKIP(1),
   /** An error at once. */
-  FAIL;
+  FAIL(2);
+
+  private final int number;
+
+  OnIoError(int number) {
+    this.number = number;
+  }
 
   /** In the C ABI. */
   int number() {
-    return ordinal();
+    return number;
   }
 
   /** In the C ABI, where 0 is the default and -1 none. */

@@ -9,11 +9,22 @@ import org.tandem.internal.NativeRecordIOWriter;
  * Writes a RecordIO v1 file. The file appears under its name at {@link #finish()}; closed without it, nothing is left.
  */
 public final class RecordIOWriter implements AutoCloseable {
-  /** Of chunks; the order is that of the format's numbers. */
+  /** Of chunks. */
   public enum Compressor {
-    NONE,
-    SNAPPY,
-    GZIP
+    NONE(0),
+    SNAPPY(1),
+    GZIP(2);
+
+    private final int number;
+
+    Compressor(int number) {
+      this.number = number;
+    }
+
+    /** In the C ABI. */
+    int number() {
+      return number;
+    }
   }
 
   private static final long DEFAULT_CHUNK_BYTES = 32L << 20;
@@ -27,7 +38,7 @@ public final class RecordIOWriter implements AutoCloseable {
   /** {@code chunkBytes}: of payload before compression. */
   public RecordIOWriter(Path path, Compressor compressor, long chunkBytes) {
     NativeLibrary.load();
-    handle = new NativeRecordIOWriter(path.toString(), compressor.ordinal(), chunkBytes);
+    handle = new NativeRecordIOWriter(path.toString(), compressor.number(), chunkBytes);
   }
 
   private NativeRecordIOWriter open() {

@@ -3,18 +3,24 @@ package org.tandem.data;
 /** What becomes of the end of an epoch, less than a global batch. */
 public enum Tail {
   /** A smaller global batch; ranks may get none of it. */
-  SHORT,
+  SHORT(1),
   /** Left out. */
-  DROP,
+  DROP(2),
   /** A global batch filled up with zeros, which a mask tells from samples. */
-  PAD,
+  PAD(3),
   /** A global batch filled up with the epoch's first samples. */
-  REPEAT,
+  REPEAT(4),
   /** Filled up so far only that all ranks get equally many, which depends on their number. */
-  EVEN;
+  EVEN(5);
+
+  private final int number;
+
+  Tail(int number) {
+    this.number = number;
+  }
 
   /** In the C ABI. */
   int number() {
-    return ordinal() + 1;
+    return number;
   }
 }

@@ -7,6 +7,7 @@ import org.tandem.Tensor;
 import org.tandem.internal.NativeDdp;
 import org.tandem.internal.NativeDdpOptions;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.nn.Module;
 
 /**
@@ -71,8 +72,8 @@ public final class DistributedDataParallel extends Module {
       natives.setFindUnusedParameters(options.findUnusedParameters);
       natives.setGradientAsBucketView(options.gradientAsBucketView);
       natives.setStaticGraph(options.staticGraph);
-      handle = new NativeDdp(group.nativeHandle(), Tensor.unwrap(parameters.values()),
-          parameters.keySet().toArray(String[]::new), Tensor.unwrap(module.namedBuffers().values()), natives);
+      handle = new NativeDdp(group.nativeHandle(), Natives.of(parameters.values()),
+          parameters.keySet().toArray(String[]::new), Natives.of(module.namedBuffers().values()), natives);
     }
   }
 
@@ -93,7 +94,7 @@ public final class DistributedDataParallel extends Module {
     open().prepareForward(module.isTraining());
     Tensor output = module.forward(input);
     if (output.requiresGrad()) {
-      open().prepareBackward(new NativeTensor[] {output.nativeHandle()});
+      open().prepareBackward(new NativeTensor[] {Natives.of(output)});
     }
     return output;
   }
@@ -110,9 +111,10 @@ public final class DistributedDataParallel extends Module {
     open().setRequireBackwardGradSync(on);
   }
 
-  /** Restores, when closed, what was before. */
+  /** Restores, when closed, what was before. A second close() does nothing. */
   public final class NoSync implements AutoCloseable {
     private final boolean previous;
+    private boolean closed;
 
     private NoSync(boolean previous) {
       this.previous = previous;
@@ -120,7 +122,10 @@ public final class DistributedDataParallel extends Module {
 
     @Override
     public void close() {
-      setSync(previous);
+      if (!closed) {
+        closed = true;
+        setSync(previous);
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import org.tandem.Tensor;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeProcessGroup;
 import org.tandem.internal.NativeProcessGroupOptions;
+import org.tandem.internal.Natives;
 
 /**
  * Ranks that work together. All call the same collectives in the same order, with tensors of the same shape and dtype;
@@ -130,15 +131,15 @@ public final class ProcessGroup implements AutoCloseable {
   }
 
   public void broadcast(Tensor tensor, int root) {
-    nativeHandle().broadcast(tensor.nativeHandle(), root);
+    nativeHandle().broadcast(Natives.of(tensor), root);
   }
 
   public Work broadcastAsync(Tensor tensor, int root) {
-    return new Work(nativeHandle().broadcastAsync(tensor.nativeHandle(), root));
+    return new Work(nativeHandle().broadcastAsync(Natives.of(tensor), root));
   }
 
   public void allReduce(Tensor tensor, ReduceOp op) {
-    nativeHandle().allReduce(tensor.nativeHandle(), op.ordinal());
+    nativeHandle().allReduce(Natives.of(tensor), op.number());
   }
 
   /** The sum. */
@@ -147,24 +148,24 @@ public final class ProcessGroup implements AutoCloseable {
   }
 
   public Work allReduceAsync(Tensor tensor, ReduceOp op) {
-    return new Work(nativeHandle().allReduceAsync(tensor.nativeHandle(), op.ordinal()));
+    return new Work(nativeHandle().allReduceAsync(Natives.of(tensor), op.number()));
   }
 
   public void reduce(Tensor tensor, int root, ReduceOp op) {
-    nativeHandle().reduce(tensor.nativeHandle(), root, op.ordinal());
+    nativeHandle().reduce(Natives.of(tensor), root, op.number());
   }
 
   public Work reduceAsync(Tensor tensor, int root, ReduceOp op) {
-    return new Work(nativeHandle().reduceAsync(tensor.nativeHandle(), root, op.ordinal()));
+    return new Work(nativeHandle().reduceAsync(Natives.of(tensor), root, op.number()));
   }
 
   /** {@code outputs}: one a rank, in order of rank. */
   public void allGather(List<Tensor> outputs, Tensor input) {
-    nativeHandle().allGather(Tensor.unwrap(outputs), input.nativeHandle());
+    nativeHandle().allGather(Natives.of(outputs), Natives.of(input));
   }
 
   public Work allGatherAsync(List<Tensor> outputs, Tensor input) {
-    return new Work(nativeHandle().allGatherAsync(Tensor.unwrap(outputs), input.nativeHandle()));
+    return new Work(nativeHandle().allGatherAsync(Natives.of(outputs), Natives.of(input)));
   }
 
   /** Returns when all ranks have called it. */

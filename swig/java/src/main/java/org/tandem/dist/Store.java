@@ -7,10 +7,15 @@ import java.util.List;
 import org.tandem.TandemClosedException;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeStore;
+import org.tandem.internal.Natives;
 
 /** A key-value store through which ranks meet. May be used from several threads. Must be closed. */
 public final class Store implements AutoCloseable {
   private static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(5);
+
+  static {
+    Natives.provideStores(Store::nativeHandle);
+  }
 
   private final NativeStore handle;
 
@@ -18,8 +23,8 @@ public final class Store implements AutoCloseable {
     this.handle = handle;
   }
 
-  /** For Tandem's own packages: the open handle. */
-  public NativeStore nativeHandle() {
+  /** The open handle. */
+  NativeStore nativeHandle() {
     if (handle.isClosed()) {
       throw new TandemClosedException("Store", "the store was closed before this call");
     }

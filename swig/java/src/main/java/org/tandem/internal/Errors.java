@@ -18,7 +18,10 @@ final class Errors {
 
   /** {@code cause}: what a callback threw that led to the error, or null. */
   static Throwable create(int code, byte[] operation, byte[] message, Throwable cause) {
-    TandemException error = TandemException.of(ErrorCode.of(code), Utf8.decode(operation), Utf8.decode(message));
+    // What a callback threw is the program's own text.
+    String text = Utf8.decode(message);
+    TandemException error = TandemException.of(
+        ErrorCode.of(code), JavaNames.operation(Utf8.decode(operation)), cause == null ? JavaNames.message(text) : text);
     return cause == null ? error : error.initCause(cause);
   }
 

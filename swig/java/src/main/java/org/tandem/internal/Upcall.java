@@ -27,6 +27,11 @@ final class Upcall {
     INSIDE.forEach(Thread::interrupt);
   }
 
+  /** Whether native code called what this thread runs. */
+  static boolean isInside() {
+    return INSIDE.contains(Thread.currentThread());
+  }
+
   /** Whatever the body throws comes out as it is. */
   static <T> T run(Body<T> body) {
     Thread thread = Thread.currentThread();
@@ -63,7 +68,7 @@ final class Upcall {
   static Tensor[] received(long[] pointers) {
     Tensor[] sample = new Tensor[pointers.length];
     for (int i = 0; i < sample.length; i++) {
-      sample[i] = pointers[i] == 0 ? null : new Tensor(new NativeTensor(pointers[i], true));
+      sample[i] = pointers[i] == 0 ? null : Natives.tensor(new NativeTensor(pointers[i], true));
     }
     return sample;
   }
@@ -72,16 +77,35 @@ final class Upcall {
   private static long[] handOver(Tensor[] sample, ScopeFrame frame) {
     NativeTensor[] handles = new NativeTensor[sample.length];
     for (int i = 0; i < handles.length; i++) {
-      handles[i] = sample[i] == null ? null : sample[i].nativeHandle();
+      handles[i] = sample[i] == null ? null : Natives.of(sample[i]);
     }
     long[] pointers = new long[handles.length];
-    for (int i = 0; i < handles.length; i++) {
-      if (handles[i] != null) {
-        boolean own = handles[i].frame() == frame && !isLater(handles, i);
-        pointers[i] = own ? handles[i].handOver() : TandemJNI.NativeTensor_share(handles[i].swigCPtr, handles[i]);
+    int count = 0;
+    try {
+      for (; count < handles.length; count++) {
+        if (handles[count] != null) {
+          boolean own = handles[count].frame() == frame && !isLater(handles, count);
+          long given = own ? handles[count].handOver() : 0;
+          pointers[count] = given != 0 ? given : share(handles[count]);
+        }
+      }
+    } finally {
+      for (int i = 0; count < handles.length && i < count; i++) { // nobody takes them
+        if (pointers[i] != 0) {
+          new NativeTensor(pointers[i], true).close();
+        }
       }
     }
     return pointers;
+  }
+
+  private static long share(NativeTensor handle) {
+    handle.pin();
+    try {
+      return TandemJNI.NativeTensor_share(NativeHandle.getCPtr(handle), handle);
+    } finally {
+      handle.unpin();
+    }
   }
 
   private static boolean isLater(NativeTensor[] handles, int index) {

@@ -11,6 +11,8 @@ import org.tandem.Safetensors;
 import org.tandem.Tandem;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
+import org.tandem.internal.Natives;
+import org.tandem.internal.ScopeFrame;
 
 /**
  * Base of all modules. A module of your own registers its parts and composes their forwards:
@@ -57,7 +59,7 @@ public abstract class Module implements AutoCloseable {
   }
 
   private static Tensor outliving(Tensor tensor) {
-    org.tandem.internal.ScopeFrame.release(tensor.nativeHandle());
+    ScopeFrame.release(Natives.of(tensor));
     return tensor;
   }
 

@@ -10,6 +10,7 @@ import org.tandem.internal.NativeModule;
 import org.tandem.internal.NativeNamedTensors;
 import org.tandem.internal.NativeOptions;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 import org.tandem.internal.TandemNative;
 
@@ -23,7 +24,7 @@ public class TorchModule extends Module {
    */
   public TorchModule(String type, Options options) {
     NativeLibrary.load();
-    try (NativeOptions natives = options.toNative()) {
+    try (NativeOptions natives = Natives.of(options)) {
       handle = new NativeModule(type, natives);
     }
     ScopeFrame.outside(() -> {
@@ -41,9 +42,9 @@ public class TorchModule extends Module {
     NativeTensor[] tensors = list.tensors();
     for (int i = 0; i < names.length; i++) {
       if (parameters) {
-        registerParameter(names[i], new Tensor(tensors[i]));
+        registerParameter(names[i], Natives.tensor(tensors[i]));
       } else {
-        registerBuffer(names[i], new Tensor(tensors[i]));
+        registerBuffer(names[i], Natives.tensor(tensors[i]));
       }
     }
   }
@@ -63,7 +64,7 @@ public class TorchModule extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    return new Tensor(open().forwardTensor(input.nativeHandle()));
+    return Natives.tensor(open().forwardTensor(Natives.of(input)));
   }
 
   @Override

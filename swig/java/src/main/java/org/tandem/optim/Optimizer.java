@@ -11,6 +11,7 @@ import org.tandem.internal.NativeNamedTensors;
 import org.tandem.internal.NativeOptimizer;
 import org.tandem.internal.NativeOptions;
 import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
 
 /** Updates parameters from their gradients. The known kinds have classes of their own. */
 public class Optimizer implements AutoCloseable {
@@ -22,8 +23,8 @@ public class Optimizer implements AutoCloseable {
    */
   public Optimizer(String type, List<Tensor> parameters, Options options) {
     NativeLibrary.load();
-    try (NativeOptions natives = options.toNative()) {
-      handle = new NativeOptimizer(type, Tensor.unwrap(parameters), natives);
+    try (NativeOptions natives = Natives.of(options)) {
+      handle = new NativeOptimizer(type, Natives.of(parameters), natives);
     }
   }
 
@@ -58,14 +59,14 @@ public class Optimizer implements AutoCloseable {
       String[] names = list.names();
       NativeTensor[] tensors = list.tensors();
       for (int i = 0; i < names.length; i++) {
-        state.put(names[i], new Tensor(tensors[i]));
+        state.put(names[i], Natives.tensor(tensors[i]));
       }
     }
     return state;
   }
 
   public void loadStateDict(Map<String, Tensor> state) {
-    open().loadState(state.keySet().toArray(String[]::new), Tensor.unwrap(state.values()));
+    open().loadState(state.keySet().toArray(String[]::new), Natives.of(state.values()));
   }
 
   @Override

@@ -49,7 +49,7 @@ class ErrorsTest {
       Tensor b = Tensor.zeros(DType.FLOAT32, 2, 4);
       TandemInvalidArgumentException error = assertThrows(TandemInvalidArgumentException.class, () -> a.add(b));
       assertEquals(ErrorCode.INVALID_ARGUMENT, error.code());
-      assertEquals("tdm_op_call", error.operation());
+      assertEquals("Operator.call", error.operation());
       assertMessage(error, "3", "4");
       assertMessage(
           assertThrows(TandemInvalidArgumentException.class, () -> Tensor.of(new float[5], 2, 3)), "6", "5");

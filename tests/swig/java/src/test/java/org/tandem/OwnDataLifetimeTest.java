@@ -9,11 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tandem.OwnSamples.Counting;
@@ -133,6 +135,33 @@ class OwnDataLifetimeTest {
       assertThrows(TandemClosedException.class, loader::state);
     }
     assertEquals(callbacks, Tandem.liveCount("callback"));
+  }
+
+  @Test
+  void aCallbackMayCloseItsOwnLoader() throws InterruptedException {
+    long before = Tandem.liveCount("loader");
+    for (int threads : new int[] {0, 1, 2}) {
+      AtomicReference<Loader> loader = new AtomicReference<>();
+      CountDownLatch closed = new CountDownLatch(1);
+      Samples closing = new Squares(64) {
+        @Override
+        public Tensor[] get(long index) throws Exception {
+          loader.get().close();
+          closed.countDown();
+          return super.get(index);
+        }
+      };
+      try (Dataset dataset = Dataset.of(closing, "i", "square")) {
+        loader.set(new Loader(dataset, options().threads(threads)));
+        Iterator<Loader.Batch> batches = loader.get().epoch(0).iterator();
+        if (threads == 0) {
+          assertThrows(TandemClosedException.class, batches::next);
+        }
+        closed.await();
+        assertThrows(TandemClosedException.class, batches::next);
+      }
+    }
+    Garbage.collectUntil(() -> Tandem.liveCount("loader") == before, "a loader that a callback closed stays");
   }
 
   @Test

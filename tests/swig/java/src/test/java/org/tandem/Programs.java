@@ -2,10 +2,16 @@ package org.tandem;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.tandem.data.Dataset;
 import org.tandem.data.Loader;
 import org.tandem.dist.ProcessGroup;
+import org.tandem.dist.ReduceOp;
 import org.tandem.dist.Store;
 
 /** What the tests run as processes of their own. */
@@ -19,6 +25,9 @@ final class Programs {
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "end-while-computing" -> endWhileComputing();
       case "end-while-waiting" -> endWhileWaiting();
+      case "end-with-a-dropped-work" -> endWithADroppedWork();
+      case "close-while-used" -> closeWhileUsed();
+      case "drop-a-scope" -> dropAScope();
       case "train-without-scopes" -> trainWithoutScopes();
       case "own-data" -> ownData();
       case "end-in-callbacks" -> endInCallbacks(arguments[1]);
@@ -86,6 +95,90 @@ final class Programs {
     thread.start();
     waiting.await();
     System.out.println("leaving");
+  }
+
+  /** main returns while a work that nobody has waits for a rank that never calls. */
+  private static void endWithADroppedWork() throws InterruptedException {
+    Store store = Store.hash();
+    Thread other = new Thread(() -> held = ProcessGroup.init(options(store).rank(1)));
+    other.start();
+    ProcessGroup group = ProcessGroup.init(options(store).rank(0));
+    other.join();
+    group.allReduceAsync(Tensor.scalar(1), ReduceOp.SUM);
+    for (int i = 0; i < 20; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    System.out.println("leaving");
+  }
+
+  private static ProcessGroup held;
+
+  private static ProcessGroup.Options options(Store store) {
+    return new ProcessGroup.Options().store(store).worldSize(2).timeout(Duration.ofMinutes(30));
+  }
+
+  /** One thread closes what others are using. Prints how often they were told so. */
+  private static void closeWhileUsed() throws Exception {
+    AtomicReference<Tensor> tensor = new AtomicReference<>(Tensor.ones(DType.FLOAT32, 8));
+    AtomicReference<ProcessGroup> group = new AtomicReference<>(alone());
+    AtomicLong told = new AtomicLong();
+    AtomicBoolean ended = new AtomicBoolean();
+    List<Thread> users = new ArrayList<>();
+    for (Runnable use : List.<Runnable>of(() -> read(tensor.get()), () -> read(tensor.get()),
+             () -> group.get().abort(), () -> group.get().barrier())) {
+      Thread user = new Thread(() -> {
+        while (!ended.get()) {
+          try {
+            use.run();
+          } catch (TandemClosedException closed) {
+            told.incrementAndGet();
+          } catch (TandemAbortedException | TandemPeerLostException aborted) {
+            // As the others say.
+          }
+        }
+      });
+      users.add(user);
+      user.start();
+    }
+    for (int i = 0; i < 20_000; i++) {
+      tensor.getAndSet(Tensor.ones(DType.FLOAT32, 8)).close();
+      if (i % 100 == 0) {
+        group.getAndSet(alone()).close();
+      }
+    }
+    ended.set(true);
+    for (Thread user : users) {
+      user.join();
+    }
+    tensor.get().close();
+    group.get().close();
+    System.out.println("left " + Tandem.liveCount("tensor") + " " + Tandem.liveCount("process_group"));
+  }
+
+  private static ProcessGroup alone() {
+    try (Store store = Store.hash()) {
+      return ProcessGroup.init(new ProcessGroup.Options().backend("none").store(store).rank(0).worldSize(1));
+    }
+  }
+
+  private static void read(Tensor tensor) {
+    try (Tensor sum = tensor.sum()) {
+      if (sum.item() != 8) {
+        throw new IllegalStateException("the sum is " + sum.item());
+      }
+    }
+  }
+
+  /** Where it was opened is told. */
+  private static void dropAScope() throws Exception {
+    Scope.open();
+    Tensor.scalar(1);
+    for (int i = 0; i < 100 && Tandem.liveCount("tensor") > 0; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    System.out.println("left " + Tandem.liveCount("tensor"));
   }
 
   /** Data of Java's own through two native threads. */

@@ -131,6 +131,21 @@ class TensorTest {
   }
 
   @Test
+  void buffersInWhichTheNumbersWouldBeOthersAreRefused() {
+    FloatBuffer swapped = ByteBuffer.allocateDirect(12).order(ByteOrder.BIG_ENDIAN).asFloatBuffer();
+    FloatBuffer readOnly = ByteBuffer.allocateDirect(12).order(ByteOrder.nativeOrder()).asFloatBuffer().asReadOnlyBuffer();
+    try (Tensor tensor = Tensor.of(new float[] {1, 2, 3})) {
+      assertThrows(TandemInvalidArgumentException.class, () -> tensor.copyTo(swapped));
+      assertThrows(TandemInvalidArgumentException.class, () -> tensor.copyFrom(swapped));
+      assertThrows(TandemInvalidArgumentException.class, () -> tensor.copyTo(readOnly));
+      assertThrows(TandemInvalidArgumentException.class,
+          () -> tensor.copyTo(ByteBuffer.allocateDirect(12).asReadOnlyBuffer()));
+      tensor.copyFrom(readOnly);
+      assertArrayEquals(new float[3], tensor.toFloatArray());
+    }
+  }
+
+  @Test
   void strangeLayoutsAreCopiedInOrderOfIndices() {
     try (Scope scope = Scope.open()) {
       Tensor matrix = Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3).transpose(0, 1);

@@ -1,0 +1,106 @@
+package org.tandem.internal;
+
+import java.lang.invoke.MethodHandles;
+import java.util.ArrayList;
+import java.util.Arrays;
+import org.tandem.Options;
+import org.tandem.Tensor;
+import org.tandem.data.Dataset;
+import org.tandem.dist.Store;
+
+/**
+ * The native objects of public classes, for this library's own packages. Each such class provides access to its own as it
+ * is initialised, so that its public methods need not.
+ */
+public final class Natives {
+  /** How to get at the native object of a {@code T}, or at a new one. */
+  @FunctionalInterface
+  public interface Access<T, N> {
+    /** @throws org.tandem.TandemClosedException it was closed */
+    N of(T object);
+  }
+
+  private static Access<NativeTensor, Tensor> newTensor;
+  private static Access<Tensor, NativeTensor> tensor;
+  private static Access<Options, NativeOptions> options;
+  private static Access<Store, NativeStore> store;
+  private static Access<Dataset, NativeDataset> dataset;
+
+  private Natives() {}
+
+  public static void provideTensors(Access<Tensor, NativeTensor> access, Access<NativeTensor, Tensor> constructor) {
+    newTensor = constructor;
+    tensor = access;
+  }
+
+  public static void provideOptions(Access<Options, NativeOptions> access) {
+    options = access;
+  }
+
+  public static void provideStores(Access<Store, NativeStore> access) {
+    store = access;
+  }
+
+  public static void provideDatasets(Access<Dataset, NativeDataset> access) {
+    dataset = access;
+  }
+
+  /** This class initialises no other as it is initialised itself: two threads could wait for each other. */
+  private static void initialize(Class<?> type) {
+    try {
+      MethodHandles.lookup().ensureInitialized(type);
+    } catch (IllegalAccessException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Takes over {@code handle}. */
+  public static Tensor tensor(NativeTensor handle) {
+    if (newTensor == null) {
+      initialize(Tensor.class);
+    }
+    return newTensor.of(handle);
+  }
+
+  public static Tensor[] tensors(NativeTensor[] handles) {
+    return Arrays.stream(handles).map(Natives::tensor).toArray(Tensor[]::new);
+  }
+
+  public static NativeTensor of(Tensor object) {
+    if (tensor == null) {
+      initialize(Tensor.class);
+    }
+    return tensor.of(object);
+  }
+
+  /** Null for null elements. */
+  public static NativeTensor[] of(Iterable<Tensor> objects) {
+    ArrayList<NativeTensor> handles = new ArrayList<>();
+    for (Tensor object : objects) {
+      handles.add(object == null ? null : of(object));
+    }
+    return handles.toArray(NativeTensor[]::new);
+  }
+
+  /** A new one, which the caller closes. */
+  public static NativeOptions of(Options object) {
+    if (options == null) {
+      initialize(Options.class);
+    }
+    return options.of(object);
+  }
+
+  public static NativeStore of(Store object) {
+    if (store == null) {
+      initialize(Store.class);
+    }
+    return store.of(object);
+  }
+
+  public static NativeDataset of(Dataset object) {
+    if (dataset == null) {
+      initialize(Dataset.class);
+    }
+    return dataset.of(object);
+  }
+}
