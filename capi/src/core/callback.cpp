@@ -23,8 +23,8 @@ tdm_error* thrown_by_callback() {
   }
 }
 
-CallbackError::CallbackError(const std::string& what, tdm_error* given)
-    : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(given, tandem_error_release) {}
+CallbackError::CallbackError(const std::string& what, std::shared_ptr<tdm_error> given)
+    : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(std::move(given)) {}
 
 ErrorCode CallbackError::given_code() const {
   return static_cast<ErrorCode>(given_->code);

@@ -1,7 +1,6 @@
 #include "core/handle.h"
 
 #include <cstring>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <new>
@@ -15,9 +14,24 @@ namespace {
 constexpr std::size_t kGrain = 64;   // block sizes are multiples of it
 constexpr std::size_t kRests = 256;  // blocks of a size that wait, freed, before the oldest is used again
 
+// What a freed block holds; a list of them needs no memory of its own.
+struct FreedBlock {
+  explicit FreedBlock(std::uint32_t tag) : tag(tag) {}
+  HandleTag tag;
+  FreedBlock* next = nullptr;  // freed after it
+};
+static_assert(sizeof(FreedBlock) <= kGrain);
+
+// Blocks of one size, the oldest first.
+struct Freed {
+  FreedBlock* oldest = nullptr;
+  FreedBlock* newest = nullptr;
+  std::size_t count = 0;
+};
+
 struct Memory {
   std::mutex mutex;
-  std::map<std::size_t, std::deque<void*>> freed;  // by size of block, the oldest first
+  std::map<std::size_t, Freed> freed;  // by size of block
 };
 
 Memory& memory() {
@@ -44,10 +58,11 @@ void* take_handle_memory(std::size_t bytes) {
   const std::size_t size = block_size(bytes);
   {
     const std::lock_guard<std::mutex> lock(memory().mutex);
-    auto& freed = memory().freed[size];
-    if (freed.size() > kRests) {
-      void* oldest = freed.front();
-      freed.pop_front();
+    Freed& freed = memory().freed[size];
+    if (freed.count > kRests) {
+      FreedBlock* oldest = freed.oldest;
+      freed.oldest = oldest->next;
+      --freed.count;
       return oldest;
     }
   }
@@ -55,9 +70,12 @@ void* take_handle_memory(std::size_t bytes) {
 }
 
 void give_handle_memory(void* block, std::size_t bytes, std::uint32_t tag) noexcept {
-  new (block) HandleTag(tag);
+  auto* given = new (block) FreedBlock(tag);
   const std::lock_guard<std::mutex> lock(memory().mutex);
-  memory().freed[block_size(bytes)].push_back(block);
+  Freed& freed = memory().freed.find(block_size(bytes))->second;  // made when the block was taken
+  (freed.count == 0 ? freed.oldest : freed.newest->next) = given;
+  freed.newest = given;
+  ++freed.count;
 }
 
 void refuse_wrong_handle(const void* handle, int type, const std::string& argument) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "core/options.h"
@@ -38,8 +39,10 @@ struct Loaded {
   decltype(&tandem_core_stop) stop = nullptr;
 };
 
-Loaded& loaded() {
-  static auto* instance = new Loaded;  // never destroyed: native threads may outlive static destructors
+// Never destroyed: native threads may outlive static destructors. Needs no memory.
+Loaded& loaded() noexcept {
+  alignas(Loaded) static unsigned char place[sizeof(Loaded)];
+  static auto* instance = new (place) Loaded;
   return *instance;
 }
 
@@ -163,6 +166,8 @@ tdm_error* load(const char* operation, const tdm_load_options* given) {
     }
   } catch (const Error& error) {
     return tandem_error_new(static_cast<tdm_error_code>(error.code()), operation, error.what());
+  } catch (const std::bad_alloc&) {
+    return tandem_error_new(TDM_ERROR_OUT_OF_MEMORY, operation, "out of memory while LibTorch was looked for");
   } catch (const std::exception& error) {
     return tandem_error_new(TDM_ERROR_INTERNAL, operation, error.what());
   } catch (...) {
@@ -177,10 +182,15 @@ tdm_error* tandem_make_ready(const char* operation) {
 }
 
 tdm_error* tandem_missing(const char* operation) {
-  return tandem_error_new(TDM_ERROR_LIBRARY, operation,
-                          ("the core for LibTorch " + loaded().version + " beside libtandem in " + own_folder() +
-                           " is of another release and lacks this function; install both from one release")
-                              .c_str());
+  try {
+    return tandem_error_new(TDM_ERROR_LIBRARY, operation,
+                            ("the core for LibTorch " + loaded().version + " beside libtandem in " + own_folder() +
+                             " is of another release and lacks this function; install both from one release")
+                                .c_str());
+  } catch (...) {
+    return tandem_error_new(TDM_ERROR_LIBRARY, operation,
+                            "the core is of another release and lacks this function; install both from one release");
+  }
 }
 
 tdm_error* tdm_load(const tdm_load_options* options) {
