@@ -251,9 +251,8 @@ TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
 /* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
  * that enters must be the one that exits (pin tasks that move between threads). */
 TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
-/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. Handles that a scope freed must
- * not be freed, or cleared in a value, afterwards: their memory may be another handle's by then. Until it is, their use
- * is TDM_ERROR_CLOSED. */
+/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. The use of handles that a scope
+ * freed is TDM_ERROR_CLOSED, and freeing them, or exiting the scope again, does nothing. */
 TDM_API void tdm_scope_exit(tdm_scope* scope);
 /* Hands `tensor` to the scope around its own, or to the caller when there is none. */
 TDM_API void tdm_scope_keep(tdm_tensor* tensor);

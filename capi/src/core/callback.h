@@ -72,6 +72,7 @@ class CallbackState {
  private:
   CallMark mark_;
   tdm_scope* scope_;
+  std::uint64_t scope_id_;
   tdm_mode* modes_;
   ProgramsThreads threads_;
 };

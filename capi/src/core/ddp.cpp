@@ -85,7 +85,8 @@ tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, si
     std::vector<at::Tensor> tensors = unwrap_list(outputs, output_count, "outputs");
     reducer.prepare_backward(tensors);
     for (std::size_t i = 0; i < output_count; ++i) {
-      if (!tensors[i].is_same(outputs[i]->tensor)) outputs[i]->tensor = tensors[i];
+      at::Tensor& output = live_slot(outputs[i])->tensor;
+      if (!tensors[i].is_same(output)) output = tensors[i];
     }
   });
 }
