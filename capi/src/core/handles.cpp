@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/intra_op.h"
+#include "core/modes.h"
 #include "core/scope.h"
 #include "tandem/runtime.h"
 
@@ -40,6 +41,8 @@ void give_back(ThreadState& state, std::size_t leave) {
 
 void end_thread(ThreadState& state) {
   end_intra_op(state);
+  // Those of the process would hold for good, and what is kept for the others is a leak.
+  if (!process_exits.load(std::memory_order_relaxed)) exit_modes_inside(nullptr);
   while (state.scope) exit_scope(state, state.scope);
   give_back(state, 0);
 }

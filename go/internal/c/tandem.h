@@ -376,9 +376,10 @@ TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requ
 /* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
 TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
 
-/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The thread
- * that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks run in
- * the modes that the engine gives them; what they leave open ends with them. docs/autograd.md has a page on this.
+/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The
+ * thread that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks
+ * run in the modes that the engine gives them; what they leave open ends with them, as it does with a thread.
+ * docs/autograd.md has a page on this.
  *
  * grad: whether operations are recorded. Source: torch.no_grad, torch.enable_grad. */
 TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);

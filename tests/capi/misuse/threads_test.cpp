@@ -29,6 +29,20 @@ TEST_F(Threads, AModeIsLeftWhereItWasEntered) {
   EXPECT_REFUSED(tdm_mode_exit(mode), TDM_ERROR_INVALID_ARGUMENT, "argument 'mode' is not open on this thread");
 }
 
+TEST_F(Threads, ModesEndWithTheirThread) {
+  elsewhere([] {
+    tdm_mode* mode = nullptr;
+    EXPECT_OK(tdm_mode_enter_grad(0, &mode));
+    EXPECT_OK(tdm_mode_enter_anomaly(1, &mode));
+    EXPECT_OK(tdm_mode_enter_autocast(TDM_DEVICE_CPU, TDM_DTYPE_BFLOAT16, 1, &mode));
+    EXPECT_OK(tdm_mode_enter_inference(1, &mode));
+  });
+  EXPECT_EQ(tdm_live_count("mode"), 0);
+  tdm_modes modes = TDM_MODES_INIT;
+  EXPECT_OK(tdm_get_modes(&modes));
+  EXPECT_EQ(modes.anomaly, 0) << "the process's";
+}
+
 TEST_F(Threads, AHandleIsFreedTwiceByTwoThreads) {
   tdm_scope* scope = nullptr;
   EXPECT_OK(tdm_scope_enter(&scope));
