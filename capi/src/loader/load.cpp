@@ -105,6 +105,16 @@ F symbol(void* handle, const char* name, const std::string& path) {
   return reinterpret_cast<F>(found);
 }
 
+// Loader and core are parts of one release: what they tell each other may differ in another.
+void check_release(void* handle, const std::string& path) {
+  const auto release = reinterpret_cast<decltype(&tandem_core_release)>(dlsym(handle, "tandem_core_release"));
+  const std::string theirs = release ? release() : "unknown";
+  if (theirs == tdm_version()) return;
+  throw Error(ErrorCode::kLibrary, "libtandem in " + own_folder() + " is of release " + tdm_version() +
+                                       ", but its core " + path + " is of release " + theirs +
+                                       "; install both from one release, into an empty folder");
+}
+
 void fill_slots(decltype(&tandem_core_table) table) {
   size_t count = 0;
   const tandem_entry* entries = table(&count);
@@ -128,6 +138,7 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
   open_library(libtorch.library, RTLD_LAZY | RTLD_GLOBAL);
   const CudaDecision cuda = decide_cuda(options.device, folder);
   void* handle = open_library(core, RTLD_NOW | RTLD_LOCAL);
+  check_release(handle, core);
 
   auto start = symbol<decltype(&tandem_core_start)>(handle, "tandem_core_start", core);
   auto table = symbol<decltype(&tandem_core_table)>(handle, "tandem_core_table", core);
