@@ -297,7 +297,9 @@ typedef struct tdm_value {
     int32_t boolean;
     int64_t integer;
     double real;
-    struct { double re, im; } complex;
+    struct {
+      double re, im;
+    } complex_number;
     struct { const char* data; size_t size; } string;
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;

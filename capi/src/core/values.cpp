@@ -56,7 +56,7 @@ tdm_value from_scalar(const at::IValue& value) {
   } else {
     const auto number = value.toComplexDouble();
     result = make(TDM_VALUE_COMPLEX);
-    result.as.complex = {number.real(), number.imag()};
+    result.as.complex_number = {number.real(), number.imag()};
   }
   return result;
 }
@@ -157,7 +157,7 @@ at::Scalar scalar(const tdm_value& value, const std::string& name) {
     case TDM_VALUE_DOUBLE:
       return at::Scalar(value.as.real);
     case TDM_VALUE_COMPLEX:
-      return at::Scalar(c10::complex<double>(value.as.complex.re, value.as.complex.im));
+      return at::Scalar(c10::complex<double>(value.as.complex_number.re, value.as.complex_number.im));
     default:
       invalid(argument(name) + " must be a number, not " + describe(value));
   }
