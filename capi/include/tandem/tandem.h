@@ -9,10 +9,12 @@
  *   frees them; every tdm_X_free() accepts NULL. A pointer that is *returned* is borrowed, and the comment says how
  *   long it lives. Inputs are borrowed for the duration of the call unless the comment says otherwise.
  * - Strings are UTF-8. Those that end in NUL are `const char*`; data is pointer + length.
- * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT`
- *   macro. NULL for an options pointer means the defaults.
- * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a function
- *   does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
+ * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT` macro
+ *   or, from languages that have no macros, by tdm_X_init(&made, size of X): the same bytes, of an X as large as the
+ *   caller knows it. Those functions need no tdm_load(), and do nothing for NULL or a size that no struct has. NULL for
+ * an options pointer means the defaults.
+ * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a
+ * function does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
  * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
  *   wait on peers, files or other threads.
  * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
@@ -124,6 +126,7 @@ typedef struct tdm_load_options {
   tdm_load_device device;   /* AUTO: the environment's TANDEM_DEVICE=auto|cpu|cuda */
 } tdm_load_options;
 #define TDM_LOAD_OPTIONS_INIT { sizeof(tdm_load_options), NULL, TDM_LOAD_DEVICE_AUTO }
+TDM_API void tdm_load_options_init(tdm_load_options* made, size_t struct_size);
 
 /* Finds LibTorch, decides between CPU and CUDA, and opens the core built for that version of LibTorch. Implicit at the
  * first fallible call; a second call with the same options does nothing, with others it is an error. Thread-safe.
@@ -410,6 +413,7 @@ typedef struct tdm_modes {
   int32_t anomaly;         /* of the process */
 } tdm_modes;
 #define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+TDM_API void tdm_modes_init(tdm_modes* made, size_t struct_size);
 TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
 
 /* Callbacks of autograd. They run on the thread that called backward or on one of the engine's, with the modes of the
@@ -476,6 +480,7 @@ typedef struct tdm_function {
 } tdm_function;
 #define TDM_FUNCTION_INIT \
   { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+TDM_API void tdm_function_init(tdm_function* made, size_t struct_size);
 
 /* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
  * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
@@ -541,6 +546,7 @@ typedef struct tdm_device_memory {
   int64_t failures;                  /* that found no memory even then */
 } tdm_device_memory;
 #define TDM_DEVICE_MEMORY_INIT { sizeof(tdm_device_memory), 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_device_memory_init(tdm_device_memory* made, size_t struct_size);
 TDM_API tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out);
 /* Peaks begin again at what is there now. */
 TDM_API tdm_error* tdm_device_reset_peak_memory(tdm_device device);
@@ -583,6 +589,7 @@ typedef struct tdm_cuda_settings {
   int32_t tf32_cudnn;
 } tdm_cuda_settings;
 #define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+TDM_API void tdm_cuda_settings_init(tdm_cuda_settings* made, size_t struct_size);
 TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
 TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
 
@@ -658,6 +665,7 @@ typedef struct tdm_grad_scaler_options {
   int32_t enabled;        /* 0: scales by one and never skips */
 } tdm_grad_scaler_options;
 #define TDM_GRAD_SCALER_OPTIONS_INIT { sizeof(tdm_grad_scaler_options), 65536.0, 2.0, 0.5, 2000, 1 }
+TDM_API void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size);
 
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for factors on the wrong side of one. Free with tdm_grad_scaler_free(). */
 TDM_API tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out);
@@ -683,6 +691,7 @@ typedef struct tdm_grad_scaler_state {
   int64_t growth_tracker; /* steps in a row without infinite gradients */
 } tdm_grad_scaler_state;
 #define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
+TDM_API void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size);
 TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
 TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
 
@@ -708,6 +717,7 @@ typedef struct tdm_tcp_store_options {
   int32_t listen_fd;      /* server: an already listening socket to take over; -1: none */
 } tdm_tcp_store_options;
 #define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, 300000, -1 }
+TDM_API void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size);
 
 /* port 0 on the server: any free one, see tdm_store_port(). The server binds to `host` only. */
 TDM_API tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
@@ -754,6 +764,7 @@ typedef struct tdm_process_group_options {
 } tdm_process_group_options;
 #define TDM_PROCESS_GROUP_OPTIONS_INIT \
   { sizeof(tdm_process_group_options), NULL, "env://", -1, -1, 1800000, { TDM_DEVICE_CPU, -1 }, NULL, NULL }
+TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size);
 
 /* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
  * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
@@ -912,6 +923,7 @@ typedef struct tdm_trace_options {
   int64_t most_events;   /* later ones are counted in the file as dropped; about 150 bytes each */
 } tdm_trace_options;
 #define TDM_TRACE_OPTIONS_INIT { sizeof(tdm_trace_options), 1000000 }
+TDM_API void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size);
 
 /* From now on what this process does is kept. All ranks of the group call it together: they find out how their clocks
  * differ. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT while a trace is on; those of collectives. */
@@ -930,6 +942,7 @@ typedef struct tdm_profiler_options {
   int32_t reserved;        /* 0 */
 } tdm_profiler_options;
 #define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0, 0 }
+TDM_API void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size);
 
 /* From now on everything that LibTorch runs in this process is noted. With `group` all its ranks call it together, and
  * their files are on one clock for `tandem trace merge`, with those of a trace that is on; it then blocks. NULL: this
@@ -1000,6 +1013,7 @@ typedef struct tdm_ddp_options {
   const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
 #define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, 0, 0, 0, NULL }
+TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
@@ -1058,6 +1072,7 @@ typedef struct tdm_comm_hook_options {
 } tdm_comm_hook_options;
 #define TDM_COMM_HOOK_OPTIONS_INIT \
   { sizeof(tdm_comm_hook_options), 0, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+TDM_API void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
 /* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",
  * "power_sgd.error.0" and so on. Each rank saves and loads its own, for what compression lost differs between ranks.
@@ -1109,6 +1124,7 @@ typedef struct tdm_ddp_join_options {
                                            it, and zeroes its gradients, with the others */
 } tdm_ddp_join_options;
 #define TDM_DDP_JOIN_OPTIONS_INIT { sizeof(tdm_ddp_join_options), 1, 0, NULL }
+TDM_API void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options);
 TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
 TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
@@ -1134,6 +1150,7 @@ typedef struct tdm_ddp_statistics {
   int64_t communication_alone;    /* the same buckets, one after the other, beside nothing else */
 } tdm_ddp_statistics;
 #define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
 /* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
  * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1165,6 +1182,7 @@ typedef struct tdm_ddp_iteration {
   int64_t bucket_count;
 } tdm_ddp_iteration;
 #define TDM_DDP_ITERATION_INIT { sizeof(tdm_ddp_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size);
 /* How many iterations are kept: of the last 256; 0 on GPUs. */
 TDM_API tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out);
 /* Of those that are kept, oldest first. Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1183,6 +1201,7 @@ typedef struct tdm_bucket_trial_options {
   int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
 } tdm_bucket_trial_options;
 #define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 6 }
+TDM_API void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size);
 
 /* Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and keeps
  * the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the second
@@ -1198,6 +1217,7 @@ typedef struct tdm_bucket_advice {
   int64_t trial_count;        /* sizes that make the same buckets are tried once, as the first of them */
 } tdm_bucket_advice;
 #define TDM_BUCKET_ADVICE_INIT { sizeof(tdm_bucket_advice), 0, 0.0, 0 }
+TDM_API void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out);
 /* A size of the last trial: how many buckets it makes, and its step in nanoseconds, the mean over ranks of the median;
  * 0: not known yet. Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1222,6 +1242,7 @@ typedef struct tdm_data_parallel_options {
 } tdm_data_parallel_options;
 #define TDM_DATA_PARALLEL_OPTIONS_INIT \
   { sizeof(tdm_data_parallel_options), 0, 0, { TDM_DEVICE_CPU, -1 }, NULL, 0, 0 }
+TDM_API void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size);
 
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what does not fit together, TDM_ERROR_UNSUPPORTED for a GPU that is not there.
  * Free with tdm_data_parallel_free(); the threads end when the graphs of its forwards are gone, too. */
@@ -1258,6 +1279,7 @@ typedef struct tdm_replicas {
   void (*destroy)(void* user_data); /* called when the replicas are free again */
 } tdm_replicas;
 #define TDM_REPLICAS_INIT { sizeof(tdm_replicas), NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL }
+TDM_API void tdm_replicas_init(tdm_replicas* made, size_t struct_size);
 
 /* Splits the inputs, which may be NULL, along `dim` as aten::chunk does (those without a dimension go to every replica),
  * calls `forward` for each replica that has a part, at the same time, each on a thread of its own with the modes of this
@@ -1323,6 +1345,7 @@ typedef struct tdm_recordio_writer_options {
 } tdm_recordio_writer_options;
 #define TDM_RECORDIO_WRITER_OPTIONS_INIT \
   { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20, 0, 0, 0, NULL, NULL, NULL, 0 }
+TDM_API void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size);
 
 /* RecordIO v1 (github.com/wangkuiyi/recordio) or v2 (docs/recordio-v2.md). Writes beside `path` under a temporary name;
  * the file appears under its own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing.
@@ -1427,6 +1450,7 @@ typedef struct tdm_loader_options {
 #define TDM_LOADER_OPTIONS_INIT \
   { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
     { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0, 0 }
+TDM_API void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size);
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1461,6 +1485,7 @@ typedef struct tdm_loader_batch {
 } tdm_loader_batch;
 #define TDM_LOADER_BATCH_INIT \
   { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL, 0 }
+TDM_API void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size);
 /* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
 TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
 /* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
@@ -1524,6 +1549,7 @@ typedef struct tdm_open_records_options {
 } tdm_open_records_options;
 #define TDM_OPEN_RECORDS_OPTIONS_INIT \
   { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000, 0, 0, 0 }
+TDM_API void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size);
 
 /* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
 TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
@@ -1585,6 +1611,7 @@ typedef struct tdm_iterable {
   void (*destroy)(void* user_data);
 } tdm_iterable;
 #define TDM_ITERABLE_INIT { sizeof(tdm_iterable), -1, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+TDM_API void tdm_iterable_init(tdm_iterable* made, size_t struct_size);
 TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out);
 
 /* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
@@ -1606,6 +1633,7 @@ typedef struct tdm_schema_options {
   const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
 } tdm_schema_options;
 #define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL, NULL }
+TDM_API void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
                                            const tdm_schema_options* options, tdm_dataset** out);
 
@@ -1674,6 +1702,7 @@ typedef struct tdm_loader_statistics {
 } tdm_loader_statistics;
 #define TDM_LOADER_STATISTICS_INIT \
   { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0, 0 }
+TDM_API void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
 /* The same as one line of text, which ends with what the bottleneck is. */
 TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
@@ -1762,6 +1791,7 @@ typedef struct tdm_dynamic_loader_options {
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
   { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
     NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0 }
+TDM_API void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size);
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.

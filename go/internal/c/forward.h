@@ -5,7 +5,7 @@
 #define TDM_API __attribute__((visibility("hidden")))
 #include "tandem.h"
 
-#define TANDEM_GO_FUNCTION_COUNT 335
+#define TANDEM_GO_FUNCTION_COUNT 363
 
 extern TDM_API const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT];
 extern TDM_API char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];
