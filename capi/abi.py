@@ -61,7 +61,8 @@ def functions(header):
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     found = []
     for match in re.finditer(r"^TDM_API\s+([^;]+);", text, flags=re.M):
-        declaration = " ".join(match.group(1).split())
+        # Strings may have parentheses in them.
+        declaration = " ".join(re.sub(r'\bTDM_DEPRECATED\(\s*(?:"[^"]*"[\s,]*)+\)', "", match.group(1)).split())
         parts = re.match(r"(.*?)\s*\b(tdm_\w+)\((.*)\)$", declaration)
         if not parts:
             sys.exit(f"{header}: cannot read the declaration: {declaration}")
@@ -71,7 +72,7 @@ def functions(header):
 
 def forward(found):
     forwarded = [f for f in found if not f.local]
-    lines = ['#include "loader/slots.h"', ""]
+    lines = ["#define TDM_DEPRECATED(since, instead)", '#include "loader/slots.h"', ""]
     lines += [f"const char* const tandem_slot_names[] = {{"]
     lines += [f'    "{f.name}",' for f in forwarded]
     lines += ["};", f"const size_t tandem_slot_count = {len(forwarded)};",
@@ -92,7 +93,8 @@ def forward(found):
 
 
 def table(found):
-    lines = ["#define TDM_API __attribute__((visibility(\"hidden\")))", '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
+    lines = ["#define TDM_API __attribute__((visibility(\"hidden\")))", "#define TDM_DEPRECATED(since, instead)",
+             '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
     lines += [f'    {{"{f.name}", (tandem_function)&{f.name}}},' for f in found if not f.local]
     lines += ["};",
               "const size_t tandem_core_entry_count = sizeof tandem_core_entries / sizeof *tandem_core_entries;", ""]
@@ -134,6 +136,7 @@ def go_files(header):
 #define TANDEM_GO_FORWARD_H
 
 #define TDM_API __attribute__((visibility("hidden")))
+#define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
 #define TANDEM_GO_FUNCTION_COUNT {len(found)}

@@ -33,6 +33,17 @@
 #define TDM_API
 #endif
 
+/* Before the declaration of what is to go with the next SOVERSION: `since` is the release that said so, `instead` what
+ * to use. Compilers warn where it is used, unless the program defines this macro as nothing. docs/abi-versions.md has
+ * the rules. */
+#ifndef TDM_DEPRECATED
+#if defined(__GNUC__) || defined(__clang__)
+#define TDM_DEPRECATED(since, instead) __attribute__((deprecated("since Tandem " since ": " instead)))
+#else
+#define TDM_DEPRECATED(since, instead)
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

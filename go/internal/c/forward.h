@@ -3,6 +3,7 @@
 #define TANDEM_GO_FORWARD_H
 
 #define TDM_API __attribute__((visibility("hidden")))
+#define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
 #define TANDEM_GO_FUNCTION_COUNT 363
