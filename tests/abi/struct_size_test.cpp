@@ -418,6 +418,13 @@ TEST_P(StructSize, ANewerProgramMayLeaveItsFieldsAtZero) {
   EXPECT_EQ(answer(sized(4096)), "");
 }
 
+TEST_P(StructSize, ANewerProgramMayLeaveItsFieldsUnchanged) {
+  Bytes bytes = sized(GetParam().initial.size() + 16);
+  const std::int32_t unchanged = TDM_UNCHANGED;
+  std::memcpy(bytes.data() + GetParam().initial.size() + 4, &unchanged, sizeof unchanged);
+  EXPECT_EQ(answer(bytes), "");
+}
+
 TEST_P(StructSize, ANewerProgramIsToldOfAFieldThatIsNotThere) {
   for (const std::size_t more : {8, 64}) {
     Bytes bytes = sized(GetParam().initial.size() + more);

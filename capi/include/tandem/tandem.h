@@ -168,7 +168,15 @@ TDM_API int64_t tdm_tensor_live_bytes(void);
 
 /* -------------------------------------------------------------------------------------------- dtypes and devices */
 
-/* Frozen numbers, in LibTorch's order of ScalarType where it has one. */
+/* Where a comment says so: leaves a dtype, a device (as its type), a layout or a setting as it is. Fields that structs
+ * gain take it as they take zero: a library that does not know such a field accepts both. */
+enum { TDM_UNCHANGED = -1 };
+
+/* Numbers of enumerations, here and below, are frozen, and later releases add some: a program takes one that its header
+ * does not know for a value that it cannot handle. What LibTorch has and this header does not, such as quantized dtypes
+ * or the devices of extensions, comes out as -1, never as a number of LibTorch's. */
+
+/* In LibTorch's order of ScalarType where it has one. */
 typedef int32_t tdm_dtype;
 enum {
   TDM_DTYPE_UINT8 = 0, TDM_DTYPE_INT8 = 1, TDM_DTYPE_INT16 = 2, TDM_DTYPE_INT32 = 3, TDM_DTYPE_INT64 = 4,
@@ -230,7 +238,7 @@ TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
 TDM_API size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor);
 TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
 TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
-TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor); /* -1 as well for one that has no number here */
+TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
@@ -402,7 +410,8 @@ TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);
 /* inference: no recording, and tensors made inside can never take part in it. enabled 0 ends it for an inner part.
  * Source: torch.inference_mode. */
 TDM_API tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out);
-/* autocast: operators that gain from it compute in `dtype` (BFLOAT16 or FLOAT16; -1: bfloat16 on CPU, float16 on CUDA)
+/* autocast: operators that gain from it compute in `dtype` (BFLOAT16, FLOAT16, or TDM_UNCHANGED: LibTorch's choice for
+ * the device, at first bfloat16 on CPU and float16 on CUDA)
  * on devices of that type, others that need it in float32. enabled 0 switches it off for an inner part. Casts of
  * parameters are cached until a mode is entered or left. Errors: TDM_ERROR_UNSUPPORTED for CUDA without a GPU.
  * Source: torch.autocast. */
@@ -419,11 +428,12 @@ typedef struct tdm_modes {
   size_t struct_size;
   int32_t grad;
   int32_t inference;
-  tdm_dtype autocast_cpu;  /* -1: off */
-  tdm_dtype autocast_cuda; /* -1: off */
+  tdm_dtype autocast_cpu;  /* TDM_UNCHANGED: off */
+  tdm_dtype autocast_cuda; /* likewise */
   int32_t anomaly;         /* of the process */
 } tdm_modes;
-#define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+#define TDM_MODES_INIT \
+  { sizeof(tdm_modes), 1, 0, TDM_UNCHANGED, TDM_UNCHANGED, 0 }
 TDM_API void tdm_modes_init(tdm_modes* made, size_t struct_size);
 TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
 
@@ -591,7 +601,7 @@ TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
 /* Between two events that were made with enable_timing and are done. */
 TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
 
-/* Of the process; -1 in a call to set leaves one as it is. */
+/* Of the process; TDM_UNCHANGED in a call to set leaves one as it is. */
 typedef struct tdm_cuda_settings {
   size_t struct_size;
   int32_t cudnn_benchmark;     /* try out convolution algorithms for each new shape */
@@ -599,7 +609,8 @@ typedef struct tdm_cuda_settings {
   int32_t tf32_matmul;         /* float32 products in TF32 */
   int32_t tf32_cudnn;
 } tdm_cuda_settings;
-#define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+#define TDM_CUDA_SETTINGS_INIT \
+  { sizeof(tdm_cuda_settings), TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED }
 TDM_API void tdm_cuda_settings_init(tdm_cuda_settings* made, size_t struct_size);
 TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
 TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
@@ -639,7 +650,8 @@ TDM_API tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* argum
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
-/* Moves parameters and buffers; handles taken before keep following them. dtype -1: unchanged. */
+/* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
+ * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
 /* Registered type names, newline-separated. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_string** out);
@@ -1017,13 +1029,14 @@ typedef struct tdm_ddp_options {
   int32_t skip_all_reduce_unused_params; /* leave out buckets that no rank used; needs find_unused_parameters */
   int32_t average_by_samples;        /* a rank's gradient counts as much as its batch: tdm_ddp_set_batch_samples() */
   /* Mixed precision: what the module computes in (from prepare_forward to the end of backward), what gradients are
-   * exchanged in (where 0: param_dtype), what buffers become. 0, which is no floating-point dtype: unchanged. */
+   * exchanged in (TDM_UNCHANGED: param_dtype), what buffers become. TDM_UNCHANGED: what they are. */
   tdm_dtype param_dtype;
   tdm_dtype reduce_dtype;
   tdm_dtype buffer_dtype;
   const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
-#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, 0, 0, 0, NULL }
+#define TDM_DDP_OPTIONS_INIT \
+  { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, NULL }
 TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
@@ -1068,7 +1081,7 @@ enum {
 
 typedef struct tdm_comm_hook_options {
   size_t struct_size;
-  tdm_dtype compress_dtype;        /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; 0: as they are */
+  tdm_dtype compress_dtype; /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; TDM_UNCHANGED: not */
   int64_t channel_size;            /* of QUANTIZATION_PERCHANNEL */
   int64_t matrix_approximation_rank; /* from here to random_seed: of PowerSGD */
   int64_t start_power_sgd_iter;    /* before it gradients are all-reduced; at least 2 with one of the next two */
@@ -1082,7 +1095,7 @@ typedef struct tdm_comm_hook_options {
   int32_t post_local_gradient_allreduce;
 } tdm_comm_hook_options;
 #define TDM_COMM_HOOK_OPTIONS_INIT \
-  { sizeof(tdm_comm_hook_options), 0, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+  { sizeof(tdm_comm_hook_options), TDM_UNCHANGED, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
 TDM_API void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
 /* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",

@@ -27,9 +27,8 @@ tandem::DataParallelIteration iteration_of(const tdm_ddp* ddp, std::int64_t inde
   return std::move(kept[index]);
 }
 
-// 0, which is no floating-point dtype, means none.
 std::optional<at::ScalarType> optional_dtype(tdm_dtype dtype, const char* field) {
-  if (dtype == 0) return std::nullopt;
+  if (dtype == TDM_UNCHANGED) return std::nullopt;
   return to_scalar_type(dtype, field);
 }
 

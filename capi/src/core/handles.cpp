@@ -199,18 +199,27 @@ static_assert(static_cast<int>(at::kByte) == TDM_DTYPE_UINT8 && static_cast<int>
               static_cast<int>(at::kFloat8_e4m3fn) == TDM_DTYPE_FLOAT8_E4M3FN &&
               static_cast<int>(at::kUInt16) == TDM_DTYPE_UINT16 && static_cast<int>(at::kUInt64) == TDM_DTYPE_UINT64);
 
+namespace {
+
+// Whether it is one of the ABI's numbers.
+bool is_dtype(tdm_dtype dtype) {
+  return (dtype >= TDM_DTYPE_UINT8 && dtype <= TDM_DTYPE_BOOL) || dtype == TDM_DTYPE_BFLOAT16 ||
+         dtype == TDM_DTYPE_FLOAT8_E5M2 || dtype == TDM_DTYPE_FLOAT8_E4M3FN ||
+         (dtype >= TDM_DTYPE_UINT16 && dtype <= TDM_DTYPE_UINT64);
+}
+
+}  // namespace
+
 at::ScalarType to_scalar_type(tdm_dtype dtype, const char* argument) {
-  const bool known = (dtype >= TDM_DTYPE_UINT8 && dtype <= TDM_DTYPE_BOOL) || dtype == TDM_DTYPE_BFLOAT16 ||
-                     dtype == TDM_DTYPE_FLOAT8_E5M2 || dtype == TDM_DTYPE_FLOAT8_E4M3FN ||
-                     (dtype >= TDM_DTYPE_UINT16 && dtype <= TDM_DTYPE_UINT64);
-  if (!known) {
+  if (!is_dtype(dtype)) {
     invalid(std::string("argument '") + argument + "' is " + std::to_string(dtype) + ", which is no TDM_DTYPE");
   }
   return static_cast<at::ScalarType>(dtype);
 }
 
 tdm_dtype from_scalar_type(at::ScalarType dtype) {
-  return static_cast<tdm_dtype>(dtype);
+  const auto number = static_cast<tdm_dtype>(dtype);
+  return is_dtype(number) ? number : -1;
 }
 
 at::DeviceIndex to_device_index(tdm_device device, const char* argument) {
@@ -239,7 +248,8 @@ at::Device to_device(tdm_device device, const char* argument) {
 }
 
 tdm_device from_device(at::Device device) {
-  return {static_cast<tdm_device_type>(device.type()), device.index()};
+  const bool known = device.is_cpu() || device.is_cuda() || device.is_meta();
+  return {known ? static_cast<tdm_device_type>(device.type()) : -1, device.index()};
 }
 
 at::IntArrayRef to_sizes(const std::int64_t* sizes, std::int64_t ndim, const char* argument) {

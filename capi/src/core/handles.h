@@ -108,6 +108,7 @@ inline tdm_string* make_string(std::string text) {
 
 // LibTorch's enums for the ABI's frozen numbers; throws Error (kInvalidArgument) naming `argument`.
 at::ScalarType to_scalar_type(tdm_dtype dtype, const char* argument);
+// -1 for what the ABI has no number for, here and in from_device().
 tdm_dtype from_scalar_type(at::ScalarType dtype);
 // Throws Error (kUnsupported) with the reason for a GPU that this process cannot use.
 at::Device to_device(tdm_device device, const char* argument);

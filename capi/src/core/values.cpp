@@ -292,7 +292,10 @@ tdm_value from_ivalue(const at::IValue& value, const c10::Type* type) {
     const tdm_value_tag tag = enumeration_tag(type);
     if (tag != TDM_VALUE_INT) {
       tdm_value result = make(tag);
-      result.as.enumeration = static_cast<std::int32_t>(value.toInt());
+      const auto number = static_cast<std::int32_t>(value.toInt());
+      result.as.enumeration = tag == TDM_VALUE_DTYPE    ? from_scalar_type(static_cast<at::ScalarType>(number))
+                              : tag == TDM_VALUE_LAYOUT ? (is_layout(number) ? number : -1)
+                                                        : number;
       return result;
     }
   }
