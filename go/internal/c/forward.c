@@ -210,6 +210,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_work_wait",
     "tdm_work_is_completed",
     "tdm_work_error",
+    "tdm_work_on_completion",
     "tdm_work_result_count",
     "tdm_work_result",
     "tdm_work_source_rank",
@@ -1396,802 +1397,807 @@ tdm_error* tdm_work_error(const tdm_work* work) {
   return ((tdm_error* (*)(const tdm_work* work))slots[202])(work);
 }
 
+tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[203])(work, callback, user_data, destroy);
+}
+
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[203]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[203])(work);
+  if (!slots[204]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[204])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[204])(work, index, out);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[205])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[205]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[205])(work);
+  if (!slots[206]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[206])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[206]) return;
-  ((void (*)(tdm_work* work))slots[206])(work);
+  if (!slots[207]) return;
+  ((void (*)(tdm_work* work))slots[207])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(tdm_string** out))slots[207])(out);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_string** out))slots[208])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[208]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[208])(made, struct_size);
+  if (!slots[209]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[209])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[209])(group, options);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[210])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(const char* path))slots[210])(path);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(const char* path))slots[211])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[211]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[211])(made, struct_size);
+  if (!slots[212]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[212])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[212])(group, options);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[213])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[213])(path, table);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[214])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[214])(group, tensor, root, out);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[215])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[215])(group, tensor, op, out);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[216])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[216])(group, tensor, root, op, out);
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[217])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[217])(group, tensor, root, out, out_count);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[218])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[218])(group, tensors, tensor_count, root, out);
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[219])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[219])(group, tensor, out, out_count);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[220])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[220])(group, tensors, tensor_count, op, out);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[221])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[221])(group, tensors, tensor_count, out, out_count);
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[222])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[222])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[223])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[223]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[223])(made, struct_size);
+  if (!slots[224]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[224])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[224])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[225])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[225]) return;
-  ((void (*)(tdm_ddp* ddp))slots[225])(ddp);
+  if (!slots[226]) return;
+  ((void (*)(tdm_ddp* ddp))slots[226])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[226])(ddp, training);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[227])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[227])(ddp, outputs, output_count);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[228])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[228])(ddp, on);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[229])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[229])(ddp, samples);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[230])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[230])(ddp, buffers, buffer_count);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[231])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[231]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[231])(made, struct_size);
+  if (!slots[232]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[232])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[232])(ddp, hook, options);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[233])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[233])(ddp, out);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[234])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[234])(ddp, names, tensors, count);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[235])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[235])(ddp, begin, finish, user_data, destroy);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[236])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[236])(ddp, optimizer);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[237])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[237]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[237])(made, struct_size);
+  if (!slots[238]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[238])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[238])(ddp, options);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[239])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[239])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[240])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[241])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[241]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[241])(made, struct_size);
+  if (!slots[242]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[242])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[242])(ddp, out);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[243])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[243])(ddp, index, bytes, names);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[244])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[244])(ddp, iterations);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[245])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[245])(ddp, out);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[246])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[246])(ddp, every);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[247])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[247]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[247])(made, struct_size);
+  if (!slots[248]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[248])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[248])(ddp, out);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[249])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[249])(ddp, index, out);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[250])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[250])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[251])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[251]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[251])(made, struct_size);
+  if (!slots[252]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[252])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[252])(ddp, options);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[253])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[253]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[253])(made, struct_size);
+  if (!slots[254]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[254])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[254])(ddp, out);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[255])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[255])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[256])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[256])(module, group);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[257])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[257]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[257])(made, struct_size);
+  if (!slots[258]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[258])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[258])(options, out);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[259])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[259]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[259])(data_parallel);
+  if (!slots[260]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[260])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[260]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[260])(data_parallel);
+  if (!slots[261]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[261])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[261]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[261])(made, struct_size);
+  if (!slots[262]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[262])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[262])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[263])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[263])(group, period, warmup_steps, out);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[264])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[264])(periods, groups, count, warmup_steps, out);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[265])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[265]) return;
-  ((void (*)(tdm_model_averager* averager))slots[265])(averager);
+  if (!slots[266]) return;
+  ((void (*)(tdm_model_averager* averager))slots[266])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[266])(averager, parameters, parameter_count, averaged);
+  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[267])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[267])(optimizer, averager, out);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[268])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[268])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[269])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[269])(optimizer, to);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[270])(optimizer, to);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[270]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[270])(made, struct_size);
+  if (!slots[271]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[271])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[271])(path, options, out);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[272])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[272])(writer, data, size);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[273])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[273])(writer);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[274])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[274]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[274])(writer);
+  if (!slots[275]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[275])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[275])(path, out);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[276])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[276]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[276])(reader);
+  if (!slots[277]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[277])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[277])(reader, index, data, size);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[278])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[278]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[278])(reader);
+  if (!slots[279]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[279])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[279]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[279])(reader);
+  if (!slots[280]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[280])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[280]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[280])(reader);
+  if (!slots[281]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[281])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[281]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[281])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[282]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[282])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[283]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[283])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[283]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[283])(reader);
+  if (!slots[284]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[284])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[284])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[285])(images_path, labels_path, output_path, begin, count, written);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[285]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[285])(made, struct_size);
+  if (!slots[286]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[286])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[286])(paths, path_count, fields, field_count, options, out);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[287])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[287]) return;
-  ((void (*)(tdm_loader* loader))slots[287])(loader);
+  if (!slots[288]) return;
+  ((void (*)(tdm_loader* loader))slots[288])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[288]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[288])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[289]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[289])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[290]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[290])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[290])(loader, epoch, first_batch);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[291])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[291])(loader, batch, field_count, has_batch);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[292])(loader, batch, field_count, has_batch);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[292]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[292])(made, struct_size);
+  if (!slots[293]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[293])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[293])(loader, out);
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[294])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[294])(loader, out);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[295])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[295])(loader);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[296])(loader);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[296])(loader, out);
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[297])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[297])(loader, data, size);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[298])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[298]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[298])(loader);
+  if (!slots[299]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[299])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[299]) return;
-  ((void (*)(tdm_dataset* dataset))slots[299])(dataset);
+  if (!slots[300]) return;
+  ((void (*)(tdm_dataset* dataset))slots[300])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[300]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[300])(dataset);
+  if (!slots[301]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[301])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[301]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[301])(dataset);
+  if (!slots[302]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[302])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[302]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[302])(dataset, index);
+  if (!slots[303]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[303])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[303])(dataset, index, sample, field_count);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[304])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[304]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[304])(made, struct_size);
+  if (!slots[305]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[305])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[305])(paths, path_count, fields, field_count, options, out);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[306])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[306])(tensors, count, names, out);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[307])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[307])(datasets, count, out);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[308])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[308])(dataset, samples, count, out);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[309])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[309])(dataset, sizes, count, seed, parts);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[310])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[310])(dataset, fractions, count, sizes);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[311])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[311])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[312])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[312])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[313])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[313]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[313])(made, struct_size);
+  if (!slots[314]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[314])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[314])(iterable, out);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[315])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[315])(dataset, options, out);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[316])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[316]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[316])(made, struct_size);
+  if (!slots[317]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[317])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[317])(paths, path_count, options, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[318])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[318])(loader, transforms);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[319])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[319])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[320])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[320]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[320])(made, struct_size);
+  if (!slots[321]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[321])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[321])(loader, out);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[322])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[322])(loader, out);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[323])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[323]) return;
-  ((void (*)(tdm_sampler* sampler))slots[323])(sampler);
+  if (!slots[324]) return;
+  ((void (*)(tdm_sampler* sampler))slots[324])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[324]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[324])(sampler);
+  if (!slots[325]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[325])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[325])(sampler, seed, epoch, first, samples, count);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[326])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[326])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[327])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[328])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[328])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[329])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[329])(samples, count, shuffle, out);
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[330])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[330])(samples, count, batch_size, shuffle, out);
+  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[331])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[331])(lengths, count, batch_size, window, out);
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[332])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[332])(sampler, rank, world_size, out);
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[333])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[333])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[334])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[334]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[334])(made, struct_size);
+  if (!slots[335]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[335])(made, struct_size);
 }
 
 tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[335])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[336])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[336])(dataset, log, options, state, state_size, quarantine, out);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[337])(dataset, log, options, state, state_size, quarantine, out);
 }
 
 void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
-  if (!slots[337]) return;
-  ((void (*)(tdm_dynamic_loader* loader))slots[337])(loader);
+  if (!slots[338]) return;
+  ((void (*)(tdm_dynamic_loader* loader))slots[338])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[338])(loader, transforms);
+  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[339])(loader, transforms);
 }
 
 tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[339])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[340])(loader, step, adds, add_count, user_data, destroy);
 }
 
 tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[340])(loader, out);
+  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[341])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[341])(loader, out);
+  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[342])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
-  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[342])(loader, has_step);
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[343])(loader, has_step);
 }
 
 tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
-  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[343])(loader, part, field_count, has_part);
+  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[344])(loader, part, field_count, has_part);
 }
 
 tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[344])(loader, out);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[345])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[345])(loader, sample, reason);
+  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[346])(loader, sample, reason);
 }
 
 int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
-  if (!slots[346]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[346])(loader);
-}
-
-int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
   if (!slots[347]) return 0;
   return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[347])(loader);
 }
 
-int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
+int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
   if (!slots[348]) return 0;
   return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[348])(loader);
 }
 
-int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
+int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
   if (!slots[349]) return 0;
   return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[349])(loader);
 }
 
+int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
+  if (!slots[350]) return 0;
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[350])(loader);
+}
+
 tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
-  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[350])(loader, record);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[351])(loader, record);
 }
 
 tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[351])(loader);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[352])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[352])(loader, out);
-}
-
-tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
   if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
   return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[353])(loader, out);
 }
 
-tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
   if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[354])(folder, suffix, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[354])(loader, out);
+}
+
+tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[355])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[355]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[355])(writer);
+  if (!slots[356]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[356])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[356])(writer, tag, value, step, wall_time);
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[357])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[357])(writer, tag, values, step, wall_time);
+  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[358])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[358])(writer, tag, image, layout, step, wall_time);
+  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[359])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[359])(writer, tag, text, step, wall_time);
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[360])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[360])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[361])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[362])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[362]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[362])(writer);
+  if (!slots[363]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[363])(writer);
 }

@@ -921,6 +921,16 @@ TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
 /* Why it failed; NULL while it goes on, and after success. */
 TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* Has `callback` called once when the work is done, with NULL, or has failed, with the reason, which lives until the
+ * callback returns: also where its group is aborted or freed first, and on this thread, before the function returns,
+ * where it has ended by now. Else on the thread that ends it, which is the group's own or one that waits for the work,
+ * in a scope of its own and with none of the caller's modes. It may queue and signal, make and free tensors, but must
+ * not wait for works, begin collectives, or free work or group: other ranks wait for this thread. What queues on GPUs:
+ * the callback comes when the work is queued, and what it queues itself runs after that. Several callbacks run in any
+ * order, and the handle may be freed before them. destroy(user_data), which may be NULL, is called after the callback;
+ * not on error. */
+TDM_API tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error),
+                                          void* user_data, void (*destroy)(void* user_data));
 /* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
  * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
 TDM_API size_t tdm_work_result_count(const tdm_work* work);
