@@ -763,10 +763,10 @@ TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, si
 /* *out, which may be NULL: 1 when it was there. */
 TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
 TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
-/* Sets the key to `desired` where it is `expected`. *out, which may be NULL: its value afterwards. Free with
- * tdm_string_free(). */
-TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
-                                         tdm_string** out);
+/* Sets the key to `desired` where it is `expected`, or, where `expected` has no bytes, where it is not there. *out, which may
+ * be NULL: its value afterwards. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size,
+                                         const void* desired, size_t desired_size, tdm_string** out);
 TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
@@ -919,8 +919,9 @@ TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const
 TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
 /* 1 when it is done or has failed. */
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
-/* Why it failed; NULL while it goes on, and after success. */
-TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* *out: why it failed, an error of the caller's, freed with tdm_error_free(); NULL while it goes on, and after success. What
+ * is returned is about this call alone. */
+TDM_API tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out);
 /* Has `callback` called once when the work is done, with NULL, or has failed, with the reason, which lives until the
  * callback returns: also where its group is aborted or freed first, and on this thread, before the function returns,
  * where it has ended by now. Else on the thread that ends it, which is the group's own or one that waits for the work,
@@ -937,7 +938,9 @@ TDM_API size_t tdm_work_result_count(const tdm_work* work);
 TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
 /* Of a receive that is done: the rank that sent; else -1. */
 TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
-/* Waits for a pending collective to end before its tensors are released. */
+/* Blocks until a pending collective has ended, at most the group's timeout, for other ranks read and write its tensors until
+ * then; a failure is not told. Who must not wait, a garbage collector's thread for example, frees it from
+ * tdm_work_on_completion() on, which says when that no longer blocks, or aborts the group first. */
 TDM_API void tdm_work_free(tdm_work* work);
 
 /* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",

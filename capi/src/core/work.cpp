@@ -21,9 +21,13 @@ int32_t tdm_work_is_completed(const tdm_work* work) {
   return if_live(work) ? work->work.is_completed() : 0;
 }
 
-tdm_error* tdm_work_error(const tdm_work* work) {
+tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
   return guard("tdm_work_error", [&] {
-    if (const auto error = not_null(work, "work")->work.error()) throw *error;
+    not_null(work, "work");
+    not_null(out, "out");
+    const auto error = work->work.error();
+    *out = error ? tandem_error_new(static_cast<tdm_error_code>(error->code()), "tdm_work_error", error->what())
+                 : nullptr;
   });
 }
 

@@ -1197,9 +1197,9 @@ tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t coun
   return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[162])(store, keys, count, timeout_ms);
 }
 
-tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out) {
+tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
   if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const char* expected, const char* desired, tdm_string** out))slots[163])(store, key, expected, desired, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[163])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
@@ -1392,9 +1392,9 @@ int32_t tdm_work_is_completed(const tdm_work* work) {
   return ((int32_t (*)(const tdm_work* work))slots[201])(work);
 }
 
-tdm_error* tdm_work_error(const tdm_work* work) {
+tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
   if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(const tdm_work* work))slots[202])(work);
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[202])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {

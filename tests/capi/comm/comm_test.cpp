@@ -103,7 +103,7 @@ TEST(CapiStore, KeepsBytesAndCounts) {
   EXPECT_EQ(there, 1);
   EXPECT_OK(tdm_store_check(store.get(), keys, 2, &there));
   EXPECT_EQ(there, 0);
-  EXPECT_OK(tdm_store_compare_set(store.get(), "count", "3", "4", &text));
+  EXPECT_OK(tdm_store_compare_set(store.get(), "count", "3", 1, "4", 1, &text));
   EXPECT_STREQ(tdm_string_data(text), "4");
   tdm_string_free(text);
 
@@ -318,7 +318,10 @@ TEST(CapiProcessGroup, GathersScattersAndExchanges) {
     EXPECT_OK(tdm_all_reduce_coalesced(group, many, 2, TDM_REDUCE_OP_SUM, &work));
     const Work owned(work);
     EXPECT_OK(tdm_work_wait(work, -1));
-    EXPECT_EQ(take(tdm_work_error(work)).code, 0);
+    tdm_error* reason = nullptr;
+    EXPECT_OK(tdm_work_error(work, &reason));
+    EXPECT_EQ(reason, nullptr);
+    EXPECT_EQ(take(tdm_work_error(work, nullptr)).code, TDM_ERROR_INVALID_ARGUMENT);
     ASSERT_EQ(tdm_work_result_count(work), 2u);
     tdm_tensor* result = nullptr;
     EXPECT_OK(tdm_work_result(work, 1, &result));
@@ -353,6 +356,22 @@ struct Ended {
     EXPECT_EQ(code, expected);
   }
 };
+
+TEST(CapiStore, ComparesAndSetsBytes) {
+  const Store store = hash_store();
+  const std::string first("a\0b", 3), second("a\0c", 3);
+  const auto compare_set = [&](const std::string& expected, const std::string& desired) {
+    tdm_string* now = nullptr;
+    EXPECT_OK(tdm_store_compare_set(store.get(), "key", expected.data(), expected.size(), desired.data(),
+                                    desired.size(), &now));
+    return take_string(now);
+  };
+  EXPECT_EQ(compare_set("", first), first) << "it was not there";
+  EXPECT_EQ(compare_set(second, "other"), first) << "they differ behind a NUL";
+  EXPECT_EQ(compare_set(first, second), second);
+  EXPECT_EQ(take(tdm_store_compare_set(store.get(), "key", nullptr, 1, "x", 1, nullptr)).code,
+            TDM_ERROR_INVALID_ARGUMENT);
+}
 
 TEST(CapiWork, ItsCallbackIsCalledOnce) {
   const std::int64_t tensors = tdm_live_count("tensor"), callbacks = tdm_live_count("callback");
@@ -399,6 +418,13 @@ TEST(CapiWork, ItsCallbackIsToldOfTheGroupsEnd) {
       }
       // Where rank 1 is gone before the abort, that is what ended it.
       EXPECT_TRUE(received.code == TDM_ERROR_ABORTED || received.code == TDM_ERROR_PEER_LOST) << received.code;
+      // The work's failure is what is asked for, not what asking for it failed with.
+      for (int i = 0; i < 20000 && !tdm_work_is_completed(work); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      tdm_error* reason = nullptr;
+      EXPECT_OK(tdm_work_error(work, &reason));
+      EXPECT_EQ(take(reason).code, received.code);
     });
     EXPECT_EQ(received.calls, 1);
     EXPECT_EQ(received.destroyed, 1);

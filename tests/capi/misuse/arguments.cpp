@@ -245,7 +245,6 @@ void* Arguments::string_for(const std::string& parameter) {
       {"tdm_load_library.path", "./no-such-library.so"},
       {"tdm_safetensors_load.path", "no-such-file"},
       {"tdm_recordio_reader_create.path", "records"},
-      {"tdm_store_compare_set.expected", "value"},
       {"host", "127.0.0.1"},
       {"log", "\n"},
       {"quarantine", "[]"},
