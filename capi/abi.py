@@ -3,6 +3,7 @@
     abi.py forward HEADER    C: libtandem's exported functions, each of which loads the core and forwards to it
     abi.py table HEADER      C: the core's table of {name, function}
     abi.py exports HEADER    linker version script for libtandem
+    abi.py initial HEADER    C: the functions tdm_X_init(), of the macros TDM_X_INIT
     abi.py names HEADER      the exported names, a line each
     abi.py go HEADER DIR     the Go front end's copy of the header and its run-time forwarders, into DIR
     abi.py go-check HEADER DIR    fails when what stands in DIR is not what `go` would write
@@ -22,10 +23,17 @@ NOT_LOADED = {name: "(tdm_device){TDM_DEVICE_CPU, -1}" for name in ("tdm_tensor_
 NOT_LOADED["tdm_tensor_get_layout"] = "-1"
 
 
+INITIALISER = re.compile(r"(tdm_\w+)_init$")
+
+
 class Function:
     def __init__(self, result, name, parameters):
         self.result, self.name, self.parameters = result, name, parameters
         self.fallible = result == "tdm_error*"
+        # The struct that it initialises, for which the loader needs no core.
+        initialiser = INITIALISER.match(name)
+        self.initialises = initialiser.group(1) if initialiser else None
+        self.local = name in LOCAL or self.initialises is not None
 
     @property
     def arguments(self):
@@ -53,7 +61,8 @@ def functions(header):
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     found = []
     for match in re.finditer(r"^TDM_API\s+([^;]+);", text, flags=re.M):
-        declaration = " ".join(match.group(1).split())
+        # Strings may have parentheses in them.
+        declaration = " ".join(re.sub(r'\bTDM_DEPRECATED\(\s*(?:"[^"]*"[\s,]*)+\)', "", match.group(1)).split())
         parts = re.match(r"(.*?)\s*\b(tdm_\w+)\((.*)\)$", declaration)
         if not parts:
             sys.exit(f"{header}: cannot read the declaration: {declaration}")
@@ -62,8 +71,8 @@ def functions(header):
 
 
 def forward(found):
-    forwarded = [f for f in found if f.name not in LOCAL]
-    lines = ['#include "loader/slots.h"', ""]
+    forwarded = [f for f in found if not f.local]
+    lines = ["#define TDM_DEPRECATED(since, instead)", '#include "loader/slots.h"', ""]
     lines += [f"const char* const tandem_slot_names[] = {{"]
     lines += [f'    "{f.name}",' for f in forwarded]
     lines += ["};", f"const size_t tandem_slot_count = {len(forwarded)};",
@@ -84,10 +93,28 @@ def forward(found):
 
 
 def table(found):
-    lines = ["#define TDM_API __attribute__((visibility(\"hidden\")))", '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
-    lines += [f'    {{"{f.name}", (tandem_function)&{f.name}}},' for f in found if f.name not in LOCAL]
+    lines = ["#define TDM_API __attribute__((visibility(\"hidden\")))", "#define TDM_DEPRECATED(since, instead)",
+             '#include "core/table.h"\n#include "tandem/tandem.h"', "", "const tandem_entry tandem_core_entries[] = {"]
+    lines += [f'    {{"{f.name}", (tandem_function)&{f.name}}},' for f in found if not f.local]
     lines += ["};",
               "const size_t tandem_core_entry_count = sizeof tandem_core_entries / sizeof *tandem_core_entries;", ""]
+    return "\n".join(lines)
+
+
+def initial(found):
+    lines = ['#include "tandem/tandem.h"', "", "#include <string.h>", "",
+             "/* As much of `whole` as the caller has room for, zeros behind it. */",
+             "static void fill(void* made, size_t struct_size, const void* whole, size_t whole_size) {",
+             "  if (!made || struct_size < sizeof(size_t) || struct_size % sizeof(size_t) != 0 || struct_size > 4096) return;",
+             "  memset(made, 0, struct_size);",
+             "  memcpy(made, whole, struct_size < whole_size ? struct_size : whole_size);",
+             "  memcpy(made, &struct_size, sizeof struct_size);",
+             "}", ""]
+    for f in found:
+        if f.initialises:
+            lines += [f"{f.result} {f.name}({f.parameters}) {{",
+                      f"  static const {f.initialises} whole = TDM_{f.initialises[4:].upper()}_INIT;",
+                      "  fill(made, struct_size, &whole, sizeof whole);", "}", ""]
     return "\n".join(lines)
 
 
@@ -109,6 +136,7 @@ def go_files(header):
 #define TANDEM_GO_FORWARD_H
 
 #define TDM_API __attribute__((visibility("hidden")))
+#define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
 #define TANDEM_GO_FUNCTION_COUNT {len(found)}
@@ -169,6 +197,6 @@ def go_main(check, header, folder):
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] in ("go", "go-check"):
         sys.exit(go_main(sys.argv[1] == "go-check", sys.argv[2], sys.argv[3]))
-    if len(sys.argv) != 3 or sys.argv[1] not in ("forward", "table", "exports", "names"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("forward", "table", "exports", "names", "initial"):
         sys.exit(__doc__)
     sys.stdout.write(globals()[sys.argv[1]](functions(sys.argv[2])))

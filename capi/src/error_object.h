@@ -33,9 +33,10 @@ static inline char* tandem_error_text(const char* text) {
   return copy;
 }
 
-/* An error that cannot fail to be made: out of memory, it is this static one. */
+/* An error that cannot fail to be made: out of memory, it is this static one, for whichever error there was to be. */
 static inline tdm_error* tandem_error_new(tdm_error_code code, const char* operation, const char* message) {
-  static struct tdm_error exhausted = {TDM_ERROR_OUT_OF_MEMORY, (char*)"", (char*)"out of memory", NULL, NULL};
+  static struct tdm_error exhausted = {TDM_ERROR_OUT_OF_MEMORY, (char*)"",
+                                       (char*)"out of memory, also for the error that was to be told", NULL, NULL};
   struct tdm_error* error = (struct tdm_error*)malloc(sizeof *error);
   if (!error) return &exhausted;
   error->code = code;

@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <mutex>
+#include <new>
 
 namespace tandem {
 
@@ -15,6 +17,8 @@ namespace {
 // States are never freed: a thread's counts outlive it, and shutdown() reads states without a lock.
 struct Registry {
   std::mutex mutex;
+  std::array<ThreadState, 8> reserve;  // for threads that first call where there is no memory
+  std::size_t reserve_used = 0;
   std::atomic<ThreadState*> all{nullptr};
   ThreadState* idle = nullptr;
   std::atomic<void (*)(ThreadState&)> thread_begin{nullptr};
@@ -76,7 +80,11 @@ ThreadState& make_thread_state() {
   if (state) {
     all.idle = state->next_idle;
   } else {
-    state = new ThreadState;
+    state = new (std::nothrow) ThreadState;
+    if (!state) {
+      if (all.reserve_used == all.reserve.size()) throw std::bad_alloc();
+      state = &all.reserve[all.reserve_used++];
+    }
     state->next = all.all.load(std::memory_order_relaxed);
     all.all.store(state, std::memory_order_release);
   }

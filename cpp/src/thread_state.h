@@ -9,7 +9,9 @@
 #include <cstdint>
 
 struct tdm_scope;
-struct tdm_tensor;
+namespace tandem::capi {
+struct TensorSlot;
+}
 
 namespace tandem {
 
@@ -50,7 +52,7 @@ struct alignas(64) ThreadState {
   std::atomic<std::int64_t> live_bytes{0};
   std::atomic<std::int64_t> live[kKindCount] = {};
   tdm_scope* scope = nullptr;          // innermost open one
-  tdm_tensor* free_tensors = nullptr;  // handles for reuse
+  capi::TensorSlot* free_tensors = nullptr;  // for reuse
   std::size_t free_tensor_count = 0;
   void* stack = nullptr;             // of operator calls, for reuse
   int intra_op_threads = 0;          // that OpenMP uses on this thread; 0: not set yet

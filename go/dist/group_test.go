@@ -337,7 +337,10 @@ func TestStores(t *testing.T) {
 	if value, err := hash.Get(context.Background(), "inner/key"); err != nil || string(value) != "a\x00b" {
 		t.Fatal(string(value), err)
 	}
-	if value, err := client.CompareSet("key", "a\x00b", "c"); err != nil {
+	if value, err := client.CompareSet("key", "a\x00b", "c\x00d"); err != nil || string(value) != "c\x00d" {
+		t.Fatal(string(value), err)
+	}
+	if value, err := client.CompareSet("key", "c", "e"); err != nil || string(value) != "c\x00d" {
 		t.Fatal(string(value), err)
 	}
 	if deleted, err := client.Delete("key"); err != nil || !deleted {

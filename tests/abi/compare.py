@@ -80,8 +80,8 @@ def newer_programs(compiler, header, before, after, folder):
         if macro := header.initialisers.get(name):
             lines += [f"  {{ static const {name} made = {macro};",
                       f"    for (size_t i = {before[name][0]}; i < sizeof made; ++i)",
-                      "      if (((const unsigned char*)&made)[i]) {",
-                      f'        puts("{macro} sets a field that is new: zero has to be its default"); break; }} }}']
+                      "      if (((const unsigned char*)&made)[i] && ((const int*)&made)[i / 4] != TDM_UNCHANGED) {",
+                      f'        puts("{macro} sets a field that is new: zero, or TDM_UNCHANGED, has to be its default"); break; }} }}']
     source.write_text("\n".join(lines + ["  return 0;", "}", ""]), encoding="utf-8")
     subprocess.run([compiler, "-w", str(source), "-o", str(program)], check=True)
     return subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.splitlines()

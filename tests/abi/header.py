@@ -36,7 +36,7 @@ class Header:
 
     @property
     def macros(self):
-        return set(re.findall(r"^#define (TDM_\w+)", self.text, flags=re.M)) - {"TDM_API"}
+        return set(re.findall(r"^#define (TDM_\w+)", self.text, flags=re.M)) - {"TDM_API", "TDM_DEPRECATED"}
 
     @property
     def growing(self):

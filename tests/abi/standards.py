@@ -1,6 +1,7 @@
 """Compiles tandem.h as each C and C++ that programs are written in, and nothing more: standards.py CC CXX HEADER
 
-Macros are only checked where they are expanded, so every initialiser is used."""
+Macros are only checked where they are expanded, so every initialiser is used. Once with nothing before it, and once after
+the headers of C that define common words as macros (complex, bool, I, imaginary)."""
 import pathlib
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 from header import Header
 
 STANDARDS = {".c": ["c99", "c11", "c17", "gnu99"], ".cpp": ["c++11", "c++17", "c++20"]}
+BEFORE = {"": "", "after <complex.h>": "#include <complex.h>\n#include <stdbool.h>\n#include <math.h>\n#include <errno.h>\n"}
 
 
 def problems(compiler, compiler_of_cpp, header):
@@ -18,14 +20,15 @@ def problems(compiler, compiler_of_cpp, header):
     text = f'#include "{header}"\nsize_t total(void);\nsize_t total(void) {{\n  size_t size = 0;\n{uses}  return size;\n}}\n'
     with tempfile.TemporaryDirectory() as folder:
         for suffix, standards in STANDARDS.items():
-            source = pathlib.Path(folder) / f"program{suffix}"
-            source.write_text(text, encoding="utf-8")
-            for standard in standards:
-                made = subprocess.run([compiler if suffix == ".c" else compiler_of_cpp, f"-std={standard}", "-Wall",
-                                       "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", str(source)],
-                                      capture_output=True, text=True)
-                if made.returncode:
-                    yield f"tandem.h is no {standard}:\n{made.stderr.strip()}"
+            for place, before in BEFORE.items():
+                source = pathlib.Path(folder) / f"program{suffix}"
+                source.write_text(before + text, encoding="utf-8")
+                for standard in standards:
+                    made = subprocess.run([compiler if suffix == ".c" else compiler_of_cpp, f"-std={standard}", "-Wall",
+                                           "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", str(source)],
+                                          capture_output=True, text=True)
+                    if made.returncode:
+                        yield f"tandem.h is no {standard}{place and ' ' + place}:\n{made.stderr.strip()}"
 
 
 if __name__ == "__main__":

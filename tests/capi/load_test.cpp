@@ -205,6 +205,26 @@ TEST_F(Load, SearchesTheFolderOfLibtandemAndNoneAbove) {
                                               HasSubstr("LibTorch 1.0.0 in " + (own / "libtorch").string())));
 }
 
+TEST_F(Load, RefusesACoreOfAnotherRelease) {
+  const std::string kRelease = std::to_string(TDM_VERSION_MAJOR) + "." + std::to_string(TDM_VERSION_MINOR) + "." +
+                               std::to_string(TDM_VERSION_PATCH);
+  const auto refused = [&](const char* core, const std::string& release) {
+    const fs::path own = folder_ / release;
+    copy_libtandem(own);
+    const std::string minor = std::string(LIBTORCH_VERSION).substr(0, std::string(LIBTORCH_VERSION).rfind('.'));
+    const fs::path beside = own / ("libtandem_core-torch" + minor + ".so");
+    fs::copy_file(core, beside);
+    const Ended ended = run_program("env 'LD_LIBRARY_PATH=" + own.string() +
+                                    "' TANDEM_DEVICE=cpu TANDEM_LIBTORCH=" LIBTORCH_ROOT " " + kProgram);
+    EXPECT_EQ(ended.output, code(TDM_ERROR_LIBRARY) + "libtandem in " + own.string() + " is of release " + kRelease +
+                                ", but its core " + beside.string() + " is of release " + release +
+                                "; install both from one release, into an empty folder\n");
+    EXPECT_EQ(ended.exit_code, 1);
+  };
+  refused(OLDER_CORE, "0.0.9");
+  refused(STAND_IN, "unknown");  // which says nothing about itself
+}
+
 // The linker knows libtandem by a relative name then, which is another file's once the working directory is another.
 TEST_F(Load, KnowsItsFolderWhereTheWorkingDirectoryChanges) {
   copy_libtandem(folder_ / "first" / "lib");

@@ -65,7 +65,7 @@ TEST(OpCall, TakesEveryScalarForScalar) {
   EXPECT_THAT(floats(call("aten::mul", "Scalar", {of(a), of(0.5)}).get()), ElementsAre(1, 2));
   EXPECT_THAT(floats(call("aten::mul", "Scalar", {of(a), of(true)}).get()), ElementsAre(2, 4));
   tdm_value i = tagged(TDM_VALUE_COMPLEX);
-  i.as.complex = {0, 1};
+  i.as.complex_number = {0, 1};
   const Tensor turned = call("aten::mul", "Scalar", {of(a), i});
   EXPECT_EQ(tdm_tensor_get_dtype(turned.get()), TDM_DTYPE_COMPLEX64);
   tdm_value result{};

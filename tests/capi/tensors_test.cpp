@@ -10,6 +10,39 @@ namespace {
 using namespace calls;
 using testing::ElementsAre;
 
+// LibTorch's numbers that tandem.h does not freeze stay inside.
+TEST(Tensor, ADtypeWithoutANumberIsMinusOne) {
+  const Tensor bytes = call("aten::to", "dtype", {of(tensor({1, 2}, {2})), tagged(TDM_VALUE_DTYPE, TDM_DTYPE_UINT8)});
+  const Tensor quantized = call("aten::_make_per_tensor_quantized_tensor", "", {of(bytes), of(0.5), of(0)});
+  EXPECT_EQ(tdm_tensor_get_dtype(quantized.get()), -1);
+  EXPECT_EQ(tdm_tensor_get_dtype(bytes.get()), TDM_DTYPE_UINT8);
+  EXPECT_EQ(tdm_tensor_get_device(bytes.get()).type, TDM_DEVICE_CPU);
+}
+
+// Zero is uint8, which is another thing than none.
+TEST(Tensor, UnchangedIsItsOwnNumber) {
+  const Module linear = module("Linear", {option("in_features", of(2)), option("out_features", of(1))});
+  const auto weight_dtype = [&] {
+    tdm_named_tensors* list = nullptr;
+    EXPECT_OK(tdm_module_named_parameters(linear.get(), &list));
+    const NamedTensors owned(list);
+    tdm_tensor* weight = nullptr;
+    EXPECT_OK(tdm_named_tensors_get(list, 0, &weight));
+    return tdm_tensor_get_dtype(Tensor(weight).get());
+  };
+  const tdm_device as_it_is = {TDM_UNCHANGED, -1};
+  EXPECT_OK(tdm_module_to(linear.get(), as_it_is, TDM_UNCHANGED));
+  EXPECT_EQ(weight_dtype(), TDM_DTYPE_FLOAT32);
+  EXPECT_OK(tdm_module_to(linear.get(), as_it_is, TDM_DTYPE_FLOAT64));
+  EXPECT_EQ(weight_dtype(), TDM_DTYPE_FLOAT64);
+  EXPECT_OK(tdm_module_to(linear.get(), {TDM_DEVICE_CPU, -1}, TDM_UNCHANGED));
+  EXPECT_EQ(weight_dtype(), TDM_DTYPE_FLOAT64);
+  const tdm_comm_hook_options hook = TDM_COMM_HOOK_OPTIONS_INIT;
+  EXPECT_EQ(hook.compress_dtype, TDM_UNCHANGED);
+  const tdm_ddp_options ddp = TDM_DDP_OPTIONS_INIT;
+  EXPECT_EQ(ddp.param_dtype, TDM_UNCHANGED);
+}
+
 TEST(Tensor, RoundTripsItsBytes) {
   const Tensor t = tensor({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_THAT(sizes(t.get()), ElementsAre(2, 3));

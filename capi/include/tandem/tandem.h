@@ -9,10 +9,12 @@
  *   frees them; every tdm_X_free() accepts NULL. A pointer that is *returned* is borrowed, and the comment says how
  *   long it lives. Inputs are borrowed for the duration of the call unless the comment says otherwise.
  * - Strings are UTF-8. Those that end in NUL are `const char*`; data is pointer + length.
- * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT`
- *   macro. NULL for an options pointer means the defaults.
- * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a function
- *   does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
+ * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT` macro
+ *   or, from languages that have no macros, by tdm_X_init(&made, size of X): the same bytes, of an X as large as the
+ *   caller knows it. Those functions need no tdm_load(), and do nothing for NULL or a size that no struct has. NULL for
+ * an options pointer means the defaults.
+ * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a
+ * function does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
  * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
  *   wait on peers, files or other threads.
  * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
@@ -29,6 +31,17 @@
 
 #ifndef TDM_API
 #define TDM_API
+#endif
+
+/* Before the declaration of what is to go with the next SOVERSION: `since` is the release that said so, `instead` what
+ * to use. Compilers warn where it is used, unless the program defines this macro as nothing. docs/abi-versions.md has
+ * the rules. */
+#ifndef TDM_DEPRECATED
+#if defined(__GNUC__) || defined(__clang__)
+#define TDM_DEPRECATED(since, instead) __attribute__((deprecated("since Tandem " since ": " instead)))
+#else
+#define TDM_DEPRECATED(since, instead)
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -124,6 +137,7 @@ typedef struct tdm_load_options {
   tdm_load_device device;   /* AUTO: the environment's TANDEM_DEVICE=auto|cpu|cuda */
 } tdm_load_options;
 #define TDM_LOAD_OPTIONS_INIT { sizeof(tdm_load_options), NULL, TDM_LOAD_DEVICE_AUTO }
+TDM_API void tdm_load_options_init(tdm_load_options* made, size_t struct_size);
 
 /* Finds LibTorch, decides between CPU and CUDA, and opens the core built for that version of LibTorch. Implicit at the
  * first fallible call; a second call with the same options does nothing, with others it is an error. Thread-safe.
@@ -154,7 +168,15 @@ TDM_API int64_t tdm_tensor_live_bytes(void);
 
 /* -------------------------------------------------------------------------------------------- dtypes and devices */
 
-/* Frozen numbers, in LibTorch's order of ScalarType where it has one. */
+/* Where a comment says so: leaves a dtype, a device (as its type), a layout or a setting as it is. Fields that structs
+ * gain take it as they take zero: a library that does not know such a field accepts both. */
+enum { TDM_UNCHANGED = -1 };
+
+/* Numbers of enumerations, here and below, are frozen, and later releases add some: a program takes one that its header
+ * does not know for a value that it cannot handle. What LibTorch has and this header does not, such as quantized dtypes
+ * or the devices of extensions, comes out as -1, never as a number of LibTorch's. */
+
+/* In LibTorch's order of ScalarType where it has one. */
 typedef int32_t tdm_dtype;
 enum {
   TDM_DTYPE_UINT8 = 0, TDM_DTYPE_INT8 = 1, TDM_DTYPE_INT16 = 2, TDM_DTYPE_INT32 = 3, TDM_DTYPE_INT64 = 4,
@@ -216,7 +238,7 @@ TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
 TDM_API size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor);
 TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
 TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
-TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor); /* -1 as well for one that has no number here */
+TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
@@ -251,9 +273,8 @@ TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
 /* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
  * that enters must be the one that exits (pin tasks that move between threads). */
 TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
-/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. Handles that a scope freed must
- * not be freed, or cleared in a value, afterwards: their memory may be another handle's by then. Until it is, their use
- * is TDM_ERROR_CLOSED. */
+/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. The use of handles that a scope
+ * freed is TDM_ERROR_CLOSED, and freeing them, or exiting the scope again, does nothing. */
 TDM_API void tdm_scope_exit(tdm_scope* scope);
 /* Hands `tensor` to the scope around its own, or to the caller when there is none. */
 TDM_API void tdm_scope_keep(tdm_tensor* tensor);
@@ -298,7 +319,9 @@ typedef struct tdm_value {
     int32_t boolean;
     int64_t integer;
     double real;
-    struct { double re, im; } complex;
+    struct {
+      double re, im;
+    } complex_number;
     struct { const char* data; size_t size; } string;
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;
@@ -377,16 +400,18 @@ TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requ
 /* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
 TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
 
-/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The thread
- * that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks run in
- * the modes that the engine gives them; what they leave open ends with them. docs/autograd.md has a page on this.
+/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The
+ * thread that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks
+ * run in the modes that the engine gives them; what they leave open ends with them, as it does with a thread.
+ * docs/autograd.md has a page on this.
  *
  * grad: whether operations are recorded. Source: torch.no_grad, torch.enable_grad. */
 TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);
 /* inference: no recording, and tensors made inside can never take part in it. enabled 0 ends it for an inner part.
  * Source: torch.inference_mode. */
 TDM_API tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out);
-/* autocast: operators that gain from it compute in `dtype` (BFLOAT16 or FLOAT16; -1: bfloat16 on CPU, float16 on CUDA)
+/* autocast: operators that gain from it compute in `dtype` (BFLOAT16, FLOAT16, or TDM_UNCHANGED: LibTorch's choice for
+ * the device, at first bfloat16 on CPU and float16 on CUDA)
  * on devices of that type, others that need it in float32. enabled 0 switches it off for an inner part. Casts of
  * parameters are cached until a mode is entered or left. Errors: TDM_ERROR_UNSUPPORTED for CUDA without a GPU.
  * Source: torch.autocast. */
@@ -403,11 +428,13 @@ typedef struct tdm_modes {
   size_t struct_size;
   int32_t grad;
   int32_t inference;
-  tdm_dtype autocast_cpu;  /* -1: off */
-  tdm_dtype autocast_cuda; /* -1: off */
+  tdm_dtype autocast_cpu;  /* TDM_UNCHANGED: off */
+  tdm_dtype autocast_cuda; /* likewise */
   int32_t anomaly;         /* of the process */
 } tdm_modes;
-#define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+#define TDM_MODES_INIT \
+  { sizeof(tdm_modes), 1, 0, TDM_UNCHANGED, TDM_UNCHANGED, 0 }
+TDM_API void tdm_modes_init(tdm_modes* made, size_t struct_size);
 TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
 
 /* Callbacks of autograd. They run on the thread that called backward or on one of the engine's, with the modes of the
@@ -474,6 +501,7 @@ typedef struct tdm_function {
 } tdm_function;
 #define TDM_FUNCTION_INIT \
   { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+TDM_API void tdm_function_init(tdm_function* made, size_t struct_size);
 
 /* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
  * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
@@ -539,6 +567,7 @@ typedef struct tdm_device_memory {
   int64_t failures;                  /* that found no memory even then */
 } tdm_device_memory;
 #define TDM_DEVICE_MEMORY_INIT { sizeof(tdm_device_memory), 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_device_memory_init(tdm_device_memory* made, size_t struct_size);
 TDM_API tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out);
 /* Peaks begin again at what is there now. */
 TDM_API tdm_error* tdm_device_reset_peak_memory(tdm_device device);
@@ -572,7 +601,7 @@ TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
 /* Between two events that were made with enable_timing and are done. */
 TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
 
-/* Of the process; -1 in a call to set leaves one as it is. */
+/* Of the process; TDM_UNCHANGED in a call to set leaves one as it is. */
 typedef struct tdm_cuda_settings {
   size_t struct_size;
   int32_t cudnn_benchmark;     /* try out convolution algorithms for each new shape */
@@ -580,7 +609,9 @@ typedef struct tdm_cuda_settings {
   int32_t tf32_matmul;         /* float32 products in TF32 */
   int32_t tf32_cudnn;
 } tdm_cuda_settings;
-#define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+#define TDM_CUDA_SETTINGS_INIT \
+  { sizeof(tdm_cuda_settings), TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED }
+TDM_API void tdm_cuda_settings_init(tdm_cuda_settings* made, size_t struct_size);
 TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
 TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
 
@@ -619,7 +650,8 @@ TDM_API tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* argum
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
-/* Moves parameters and buffers; handles taken before keep following them. dtype -1: unchanged. */
+/* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
+ * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
 /* Registered type names, newline-separated. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_string** out);
@@ -656,6 +688,7 @@ typedef struct tdm_grad_scaler_options {
   int32_t enabled;        /* 0: scales by one and never skips */
 } tdm_grad_scaler_options;
 #define TDM_GRAD_SCALER_OPTIONS_INIT { sizeof(tdm_grad_scaler_options), 65536.0, 2.0, 0.5, 2000, 1 }
+TDM_API void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size);
 
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for factors on the wrong side of one. Free with tdm_grad_scaler_free(). */
 TDM_API tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out);
@@ -681,6 +714,7 @@ typedef struct tdm_grad_scaler_state {
   int64_t growth_tracker; /* steps in a row without infinite gradients */
 } tdm_grad_scaler_state;
 #define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
+TDM_API void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size);
 TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
 TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
 
@@ -706,6 +740,7 @@ typedef struct tdm_tcp_store_options {
   int32_t listen_fd;      /* server: an already listening socket to take over; -1: none */
 } tdm_tcp_store_options;
 #define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, 300000, -1 }
+TDM_API void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size);
 
 /* port 0 on the server: any free one, see tdm_store_port(). The server binds to `host` only. */
 TDM_API tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
@@ -728,10 +763,10 @@ TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, si
 /* *out, which may be NULL: 1 when it was there. */
 TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
 TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
-/* Sets the key to `desired` where it is `expected`. *out, which may be NULL: its value afterwards. Free with
- * tdm_string_free(). */
-TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
-                                         tdm_string** out);
+/* Sets the key to `desired` where it is `expected`, or, where `expected` has no bytes, where it is not there. *out, which may
+ * be NULL: its value afterwards. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size,
+                                         const void* desired, size_t desired_size, tdm_string** out);
 TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
@@ -752,6 +787,7 @@ typedef struct tdm_process_group_options {
 } tdm_process_group_options;
 #define TDM_PROCESS_GROUP_OPTIONS_INIT \
   { sizeof(tdm_process_group_options), NULL, "env://", -1, -1, 1800000, { TDM_DEVICE_CPU, -1 }, NULL, NULL }
+TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size);
 
 /* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
  * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
@@ -883,15 +919,28 @@ TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const
 TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
 /* 1 when it is done or has failed. */
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
-/* Why it failed; NULL while it goes on, and after success. */
-TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* *out: why it failed, an error of the caller's, freed with tdm_error_free(); NULL while it goes on, and after success. What
+ * is returned is about this call alone. */
+TDM_API tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out);
+/* Has `callback` called once when the work is done, with NULL, or has failed, with the reason, which lives until the
+ * callback returns: also where its group is aborted or freed first, and on this thread, before the function returns,
+ * where it has ended by now. Else on the thread that ends it, which is the group's own or one that waits for the work,
+ * in a scope of its own and with none of the caller's modes. It may queue and signal, make and free tensors, but must
+ * not wait for works, begin collectives, or free work or group: other ranks wait for this thread. What queues on GPUs:
+ * the callback comes when the work is queued, and what it queues itself runs after that. Several callbacks run in any
+ * order, and the handle may be freed before them. destroy(user_data), which may be NULL, is called after the callback;
+ * not on error. */
+TDM_API tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error),
+                                          void* user_data, void (*destroy)(void* user_data));
 /* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
  * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
 TDM_API size_t tdm_work_result_count(const tdm_work* work);
 TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
 /* Of a receive that is done: the rank that sent; else -1. */
 TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
-/* Waits for a pending collective to end before its tensors are released. */
+/* Blocks until a pending collective has ended, at most the group's timeout, for other ranks read and write its tensors until
+ * then; a failure is not told. Who must not wait, a garbage collector's thread for example, frees it from
+ * tdm_work_on_completion() on, which says when that no longer blocks, or aborts the group first. */
 TDM_API void tdm_work_free(tdm_work* work);
 
 /* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
@@ -910,6 +959,7 @@ typedef struct tdm_trace_options {
   int64_t most_events;   /* later ones are counted in the file as dropped; about 150 bytes each */
 } tdm_trace_options;
 #define TDM_TRACE_OPTIONS_INIT { sizeof(tdm_trace_options), 1000000 }
+TDM_API void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size);
 
 /* From now on what this process does is kept. All ranks of the group call it together: they find out how their clocks
  * differ. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT while a trace is on; those of collectives. */
@@ -928,6 +978,7 @@ typedef struct tdm_profiler_options {
   int32_t reserved;        /* 0 */
 } tdm_profiler_options;
 #define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0, 0 }
+TDM_API void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size);
 
 /* From now on everything that LibTorch runs in this process is noted. With `group` all its ranks call it together, and
  * their files are on one clock for `tandem trace merge`, with those of a trace that is on; it then blocks. NULL: this
@@ -991,13 +1042,15 @@ typedef struct tdm_ddp_options {
   int32_t skip_all_reduce_unused_params; /* leave out buckets that no rank used; needs find_unused_parameters */
   int32_t average_by_samples;        /* a rank's gradient counts as much as its batch: tdm_ddp_set_batch_samples() */
   /* Mixed precision: what the module computes in (from prepare_forward to the end of backward), what gradients are
-   * exchanged in (where 0: param_dtype), what buffers become. 0, which is no floating-point dtype: unchanged. */
+   * exchanged in (TDM_UNCHANGED: param_dtype), what buffers become. TDM_UNCHANGED: what they are. */
   tdm_dtype param_dtype;
   tdm_dtype reduce_dtype;
   tdm_dtype buffer_dtype;
   const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
-#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, 0, 0, 0, NULL }
+#define TDM_DDP_OPTIONS_INIT \
+  { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, NULL }
+TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
@@ -1041,7 +1094,7 @@ enum {
 
 typedef struct tdm_comm_hook_options {
   size_t struct_size;
-  tdm_dtype compress_dtype;        /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; 0: as they are */
+  tdm_dtype compress_dtype; /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; TDM_UNCHANGED: not */
   int64_t channel_size;            /* of QUANTIZATION_PERCHANNEL */
   int64_t matrix_approximation_rank; /* from here to random_seed: of PowerSGD */
   int64_t start_power_sgd_iter;    /* before it gradients are all-reduced; at least 2 with one of the next two */
@@ -1055,7 +1108,8 @@ typedef struct tdm_comm_hook_options {
   int32_t post_local_gradient_allreduce;
 } tdm_comm_hook_options;
 #define TDM_COMM_HOOK_OPTIONS_INIT \
-  { sizeof(tdm_comm_hook_options), 0, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+  { sizeof(tdm_comm_hook_options), TDM_UNCHANGED, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+TDM_API void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
 /* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",
  * "power_sgd.error.0" and so on. Each rank saves and loads its own, for what compression lost differs between ranks.
@@ -1107,6 +1161,7 @@ typedef struct tdm_ddp_join_options {
                                            it, and zeroes its gradients, with the others */
 } tdm_ddp_join_options;
 #define TDM_DDP_JOIN_OPTIONS_INIT { sizeof(tdm_ddp_join_options), 1, 0, NULL }
+TDM_API void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options);
 TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
 TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
@@ -1132,6 +1187,7 @@ typedef struct tdm_ddp_statistics {
   int64_t communication_alone;    /* the same buckets, one after the other, beside nothing else */
 } tdm_ddp_statistics;
 #define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
 /* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
  * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1163,6 +1219,7 @@ typedef struct tdm_ddp_iteration {
   int64_t bucket_count;
 } tdm_ddp_iteration;
 #define TDM_DDP_ITERATION_INIT { sizeof(tdm_ddp_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size);
 /* How many iterations are kept: of the last 256; 0 on GPUs. */
 TDM_API tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out);
 /* Of those that are kept, oldest first. Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1181,6 +1238,7 @@ typedef struct tdm_bucket_trial_options {
   int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
 } tdm_bucket_trial_options;
 #define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 6 }
+TDM_API void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size);
 
 /* Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and keeps
  * the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the second
@@ -1196,6 +1254,7 @@ typedef struct tdm_bucket_advice {
   int64_t trial_count;        /* sizes that make the same buckets are tried once, as the first of them */
 } tdm_bucket_advice;
 #define TDM_BUCKET_ADVICE_INIT { sizeof(tdm_bucket_advice), 0, 0.0, 0 }
+TDM_API void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out);
 /* A size of the last trial: how many buckets it makes, and its step in nanoseconds, the mean over ranks of the median;
  * 0: not known yet. Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1220,6 +1279,7 @@ typedef struct tdm_data_parallel_options {
 } tdm_data_parallel_options;
 #define TDM_DATA_PARALLEL_OPTIONS_INIT \
   { sizeof(tdm_data_parallel_options), 0, 0, { TDM_DEVICE_CPU, -1 }, NULL, 0, 0 }
+TDM_API void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size);
 
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what does not fit together, TDM_ERROR_UNSUPPORTED for a GPU that is not there.
  * Free with tdm_data_parallel_free(); the threads end when the graphs of its forwards are gone, too. */
@@ -1256,6 +1316,7 @@ typedef struct tdm_replicas {
   void (*destroy)(void* user_data); /* called when the replicas are free again */
 } tdm_replicas;
 #define TDM_REPLICAS_INIT { sizeof(tdm_replicas), NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL }
+TDM_API void tdm_replicas_init(tdm_replicas* made, size_t struct_size);
 
 /* Splits the inputs, which may be NULL, along `dim` as aten::chunk does (those without a dimension go to every replica),
  * calls `forward` for each replica that has a part, at the same time, each on a thread of its own with the modes of this
@@ -1321,6 +1382,7 @@ typedef struct tdm_recordio_writer_options {
 } tdm_recordio_writer_options;
 #define TDM_RECORDIO_WRITER_OPTIONS_INIT \
   { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20, 0, 0, 0, NULL, NULL, NULL, 0 }
+TDM_API void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size);
 
 /* RecordIO v1 (github.com/wangkuiyi/recordio) or v2 (docs/recordio-v2.md). Writes beside `path` under a temporary name;
  * the file appears under its own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing.
@@ -1425,6 +1487,7 @@ typedef struct tdm_loader_options {
 #define TDM_LOADER_OPTIONS_INIT \
   { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
     { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0, 0 }
+TDM_API void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size);
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
@@ -1459,6 +1522,7 @@ typedef struct tdm_loader_batch {
 } tdm_loader_batch;
 #define TDM_LOADER_BATCH_INIT \
   { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL, 0 }
+TDM_API void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size);
 /* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
 TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
 /* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
@@ -1522,6 +1586,7 @@ typedef struct tdm_open_records_options {
 } tdm_open_records_options;
 #define TDM_OPEN_RECORDS_OPTIONS_INIT \
   { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000, 0, 0, 0 }
+TDM_API void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size);
 
 /* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
 TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
@@ -1583,6 +1648,7 @@ typedef struct tdm_iterable {
   void (*destroy)(void* user_data);
 } tdm_iterable;
 #define TDM_ITERABLE_INIT { sizeof(tdm_iterable), -1, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+TDM_API void tdm_iterable_init(tdm_iterable* made, size_t struct_size);
 TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out);
 
 /* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
@@ -1604,6 +1670,7 @@ typedef struct tdm_schema_options {
   const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
 } tdm_schema_options;
 #define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL, NULL }
+TDM_API void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
                                            const tdm_schema_options* options, tdm_dataset** out);
 
@@ -1672,6 +1739,7 @@ typedef struct tdm_loader_statistics {
 } tdm_loader_statistics;
 #define TDM_LOADER_STATISTICS_INIT \
   { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0, 0 }
+TDM_API void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
 /* The same as one line of text, which ends with what the bottleneck is. */
 TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
@@ -1760,6 +1828,7 @@ typedef struct tdm_dynamic_loader_options {
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
   { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
     NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0 }
+TDM_API void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size);
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
  * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.

@@ -23,8 +23,8 @@ tdm_error* thrown_by_callback() {
   }
 }
 
-CallbackError::CallbackError(const std::string& what, tdm_error* given)
-    : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(given, tandem_error_release) {}
+CallbackError::CallbackError(const std::string& what, std::shared_ptr<tdm_error> given)
+    : Error(ErrorCode::kCallback, callback_message(what, *given)), given_(std::move(given)) {}
 
 ErrorCode CallbackError::given_code() const {
   return static_cast<ErrorCode>(given_->code);
@@ -35,7 +35,11 @@ std::pair<void*, void (*)(void*)> CallbackError::take_user_data() const {
 }
 
 CallbackState::CallbackState(const char* what)
-    : mark_(what), scope_(enter_scope(mark_.state())), modes_(set_modes_aside()), threads_(mark_.state()) {
+    : mark_(what),
+      scope_(enter_scope(mark_.state())),
+      scope_id_(scope_->id()),
+      modes_(set_modes_aside()),
+      threads_(mark_.state()) {
   ++depth;
 }
 
@@ -43,7 +47,10 @@ CallbackState::~CallbackState() {
   --depth;
   exit_modes_inside(nullptr);
   bring_modes_back(modes_);
-  exit_scope(mark_.state(), scope_);
+  // The callback may have left its caller's scope, and this one with it.
+  if (scope_->owner.load(std::memory_order_relaxed) == &mark_.state() && scope_->id() == scope_id_) {
+    exit_scope(mark_.state(), scope_);
+  }
 }
 
 bool CallbackState::active() {

@@ -43,7 +43,8 @@ class Callback : LiveCount<Kind::kCallback> {
 class CallbackError : public Error {
  public:
   // Takes `given`.
-  CallbackError(const std::string& what, tdm_error* given);
+  CallbackError(const std::string& what, tdm_error* given)
+      : CallbackError(what, std::shared_ptr<tdm_error>(given, tandem_error_release)) {}
 
   // What the callback says that it is; code() is kCallback.
   ErrorCode given_code() const;
@@ -51,6 +52,8 @@ class CallbackError : public Error {
   std::pair<void*, void (*)(void*)> take_user_data() const;
 
  private:
+  CallbackError(const std::string& what, std::shared_ptr<tdm_error> given);
+
   std::shared_ptr<tdm_error> given_;
 };
 
@@ -69,6 +72,7 @@ class CallbackState {
  private:
   CallMark mark_;
   tdm_scope* scope_;
+  std::uint64_t scope_id_;
   tdm_mode* modes_;
   ProgramsThreads threads_;
 };

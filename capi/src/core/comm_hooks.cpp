@@ -156,7 +156,7 @@ tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_com
         read_options<tdm_comm_hook_options>(options, TDM_COMM_HOOK_OPTIONS_INIT, "tdm_comm_hook_options");
     std::shared_ptr<tandem::PowerSgdState> power_sgd;
     CommHook made = make_hook(hook, ddp->group, given, &power_sgd);
-    if (given.compress_dtype != 0) {
+    if (given.compress_dtype != TDM_UNCHANGED) {
       const at::ScalarType dtype = to_scalar_type(given.compress_dtype, "compress_dtype");
       if (!at::isFloatingType(dtype)) invalid("option 'compress_dtype' must be a floating-point dtype");
       made = tandem::compress_wrapper(dtype, std::move(made));

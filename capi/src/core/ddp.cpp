@@ -27,9 +27,8 @@ tandem::DataParallelIteration iteration_of(const tdm_ddp* ddp, std::int64_t inde
   return std::move(kept[index]);
 }
 
-// 0, which is no floating-point dtype, means none.
 std::optional<at::ScalarType> optional_dtype(tdm_dtype dtype, const char* field) {
-  if (dtype == 0) return std::nullopt;
+  if (dtype == TDM_UNCHANGED) return std::nullopt;
   return to_scalar_type(dtype, field);
 }
 
@@ -85,7 +84,8 @@ tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, si
     std::vector<at::Tensor> tensors = unwrap_list(outputs, output_count, "outputs");
     reducer.prepare_backward(tensors);
     for (std::size_t i = 0; i < output_count; ++i) {
-      if (!tensors[i].is_same(outputs[i]->tensor)) outputs[i]->tensor = tensors[i];
+      at::Tensor& output = live_slot(outputs[i])->tensor;
+      if (!tensors[i].is_same(output)) output = tensors[i];
     }
   });
 }

@@ -40,9 +40,8 @@ const CallbackError* cause_of(const std::exception& error) {
   }
 }
 
-}  // namespace
-
-tdm_error* current_error(const char* operation, const char* context) {
+// The error for the exception in flight. Throws std::bad_alloc.
+tdm_error* described_error(const char* operation, const char* context) {
   const auto make = [&](tdm_error_code code, const std::string& message) {
     const std::string prefix = context ? std::string(context) + ": " : "";
     const std::string text = message.starts_with(prefix) ? message : prefix + message;
@@ -80,7 +79,18 @@ tdm_error* current_error(const char* operation, const char* context) {
   }
 }
 
-tdm_error* closed_error(const char* operation) {
+}  // namespace
+
+tdm_error* current_error(const char* operation, const char* context) noexcept {
+  try {
+    return described_error(operation, context);
+  } catch (...) {
+    return tandem_error_new(TDM_ERROR_OUT_OF_MEMORY, operation,
+                            "out of memory, also for the message of what went wrong");
+  }
+}
+
+tdm_error* closed_error(const char* operation) noexcept {
   return tandem_error_new(TDM_ERROR_CLOSED, operation, "Tandem was shut down (tdm_shutdown) before this call");
 }
 

@@ -1,5 +1,6 @@
 // How the C ABI's functions are written: guard("tdm_x", [&] { … }) runs the body and turns whatever it throws into a
-// tdm_error. Outputs are assigned last, so that they are untouched on error. After shutdown the body is not run.
+// tdm_error, also where there is no memory to say why. Outputs are assigned last, so that they are untouched on error.
+// After shutdown the body is not run.
 #pragma once
 
 #include <limits>
@@ -17,27 +18,31 @@ namespace tandem::capi {
 
 // The error for the exception in flight. `operation` is what the caller called; `context`, where not NULL, precedes the
 // message ("aten::add.Tensor").
-tdm_error* current_error(const char* operation, const char* context = nullptr);
+tdm_error* current_error(const char* operation, const char* context = nullptr) noexcept;
 // The error for a call after shutdown.
-tdm_error* closed_error(const char* operation);
+tdm_error* closed_error(const char* operation) noexcept;
 
-// `context()` is asked only in case of an error.
+// `context()` is asked only in case of an error, and must not throw.
 template <typename Body, typename Context>
-tdm_error* guard(const char* operation, Body&& body, Context&& context) {
-  CallMark mark(operation);
-  if (CallMark::refused()) [[unlikely]]
-    return closed_error(operation);
-  const TandemsThreads threads(mark.state());
+tdm_error* guard(const char* operation, Body&& body, Context&& context) noexcept {
   try {
-    body();
-    return nullptr;
-  } catch (...) {
-    return current_error(operation, context());
+    CallMark mark(operation);
+    if (CallMark::refused()) [[unlikely]]
+      return closed_error(operation);
+    const TandemsThreads threads(mark.state());
+    try {
+      body();
+      return nullptr;
+    } catch (...) {
+      return current_error(operation, context());
+    }
+  } catch (...) {  // a thread's first call, with no memory for what is kept for it
+    return current_error(operation);
   }
 }
 
 template <typename Body>
-tdm_error* guard(const char* operation, Body&& body) {
+tdm_error* guard(const char* operation, Body&& body) noexcept {
   return guard(operation, body, []() -> const char* { return nullptr; });
 }
 

@@ -2,7 +2,7 @@
 //
 // A handle is counted for tdm_live_count() and begins with a tag. Its memory is never given back to the system, and a
 // block is reused only after others of its size that were freed before it: a handle that was freed is refused by its
-// tag for a while, as is one of another type.
+// tag for a while, as is one of another type. AddressSanitizer catches who goes on with what it took from one.
 #pragma once
 
 #include <concepts>
@@ -41,7 +41,7 @@ concept IsHandle = requires(const T& handle) {
 // The handle, or NULL for what is none of this type or was freed. For functions that cannot fail.
 template <IsHandle T>
 T* if_live(T* handle) {
-  return handle && handle->is_live() ? handle : nullptr;
+  return handle && generation_of(handle) == 0 && handle->is_live() ? handle : nullptr;
 }
 
 }  // namespace tandem::capi

@@ -12,9 +12,11 @@ namespace tandem::capi {
 // All marks are odd: a struct that begins with an address never looks like a handle.
 enum class HandleState : std::uint32_t {
   kLive = 1,
-  kKept = 3,   // tensors: live, and leaves its scope when that ends
-  kFreed = 5,  // memory that waits for reuse
-  kLeft = 7,   // tensors: freed by another thread than its scope's: empty, reused when the scope ends
+  kKept = 3,     // tensors: live, and leaves its scope when that ends
+  kFreed = 5,    // memory that waits for reuse
+  kLeft = 7,     // tensors: freed by another thread than its scope's: empty, reused when the scope ends
+  kLeaving = 9,  // tensors: a thread is freeing it
+  kMoving = 11,  // tensors: live; a thread is taking it from one scope to another
 };
 
 // tdm_op, which is not counted.
@@ -25,6 +27,26 @@ constexpr std::uint32_t handle_tag(int type, HandleState state) {
 }
 constexpr std::uint32_t handle_tag(Kind kind, HandleState state) {
   return handle_tag(static_cast<int>(kind), state);
+}
+
+// Handles of tensors and scopes, whose memory is used again at once, say which use of it they are for: pointers have
+// the use's number, its generation, in the 16 bits that no address has. One of an earlier use is refused, unless as
+// many uses lie between as there are generations. All other handles have zeros there.
+static_assert(sizeof(void*) == 8, "handles keep a generation beside a 48-bit address");
+inline constexpr int kGenerationShift = 48;
+
+inline std::uint16_t generation_of(const void* handle) {
+  return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(handle) >> kGenerationShift);
+}
+template <typename T>
+T* address_of(T* handle) {
+  constexpr std::uintptr_t kAddress = (std::uintptr_t{1} << kGenerationShift) - 1;
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(handle) & kAddress);
+}
+template <typename Handle>
+Handle* with_generation(void* address, std::uint16_t generation) {
+  return reinterpret_cast<Handle*>(reinterpret_cast<std::uintptr_t>(address) | std::uintptr_t{generation}
+                                                                                   << kGenerationShift);
 }
 
 // First member of a handle. Relaxed: it is there to find mistakes, not to order threads.

@@ -1,9 +1,12 @@
 #include "core/handles.h"
 
+#include <sched.h>
+
 #include <limits>
 #include <mutex>
 
 #include "core/intra_op.h"
+#include "core/modes.h"
 #include "core/scope.h"
 #include "tandem/runtime.h"
 
@@ -16,8 +19,8 @@ constexpr std::size_t kThreadKeeps = 2048;  // free handles, before it gives hal
 // Free handles of no thread.
 struct Pool {
   std::mutex mutex;
-  tdm_tensor* free = nullptr;
-  std::vector<tdm_tensor*> slabs;
+  TensorSlot* free = nullptr;
+  std::vector<TensorSlot*> slabs;
 };
 
 Pool& pool() {
@@ -28,33 +31,35 @@ Pool& pool() {
 void give_back(ThreadState& state, std::size_t leave) {
   std::lock_guard<std::mutex> lock(pool().mutex);
   while (state.free_tensor_count > leave) {
-    tdm_tensor* handle = state.free_tensors;
-    state.free_tensors = handle->next;
+    TensorSlot* slot = state.free_tensors;
+    state.free_tensors = slot->next;
     --state.free_tensor_count;
-    handle->next = pool().free;
-    pool().free = handle;
+    slot->next = pool().free;
+    pool().free = slot;
   }
 }
 
 void end_thread(ThreadState& state) {
   end_intra_op(state);
+  // Those of the process would hold for good, and what is kept for the others is a leak.
+  if (!process_exits.load(std::memory_order_relaxed)) exit_modes_inside(nullptr);
   while (state.scope) exit_scope(state, state.scope);
   give_back(state, 0);
 }
 
-[[gnu::noinline]] tdm_tensor* refill(ThreadState& state) {
+[[gnu::noinline]] TensorSlot* refill(ThreadState& state) {
   std::lock_guard<std::mutex> lock(pool().mutex);
   std::size_t taken = 0;
-  tdm_tensor* list = nullptr;
+  TensorSlot* list = nullptr;
   for (; taken < kSlab && pool().free; ++taken) {
-    tdm_tensor* handle = pool().free;
-    pool().free = handle->next;
-    handle->next = list;
-    list = handle;
+    TensorSlot* slot = pool().free;
+    pool().free = slot->next;
+    slot->next = list;
+    list = slot;
   }
   if (!list) {
-    auto* slab = new tdm_tensor[kSlab];
-    pool().slabs.push_back(slab);
+    pool().slabs.push_back(nullptr);
+    auto* slab = pool().slabs.back() = new TensorSlot[kSlab];
     for (; taken < kSlab; ++taken) {
       slab[taken].next = list;
       list = &slab[taken];
@@ -65,12 +70,12 @@ void end_thread(ThreadState& state) {
   return list;
 }
 
-tdm_tensor* take_handle(ThreadState& state) {
-  tdm_tensor* handle = state.free_tensors;
-  if (!handle) return refill(state);
-  state.free_tensors = handle->next;
+TensorSlot* take_slot(ThreadState& state) {
+  TensorSlot* slot = state.free_tensors;
+  if (!slot) return refill(state);
+  state.free_tensors = slot->next;
   --state.free_tensor_count;
-  return handle;
+  return slot;
 }
 
 std::int64_t storage_bytes(const at::Tensor& tensor) {
@@ -93,16 +98,16 @@ void start_handles() {
 tdm_tensor* make_tensor_handle(at::Tensor tensor) {
   if (!tensor.defined()) throw Error(ErrorCode::kInternal, "an undefined tensor cannot be handed out");
   ThreadState& state = thread_state();
-  tdm_tensor* handle = take_handle(state);
-  handle->bytes = storage_bytes(tensor);
-  handle->tensor = std::move(tensor);
-  handle->next = nullptr;
-  handle->scope = nullptr;
-  if (state.scope) state.scope->add(handle);
-  handle->state.store(tdm_tensor::kLive, std::memory_order_relaxed);
+  TensorSlot* slot = take_slot(state);
+  slot->bytes = storage_bytes(tensor);
+  slot->tensor = std::move(tensor);
+  slot->next = nullptr;
+  slot->scope.store(nullptr, std::memory_order_relaxed);
+  if (state.scope) state.scope->add(slot);
+  slot->set(HandleState::kLive);
   state.count(Kind::kTensor, 1);
-  ThreadState::add(state.live_bytes, handle->bytes);
-  return handle;
+  ThreadState::add(state.live_bytes, slot->bytes);
+  return with_generation<tdm_tensor>(slot, slot->generation());
 }
 
 std::vector<tdm_tensor*> make_optional_handles(const std::vector<at::Tensor>& tensors) {
@@ -113,29 +118,50 @@ std::vector<tdm_tensor*> make_optional_handles(const std::vector<at::Tensor>& te
   return handles;
 }
 
-void recycle_handle(ThreadState& state, tdm_tensor* handle) {
-  handle->state.store(tdm_tensor::kFreed, std::memory_order_relaxed);
-  handle->next = state.free_tensors;
-  state.free_tensors = handle;
+bool is_live_word(std::uint64_t word, std::uint16_t generation) {
+  return word == TensorSlot::word_of(HandleState::kLive, generation) ||
+         word == TensorSlot::word_of(HandleState::kKept, generation) ||
+         word == TensorSlot::word_of(HandleState::kMoving, generation);
+}
+
+TensorSlot* claim(const tdm_tensor* handle, HandleState state) {
+  const std::uint16_t generation = generation_of(handle);
+  while (TensorSlot* slot = live_slot(handle)) {
+    if (slot->change(HandleState::kLive, state, generation) || slot->change(HandleState::kKept, state, generation)) {
+      return slot;
+    }
+    sched_yield();  // another thread takes it from one scope to another
+  }
+  return nullptr;
+}
+
+void recycle_slot(ThreadState& state, TensorSlot* slot) {
+  const std::uint16_t last = slot->generation();
+  slot->word.store(TensorSlot::word_of(HandleState::kFreed, last == UINT16_MAX ? 1 : last + 1),
+                   std::memory_order_relaxed);
+  slot->next = state.free_tensors;
+  state.free_tensors = slot;
   if (++state.free_tensor_count > kThreadKeeps) give_back(state, kThreadKeeps / 2);
 }
 
 namespace {
 
-void drop_tensor(ThreadState& state, tdm_tensor* handle) {
+// Takes the tensor out of a slot that is left for its scope, if it is `left`, and drops it.
+void drop_tensor(ThreadState& state, TensorSlot* slot, bool left) {
+  // Out of the slot first: the tensor's end may call back, and a slot that is left may be used again at once.
+  at::Tensor last = std::move(slot->tensor);
+  const std::int64_t bytes = slot->bytes;
+  if (left) slot->set(HandleState::kLeft);
   state.count(Kind::kTensor, -1);
-  ThreadState::add(state.live_bytes, -handle->bytes);
-  // Out of the handle first: the tensor's end may call back.
-  at::Tensor last = std::move(handle->tensor);
+  ThreadState::add(state.live_bytes, -bytes);
   last.reset();
 }
 
 }  // namespace
 
-void release_handle(ThreadState& state, tdm_tensor* handle) {
-  handle->state.store(tdm_tensor::kFreed, std::memory_order_relaxed);
-  drop_tensor(state, handle);
-  recycle_handle(state, handle);
+void release_slot(ThreadState& state, TensorSlot* slot) {
+  drop_tensor(state, slot, false);
+  recycle_slot(state, slot);
 }
 
 std::vector<at::Tensor> unwrap_list(tdm_tensor* const* handles, std::size_t count, const char* argument) {
@@ -144,8 +170,9 @@ std::vector<at::Tensor> unwrap_list(tdm_tensor* const* handles, std::size_t coun
   std::vector<at::Tensor> tensors;
   tensors.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!handles[i] || !handles[i]->is_live()) refuse_element(handles[i], argument, i);
-    tensors.push_back(handles[i]->tensor);
+    const TensorSlot* slot = live_slot(handles[i]);
+    if (!slot) refuse_element(handles[i], argument, i);
+    tensors.push_back(slot->tensor);
   }
   return tensors;
 }
@@ -155,8 +182,9 @@ std::vector<at::Tensor> unwrap_optional_list(tdm_tensor* const* handles, std::si
   std::vector<at::Tensor> tensors(count);
   for (std::size_t i = 0; handles && i < count; ++i) {
     if (!handles[i]) continue;
-    if (!handles[i]->is_live()) refuse_element(handles[i], argument, i);
-    tensors[i] = handles[i]->tensor;
+    const TensorSlot* slot = live_slot(handles[i]);
+    if (!slot) refuse_element(handles[i], argument, i);
+    tensors[i] = slot->tensor;
   }
   return tensors;
 }
@@ -171,18 +199,27 @@ static_assert(static_cast<int>(at::kByte) == TDM_DTYPE_UINT8 && static_cast<int>
               static_cast<int>(at::kFloat8_e4m3fn) == TDM_DTYPE_FLOAT8_E4M3FN &&
               static_cast<int>(at::kUInt16) == TDM_DTYPE_UINT16 && static_cast<int>(at::kUInt64) == TDM_DTYPE_UINT64);
 
+namespace {
+
+// Whether it is one of the ABI's numbers.
+bool is_dtype(tdm_dtype dtype) {
+  return (dtype >= TDM_DTYPE_UINT8 && dtype <= TDM_DTYPE_BOOL) || dtype == TDM_DTYPE_BFLOAT16 ||
+         dtype == TDM_DTYPE_FLOAT8_E5M2 || dtype == TDM_DTYPE_FLOAT8_E4M3FN ||
+         (dtype >= TDM_DTYPE_UINT16 && dtype <= TDM_DTYPE_UINT64);
+}
+
+}  // namespace
+
 at::ScalarType to_scalar_type(tdm_dtype dtype, const char* argument) {
-  const bool known = (dtype >= TDM_DTYPE_UINT8 && dtype <= TDM_DTYPE_BOOL) || dtype == TDM_DTYPE_BFLOAT16 ||
-                     dtype == TDM_DTYPE_FLOAT8_E5M2 || dtype == TDM_DTYPE_FLOAT8_E4M3FN ||
-                     (dtype >= TDM_DTYPE_UINT16 && dtype <= TDM_DTYPE_UINT64);
-  if (!known) {
+  if (!is_dtype(dtype)) {
     invalid(std::string("argument '") + argument + "' is " + std::to_string(dtype) + ", which is no TDM_DTYPE");
   }
   return static_cast<at::ScalarType>(dtype);
 }
 
 tdm_dtype from_scalar_type(at::ScalarType dtype) {
-  return static_cast<tdm_dtype>(dtype);
+  const auto number = static_cast<tdm_dtype>(dtype);
+  return is_dtype(number) ? number : -1;
 }
 
 at::DeviceIndex to_device_index(tdm_device device, const char* argument) {
@@ -211,7 +248,8 @@ at::Device to_device(tdm_device device, const char* argument) {
 }
 
 tdm_device from_device(at::Device device) {
-  return {static_cast<tdm_device_type>(device.type()), device.index()};
+  const bool known = device.is_cpu() || device.is_cuda() || device.is_meta();
+  return {known ? static_cast<tdm_device_type>(device.type()) : -1, device.index()};
 }
 
 at::IntArrayRef to_sizes(const std::int64_t* sizes, std::int64_t ndim, const char* argument) {
@@ -240,15 +278,17 @@ using namespace tandem::capi;
 
 void tdm_tensor_free(tdm_tensor* tensor) {
   tandem::CallMark mark("tdm_tensor_free");
-  if (!tensor || !tensor->is_live() || tandem::process_exits.load(std::memory_order_relaxed)) return;
+  if (tandem::process_exits.load(std::memory_order_relaxed)) return;
+  TensorSlot* slot = claim(tensor, HandleState::kLeaving);
+  if (!slot) return;
   tandem::ThreadState& state = mark.state();
-  if (tdm_scope* scope = tensor->scope; scope && scope->owner != &state) {
-    drop_tensor(state, tensor);
-    tensor->state.store(tdm_tensor::kLeft, std::memory_order_release);
+  tdm_scope* scope = slot->scope.load(std::memory_order_relaxed);
+  if (scope && scope->owner.load(std::memory_order_relaxed) != &state) {
+    drop_tensor(state, slot, true);
     return;
   }
-  if (tensor->scope) tensor->scope->remove(tensor);
-  release_handle(state, tensor);
+  if (scope) scope->remove(slot);
+  release_slot(state, slot);
 }
 
 const char* tdm_string_data(const tdm_string* string) {

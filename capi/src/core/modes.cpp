@@ -83,7 +83,7 @@ struct Anomaly final : tdm_mode {
 };
 
 at::ScalarType autocast_dtype(at::DeviceType device, tdm_dtype dtype) {
-  if (dtype == -1) return device == at::kCPU ? at::kBFloat16 : at::kHalf;
+  if (dtype == TDM_UNCHANGED) return device == at::kCPU ? at::kBFloat16 : at::kHalf;
   if (dtype != TDM_DTYPE_BFLOAT16 && dtype != TDM_DTYPE_FLOAT16) {
     invalid("argument 'dtype' is " + std::to_string(dtype) +
             "; autocast computes in TDM_DTYPE_BFLOAT16 or TDM_DTYPE_FLOAT16");
@@ -104,7 +104,8 @@ bool is_open_here(const tdm_mode* mode) {
 }
 
 tdm_dtype dtype_of_autocast(at::DeviceType device) {
-  return at::autocast::is_autocast_enabled(device) ? from_scalar_type(at::autocast::get_autocast_dtype(device)) : -1;
+  return at::autocast::is_autocast_enabled(device) ? from_scalar_type(at::autocast::get_autocast_dtype(device))
+                                                   : TDM_UNCHANGED;
 }
 
 }  // namespace

@@ -103,9 +103,10 @@ tdm_error* tdm_module_train(tdm_module* module, std::int32_t on) {
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
   return guard("tdm_module_to", [&] {
     not_null(module, "module");
-    const at::Device target = to_device(device, "device");
+    std::optional<at::Device> target;
+    if (device.type != TDM_UNCHANGED) target = to_device(device, "device");
     std::optional<at::ScalarType> type;
-    if (dtype != -1) type = to_scalar_type(dtype, "dtype");
+    if (dtype != TDM_UNCHANGED) type = to_scalar_type(dtype, "dtype");
     module->module->to(target, type);
   });
 }

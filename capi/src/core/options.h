@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
 #include "tandem/error.h"
+#include "tandem/tandem.h"
 
 namespace tandem::capi {
 
@@ -21,7 +23,7 @@ inline void check_struct_size(std::size_t size, const char* type) {
 }
 
 // `given` over `defaults`, for a caller that was compiled with an older or a newer header. Reads struct_size bytes and
-// no more. What a newer header knows and this library does not must be left at zero.
+// no more. What a newer header knows and this library does not must be left at zero, or at TDM_UNCHANGED.
 template <typename Options>
 Options read_options(const Options* given, Options defaults, const char* type) {
   if (!given) return defaults;
@@ -29,8 +31,10 @@ Options read_options(const Options* given, Options defaults, const char* type) {
   check_struct_size(size, type);
   std::memcpy(&defaults, given, std::min(size, sizeof defaults));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (std::size_t i = sizeof defaults; i < size; ++i) {
-    if (bytes[i] != 0) {
+  for (std::size_t i = sizeof defaults; i < size; i += sizeof(std::int32_t)) {
+    std::int32_t word = 0;
+    std::memcpy(&word, bytes + i, sizeof word);
+    if (word != 0 && word != TDM_UNCHANGED) {
       throw Error(ErrorCode::kInvalidArgument,
                   std::string(type) + " has a field set, at byte " + std::to_string(i) + " of " + std::to_string(size) +
                       ", that this version of Tandem does not know; leave it at zero, or install a newer libtandem");

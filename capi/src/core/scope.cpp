@@ -1,6 +1,9 @@
 #include "core/scope.h"
 
+#include <sched.h>
+
 #include <mutex>
+#include <utility>
 
 namespace tandem::capi {
 namespace {
@@ -17,16 +20,26 @@ Slots& slots() {
 }
 
 // What is in the scope that ends now.
-void end_handle(ThreadState& state, tdm_scope* scope, tdm_tensor* handle) {
-  scope->remove(handle);
-  std::uint32_t expected = tdm_tensor::kLive;
-  if (handle->state.compare_exchange_strong(expected, tdm_tensor::kFreed, std::memory_order_acquire)) {
-    release_handle(state, handle);
-  } else if (expected == tdm_tensor::kLeft) {
-    recycle_handle(state, handle);
-  } else {  // kKept by another thread
-    handle->state.store(tdm_tensor::kLive, std::memory_order_relaxed);
-    if (scope->outer) scope->outer->add(handle);
+void end_handle(ThreadState& state, tdm_scope* scope, TensorSlot* slot) {
+  const std::uint16_t generation = slot->generation();
+  for (;;) {
+    if (slot->change(HandleState::kLive, HandleState::kLeaving, generation)) [[likely]] {
+      scope->remove(slot);
+      release_slot(state, slot);
+      return;
+    }
+    if (slot->word.load(std::memory_order_acquire) == TensorSlot::word_of(HandleState::kLeft, generation)) {
+      scope->remove(slot);
+      recycle_slot(state, slot);
+      return;
+    }
+    if (slot->change(HandleState::kKept, HandleState::kMoving, generation)) {
+      scope->remove(slot);
+      if (scope->outer) scope->outer->add(slot);
+      slot->set(HandleState::kLive);
+      return;
+    }
+    sched_yield();  // another thread is freeing or keeping it, which takes no longer than this
   }
 }
 
@@ -35,7 +48,7 @@ void exit_innermost(ThreadState& state) {
   // One at a time: dropping a tensor may call back into code that frees others.
   while (scope->first) end_handle(state, scope, scope->first);
   state.scope = scope->outer;
-  scope->owner = nullptr;
+  scope->owner.store(nullptr, std::memory_order_relaxed);
   scope->outer = nullptr;
   state.count(Kind::kScope, -1);
   std::lock_guard<std::mutex> lock(slots().mutex);
@@ -44,7 +57,10 @@ void exit_innermost(ThreadState& state) {
 }
 
 void exit_asked_for(ThreadState& state) {
-  while (state.scope && state.scope->exit_asked.load(std::memory_order_acquire)) exit_innermost(state);
+  while (state.scope && state.scope->exit_asked.load(std::memory_order_acquire) ==
+                            state.scope->generation.load(std::memory_order_relaxed)) {
+    exit_innermost(state);
+  }
 }
 
 }  // namespace
@@ -62,9 +78,9 @@ tdm_scope* enter_scope(ThreadState& state) {
       scope->slot = ++slots().made;
     }
   }
-  ++scope->generation;
-  scope->exit_asked.store(false, std::memory_order_relaxed);
-  scope->owner = &state;
+  const std::uint32_t last = scope->generation.load(std::memory_order_relaxed);
+  scope->generation.store(last == UINT32_MAX ? 1 : last + 1, std::memory_order_relaxed);
+  scope->owner.store(&state, std::memory_order_relaxed);
   scope->outer = state.scope;
   state.scope = scope;
   state.count(Kind::kScope, 1);
@@ -72,15 +88,29 @@ tdm_scope* enter_scope(ThreadState& state) {
 }
 
 void exit_scope(ThreadState& state, tdm_scope* scope) {
-  if (scope->owner != &state) {
-    if (scope->owner) scope->exit_asked.store(true, std::memory_order_release);
-    return;
-  }
   while (state.scope != scope) exit_innermost(state);
   exit_innermost(state);
   exit_asked_for(state);
 }
 
+namespace {
+
+// The handle of an open scope.
+tdm_scope* handle_of(tdm_scope* scope) {
+  return with_generation<tdm_scope>(scope,
+                                    static_cast<std::uint16_t>(scope->generation.load(std::memory_order_relaxed)));
+}
+
+// The scope of a handle and its generation; NULL for what is no scope, or for one that has ended.
+std::pair<tdm_scope*, std::uint32_t> open_scope(const tdm_scope* handle) {
+  tdm_scope* scope = address_of(const_cast<tdm_scope*>(handle));
+  if (!scope || !scope->is_scope()) return {nullptr, 0};
+  const std::uint32_t generation = scope->generation.load(std::memory_order_relaxed);
+  if (static_cast<std::uint16_t>(generation) != generation_of(handle)) return {nullptr, 0};
+  return {scope->owner.load(std::memory_order_relaxed) ? scope : nullptr, generation};
+}
+
+}  // namespace
 }  // namespace tandem::capi
 
 using tandem::CallMark;
@@ -89,35 +119,46 @@ using namespace tandem::capi;
 tdm_error* tdm_scope_enter(tdm_scope** out) {
   return guard("tdm_scope_enter", [&] {
     not_null(out, "out");
-    *out = enter_scope(tandem::thread_state());
+    *out = handle_of(enter_scope(tandem::thread_state()));
   });
 }
 
 void tdm_scope_exit(tdm_scope* scope) {
   CallMark mark("tdm_scope_exit");
-  if (scope && scope->is_scope() && !tandem::process_exits.load(std::memory_order_relaxed))
-    exit_scope(mark.state(), scope);
+  if (tandem::process_exits.load(std::memory_order_relaxed)) return;
+  const auto [open, generation] = open_scope(scope);
+  if (!open) return;
+  if (open->owner.load(std::memory_order_relaxed) == &mark.state()) {
+    exit_scope(mark.state(), open);
+  } else {
+    open->exit_asked.store(generation, std::memory_order_release);
+  }
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
-  if (!tensor || !tensor->is_live() || !tensor->scope) return;
-  tdm_scope* scope = tensor->scope;
-  if (scope->owner != &tandem::thread_state()) {
-    std::uint32_t expected = tdm_tensor::kLive;
-    tensor->state.compare_exchange_strong(expected, tdm_tensor::kKept, std::memory_order_release);
+  TensorSlot* slot = claim(tensor, HandleState::kMoving);
+  if (!slot) return;
+  tdm_scope* scope = slot->scope.load(std::memory_order_relaxed);
+  if (scope && scope->owner.load(std::memory_order_relaxed) != &tandem::thread_state()) {
+    slot->set(HandleState::kKept);
     return;
   }
-  scope->remove(tensor);
-  tensor->state.store(tdm_tensor::kLive, std::memory_order_relaxed);
-  if (scope->outer) scope->outer->add(tensor);
+  if (scope) {
+    scope->remove(slot);
+    if (scope->outer) scope->outer->add(slot);
+  }
+  slot->set(HandleState::kLive);
 }
 
 std::uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
-  return tensor && tensor->is_live() && tensor->scope ? tensor->scope->id() : 0;
+  const TensorSlot* slot = live_slot(tensor);
+  const tdm_scope* scope = slot ? slot->scope.load(std::memory_order_relaxed) : nullptr;
+  return scope ? scope->id() : 0;
 }
 
 std::uint64_t tdm_scope_id(const tdm_scope* scope) {
-  return scope && scope->is_scope() && scope->owner ? scope->id() : 0;
+  const tdm_scope* open = open_scope(scope).first;
+  return open ? open->id() : 0;
 }
 
 std::uint64_t tdm_scope_current(void) {

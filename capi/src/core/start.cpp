@@ -12,6 +12,13 @@ extern "C" {
 extern const tandem_entry tandem_core_entries[];
 extern const size_t tandem_core_entry_count;
 
+#define TANDEM_TEXT_(x) #x
+#define TANDEM_TEXT(x) TANDEM_TEXT_(x)
+
+const char* tandem_core_release(void) {
+  return TANDEM_TEXT(TDM_VERSION_MAJOR) "." TANDEM_TEXT(TDM_VERSION_MINOR) "." TANDEM_TEXT(TDM_VERSION_PATCH);
+}
+
 const tandem_entry* tandem_core_table(size_t* count) {
   *count = tandem_core_entry_count;
   return tandem_core_entries;

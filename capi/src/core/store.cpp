@@ -161,16 +161,23 @@ tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t coun
   });
 }
 
-tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
-                                 tdm_string** out) {
+static std::string value_of(const void* data, size_t size, const char* argument) {
+  if (size > kMaxCount) {
+    invalid(std::string("argument '") + argument + "' has " + std::to_string(size) +
+            " bytes; a store's value has at most " + std::to_string(kMaxCount));
+  }
+  return size ? std::string(static_cast<const char*>(not_null(data, argument)), size) : std::string();
+}
+
+tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size,
+                                 const void* desired, size_t desired_size, tdm_string** out) {
   return guard("tdm_store_compare_set", [&] {
     Store& target = unwrap_store(store);
     not_null(key, "key");
-    not_null(expected, "expected");
-    not_null(desired, "desired");
-    const std::string now = on_store("compare-and-set of key '" + std::string(key) + "'", [&] {
-      return target->compareSet(key, std::string(expected), std::string(desired));
-    });
+    const std::string before = value_of(expected, expected_size, "expected");
+    const std::string after = value_of(desired, desired_size, "desired");
+    const std::string now = on_store("compare-and-set of key '" + std::string(key) + "'",
+                                     [&] { return target->compareSet(key, before, after); });
     if (out) *out = make_string(now);
   });
 }

@@ -1,5 +1,4 @@
-/* The core's side of the loader: a table of the C ABI's functions by name. A libtandem of another release finds what
- * it knows by name, so neither depends on the other's order. */
+/* The core's side of the loader: its release, and a table of the C ABI's functions by name. */
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +15,10 @@ typedef struct tandem_entry {
   tandem_function function;
 } tandem_entry;
 
-/* The one symbol that the loader looks up. */
+/* tdm_version() of the release that the core belongs to, "0.1.0"; static. The loader asks this first, and goes on with
+ * a core of its own release alone: all other functions here may differ between releases. Never changes. */
+__attribute__((visibility("default"))) const char* tandem_core_release(void);
+
 __attribute__((visibility("default"))) const tandem_entry* tandem_core_table(size_t* count);
 
 /* Called once, after the loader decided on CPU or CUDA; no_cuda_reason is "" when CUDA is usable. live_errors is the

@@ -72,7 +72,8 @@ at::Scalar item(const at::Tensor& tensor) {
 
 // For infallible getters: NULL when the handle is not live.
 const at::Tensor* peek(const tdm_tensor* tensor) {
-  return tensor && tensor->is_live() ? &tensor->tensor : nullptr;
+  const TensorSlot* slot = live_slot(tensor);
+  return slot ? &slot->tensor : nullptr;
 }
 
 template <typename T, typename Read>
@@ -177,7 +178,8 @@ std::int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
 }
 
 std::int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
-  return peek(a) && peek(b) && a->tensor.is_same(b->tensor);
+  const at::Tensor *first = peek(a), *second = peek(b);
+  return first && second && first->is_same(*second);
 }
 
 tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out) {

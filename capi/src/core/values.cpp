@@ -56,7 +56,7 @@ tdm_value from_scalar(const at::IValue& value) {
   } else {
     const auto number = value.toComplexDouble();
     result = make(TDM_VALUE_COMPLEX);
-    result.as.complex = {number.real(), number.imag()};
+    result.as.complex_number = {number.real(), number.imag()};
   }
   return result;
 }
@@ -157,7 +157,7 @@ at::Scalar scalar(const tdm_value& value, const std::string& name) {
     case TDM_VALUE_DOUBLE:
       return at::Scalar(value.as.real);
     case TDM_VALUE_COMPLEX:
-      return at::Scalar(c10::complex<double>(value.as.complex.re, value.as.complex.im));
+      return at::Scalar(c10::complex<double>(value.as.complex_number.re, value.as.complex_number.im));
     default:
       invalid(argument(name) + " must be a number, not " + describe(value));
   }
@@ -292,7 +292,10 @@ tdm_value from_ivalue(const at::IValue& value, const c10::Type* type) {
     const tdm_value_tag tag = enumeration_tag(type);
     if (tag != TDM_VALUE_INT) {
       tdm_value result = make(tag);
-      result.as.enumeration = static_cast<std::int32_t>(value.toInt());
+      const auto number = static_cast<std::int32_t>(value.toInt());
+      result.as.enumeration = tag == TDM_VALUE_DTYPE    ? from_scalar_type(static_cast<at::ScalarType>(number))
+                              : tag == TDM_VALUE_LAYOUT ? (is_layout(number) ? number : -1)
+                                                        : number;
       return result;
     }
   }

@@ -1,4 +1,7 @@
 // Collectives in flight.
+#include <ATen/core/ivalue.h>
+
+#include "core/callback.h"
 #include "core/groups.h"
 #include "core/timeout.h"
 #include "tandem/resident.h"
@@ -18,9 +21,62 @@ int32_t tdm_work_is_completed(const tdm_work* work) {
   return if_live(work) ? work->work.is_completed() : 0;
 }
 
-tdm_error* tdm_work_error(const tdm_work* work) {
+tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
   return guard("tdm_work_error", [&] {
-    if (const auto error = not_null(work, "work")->work.error()) throw *error;
+    not_null(work, "work");
+    not_null(out, "out");
+    const auto error = work->work.error();
+    *out = error ? tandem_error_new(static_cast<tdm_error_code>(error->code()), "tdm_work_error", error->what())
+                 : nullptr;
+  });
+}
+
+namespace {
+
+// Calls `call` once, with NULL or why the work failed: here where it has ended by now, else on the thread that ends it.
+template <typename Call>
+void on_completion(const c10::intrusive_ptr<c10d::Work>& work, Call call) {
+  if (!work) return call(nullptr);
+  work->getFuture()->addCallback([call = std::move(call)](c10::ivalue::Future& ended) {
+    if (!ended.hasError()) return call(nullptr);
+    try {
+      std::rethrow_exception(ended.exception_ptr());
+    } catch (const tandem::Error& error) {
+      call(&error);
+    } catch (const std::exception& error) {
+      const tandem::Error lost(tandem::ErrorCode::kPeerLost, error.what());
+      call(&lost);
+    }
+  });
+}
+
+}  // namespace
+
+tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error),
+                                  void* user_data, void (*destroy)(void* user_data)) {
+  return guard("tdm_work_on_completion", [&] {
+    not_null(work, "work");
+    not_null(callback, "callback");
+    const auto held = std::make_shared<Callback>(user_data);
+    held->adopt(destroy);
+    auto call = [held, callback](const tandem::Error* failure) {
+      tdm_error* error = failure ? tandem_error_new(static_cast<tdm_error_code>(failure->code()),
+                                                    "tdm_work_on_completion", failure->what())
+                                 : nullptr;
+      try {
+        const CallbackState state("a work's callback");
+        callback(held->user_data(), error);
+      } catch (...) {
+        // Of a C++ program's callback; there is nobody to tell.
+      }
+      tandem_error_release(error);
+    };
+    try {
+      on_completion(work->work.native(), std::move(call));
+    } catch (...) {
+      held->adopt(nullptr);  // who gets an error keeps user_data
+      throw;
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "core/options.h"
@@ -38,8 +39,10 @@ struct Loaded {
   decltype(&tandem_core_stop) stop = nullptr;
 };
 
-Loaded& loaded() {
-  static auto* instance = new Loaded;  // never destroyed: native threads may outlive static destructors
+// Never destroyed: native threads may outlive static destructors. Needs no memory.
+Loaded& loaded() noexcept {
+  alignas(Loaded) static unsigned char place[sizeof(Loaded)];
+  static auto* instance = new (place) Loaded;
   return *instance;
 }
 
@@ -102,6 +105,16 @@ F symbol(void* handle, const char* name, const std::string& path) {
   return reinterpret_cast<F>(found);
 }
 
+// Loader and core are parts of one release: what they tell each other may differ in another.
+void check_release(void* handle, const std::string& path) {
+  const auto release = reinterpret_cast<decltype(&tandem_core_release)>(dlsym(handle, "tandem_core_release"));
+  const std::string theirs = release ? release() : "unknown";
+  if (theirs == tdm_version()) return;
+  throw Error(ErrorCode::kLibrary, "libtandem in " + own_folder() + " is of release " + tdm_version() +
+                                       ", but its core " + path + " is of release " + theirs +
+                                       "; install both from one release, into an empty folder");
+}
+
 void fill_slots(decltype(&tandem_core_table) table) {
   size_t count = 0;
   const tandem_entry* entries = table(&count);
@@ -125,6 +138,7 @@ void load_locked(Loaded& state, const tdm_load_options& options) {
   open_library(libtorch.library, RTLD_LAZY | RTLD_GLOBAL);
   const CudaDecision cuda = decide_cuda(options.device, folder);
   void* handle = open_library(core, RTLD_NOW | RTLD_LOCAL);
+  check_release(handle, core);
 
   auto start = symbol<decltype(&tandem_core_start)>(handle, "tandem_core_start", core);
   auto table = symbol<decltype(&tandem_core_table)>(handle, "tandem_core_table", core);
@@ -163,6 +177,8 @@ tdm_error* load(const char* operation, const tdm_load_options* given) {
     }
   } catch (const Error& error) {
     return tandem_error_new(static_cast<tdm_error_code>(error.code()), operation, error.what());
+  } catch (const std::bad_alloc&) {
+    return tandem_error_new(TDM_ERROR_OUT_OF_MEMORY, operation, "out of memory while LibTorch was looked for");
   } catch (const std::exception& error) {
     return tandem_error_new(TDM_ERROR_INTERNAL, operation, error.what());
   } catch (...) {
@@ -177,10 +193,15 @@ tdm_error* tandem_make_ready(const char* operation) {
 }
 
 tdm_error* tandem_missing(const char* operation) {
-  return tandem_error_new(TDM_ERROR_LIBRARY, operation,
-                          ("the core for LibTorch " + loaded().version + " beside libtandem in " + own_folder() +
-                           " is of another release and lacks this function; install both from one release")
-                              .c_str());
+  try {
+    return tandem_error_new(TDM_ERROR_LIBRARY, operation,
+                            ("the core for LibTorch " + loaded().version + " beside libtandem in " + own_folder() +
+                             " is of another release and lacks this function; install both from one release")
+                                .c_str());
+  } catch (...) {
+    return tandem_error_new(TDM_ERROR_LIBRARY, operation,
+                            "the core is of another release and lacks this function; install both from one release");
+  }
 }
 
 tdm_error* tdm_load(const tdm_load_options* options) {

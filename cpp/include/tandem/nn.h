@@ -30,9 +30,9 @@ class TANDEM_API Module {
   // (kUnsupported) where that has no meaning.
   std::unique_ptr<Module> clone() const;
 
-  // Moves parameters, buffers and gradients; those of floating point take `dtype`, where given. Tensors that were
-  // taken before keep following the module.
-  void to(at::Device device, std::optional<at::ScalarType> dtype);
+  // Moves parameters, buffers and gradients to `device`, where given; those of floating point take `dtype`, where
+  // given. Tensors that were taken before keep following the module.
+  void to(std::optional<at::Device> device, std::optional<at::ScalarType> dtype);
 
  protected:
   explicit Module(std::string type) : type_(std::move(type)) {}

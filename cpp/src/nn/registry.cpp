@@ -56,16 +56,18 @@ std::unique_ptr<Module> Module::clone() const {
   return without_random_numbers(devices, [&] { return copy(); });
 }
 
-void Module::to(at::Device device, std::optional<at::ScalarType> dtype) {
+void Module::to(std::optional<at::Device> device, std::optional<at::ScalarType> dtype) {
   if (dtype && !at::isFloatingType(*dtype) && !at::isComplexType(*dtype)) {
     throw Error(ErrorCode::kInvalidArgument,
                 type_ + ": parameters can only be of a floating-point dtype, not " + at::toString(*dtype));
   }
   // A device without a number is the current one: compare as tensors say theirs.
-  if (!device.has_index() && !device.is_cpu()) device = at::empty({0}, at::TensorOptions(device)).device();
+  if (device && !device->has_index() && !device->is_cpu()) {
+    device = at::empty({0}, at::TensorOptions(*device)).device();
+  }
   at::NoGradGuard no_grad;
-  for (const auto& tensor : get().parameters()) move(tensor, device, dtype);
-  for (const auto& tensor : get().buffers()) move(tensor, device, dtype);
+  for (const auto& tensor : get().parameters()) move(tensor, device.value_or(tensor.device()), dtype);
+  for (const auto& tensor : get().buffers()) move(tensor, device.value_or(tensor.device()), dtype);
 }
 
 }  // namespace tandem::nn

@@ -203,9 +203,17 @@ func WaitWork(w Work, timeoutMS int64) *Failure {
 	return failure(C.tdm_work_wait(work(w), C.int64_t(timeoutMS)))
 }
 func WorkIsCompleted(w Work) bool { return C.tdm_work_is_completed(work(w)) != 0 }
-func WorkError(w Work) *Failure   { return failure(C.tdm_work_error(work(w))) }
 func WorkSourceRank(w Work) int   { return int(C.tdm_work_source_rank(work(w))) }
 func FreeWork(w Work)             { C.tdm_work_free(work(w)) }
+
+// WorkError is why the work failed.
+func WorkError(w Work) *Failure {
+	var reason *C.tdm_error
+	if err := failure(C.tdm_work_error(work(w), &reason)); err != nil {
+		return err
+	}
+	return failure(reason)
+}
 
 func FlightRecord() ([]byte, *Failure) {
 	if err := Load(); err != nil {

@@ -3,9 +3,10 @@
 #define TANDEM_GO_FORWARD_H
 
 #define TDM_API __attribute__((visibility("hidden")))
+#define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
-#define TANDEM_GO_FUNCTION_COUNT 335
+#define TANDEM_GO_FUNCTION_COUNT 364
 
 extern TDM_API const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT];
 extern TDM_API char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];

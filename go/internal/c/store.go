@@ -112,7 +112,8 @@ func StoreCompareSet(s Store, key, expected, desired string) ([]byte, *Failure) 
 	defer free(cExpected)
 	defer free(cDesired)
 	var value *C.tdm_string
-	if err := failure(C.tdm_store_compare_set(store(s), cKey, cExpected, cDesired, &value)); err != nil {
+	if err := failure(C.tdm_store_compare_set(store(s), cKey, unsafe.Pointer(cExpected), C.size_t(len(expected)),
+		unsafe.Pointer(cDesired), C.size_t(len(desired)), &value)); err != nil {
 		return nil, err
 	}
 	return bytes(value), nil

@@ -1,6 +1,8 @@
 // Stores, process groups and DDP through the C ABI, with ranks as threads.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -101,7 +103,7 @@ TEST(CapiStore, KeepsBytesAndCounts) {
   EXPECT_EQ(there, 1);
   EXPECT_OK(tdm_store_check(store.get(), keys, 2, &there));
   EXPECT_EQ(there, 0);
-  EXPECT_OK(tdm_store_compare_set(store.get(), "count", "3", "4", &text));
+  EXPECT_OK(tdm_store_compare_set(store.get(), "count", "3", 1, "4", 1, &text));
   EXPECT_STREQ(tdm_string_data(text), "4");
   tdm_string_free(text);
 
@@ -316,7 +318,10 @@ TEST(CapiProcessGroup, GathersScattersAndExchanges) {
     EXPECT_OK(tdm_all_reduce_coalesced(group, many, 2, TDM_REDUCE_OP_SUM, &work));
     const Work owned(work);
     EXPECT_OK(tdm_work_wait(work, -1));
-    EXPECT_EQ(take(tdm_work_error(work)).code, 0);
+    tdm_error* reason = nullptr;
+    EXPECT_OK(tdm_work_error(work, &reason));
+    EXPECT_EQ(reason, nullptr);
+    EXPECT_EQ(take(tdm_work_error(work, nullptr)).code, TDM_ERROR_INVALID_ARGUMENT);
     ASSERT_EQ(tdm_work_result_count(work), 2u);
     tdm_tensor* result = nullptr;
     EXPECT_OK(tdm_work_result(work, 1, &result));
@@ -325,6 +330,105 @@ TEST(CapiProcessGroup, GathersScattersAndExchanges) {
     EXPECT_EQ(take(tdm_work_result(work, 2, &result)).code, TDM_ERROR_OUT_OF_RANGE);
     EXPECT_OK(tdm_monitored_barrier(group, -1));
   });
+}
+
+// What a work's callback was told.
+struct Ended {
+  std::atomic<int> calls{0}, destroyed{0}, code{-1};
+  std::thread::id thread{};
+
+  static void call(void* ended, const tdm_error* error) {
+    auto* self = static_cast<Ended*>(ended);
+    self->thread = std::this_thread::get_id();
+    self->code = error ? tdm_error_get_code(error) : 0;
+    tensor_of({1}).release();  // goes with the callback's scope
+    ++self->calls;
+  }
+  static void destroy(void* ended) {
+    auto* self = static_cast<Ended*>(ended);
+    EXPECT_EQ(self->calls, 1);
+    ++self->destroyed;
+  }
+  void expect(int expected) const {
+    for (int i = 0; i < 20000 && destroyed == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(destroyed, 1);
+    EXPECT_EQ(code, expected);
+  }
+};
+
+TEST(CapiStore, ComparesAndSetsBytes) {
+  const Store store = hash_store();
+  const std::string first("a\0b", 3), second("a\0c", 3);
+  const auto compare_set = [&](const std::string& expected, const std::string& desired) {
+    tdm_string* now = nullptr;
+    EXPECT_OK(tdm_store_compare_set(store.get(), "key", expected.data(), expected.size(), desired.data(),
+                                    desired.size(), &now));
+    return take_string(now);
+  };
+  EXPECT_EQ(compare_set("", first), first) << "it was not there";
+  EXPECT_EQ(compare_set(second, "other"), first) << "they differ behind a NUL";
+  EXPECT_EQ(compare_set(first, second), second);
+  EXPECT_EQ(take(tdm_store_compare_set(store.get(), "key", nullptr, 1, "x", 1, nullptr)).code,
+            TDM_ERROR_INVALID_ARGUMENT);
+}
+
+TEST(CapiWork, ItsCallbackIsCalledOnce) {
+  const std::int64_t tensors = tdm_live_count("tensor"), callbacks = tdm_live_count("callback");
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    const Tensor sum = tensor_of({1.0f + rank});
+    Ended first, second, late;
+    tdm_work* work = nullptr;
+    EXPECT_OK(tdm_all_reduce(group, sum.get(), TDM_REDUCE_OP_SUM, &work));
+    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &first, Ended::destroy));
+    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &second, Ended::destroy));
+    first.expect(0);
+    second.expect(0);
+    EXPECT_OK(tdm_work_wait(work, -1));
+    EXPECT_THAT(values_of(sum.get()), ::testing::ElementsAre(3));
+    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &late, Ended::destroy));
+    EXPECT_EQ(late.destroyed, 1) << "the work had ended";
+    EXPECT_EQ(late.thread, std::this_thread::get_id());
+    late.expect(0);
+    EXPECT_EQ(take(tdm_work_on_completion(work, nullptr, nullptr, nullptr)).code, TDM_ERROR_INVALID_ARGUMENT);
+    tdm_work_free(work);
+    EXPECT_EQ(take(tdm_work_on_completion(work, Ended::call, &late, Ended::destroy)).code, TDM_ERROR_CLOSED);
+    EXPECT_EQ(late.calls, 1);
+    EXPECT_OK(tdm_barrier(group, nullptr));
+  });
+  EXPECT_EQ(tdm_live_count("tensor"), tensors);
+  EXPECT_EQ(tdm_live_count("callback"), callbacks);
+}
+
+TEST(CapiWork, ItsCallbackIsToldOfTheGroupsEnd) {
+  for (const bool aborted : {true, false}) {
+    Ended received;
+    run_ranks(2, [&](tdm_process_group* group, int rank) {
+      if (rank == 1) return;  // sends nothing
+      const Tensor tensor = tensor_of({0});
+      tdm_work* work = nullptr;
+      EXPECT_OK(tdm_recv(group, tensor.get(), 1, 0, nullptr, &work));
+      const Work owned(work);
+      EXPECT_OK(tdm_work_on_completion(work, Ended::call, &received, Ended::destroy));
+      if (aborted) {
+        EXPECT_OK(tdm_process_group_abort(group));
+      }
+      for (int i = 0; i < 20000 && received.destroyed == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      // Where rank 1 is gone before the abort, that is what ended it.
+      EXPECT_TRUE(received.code == TDM_ERROR_ABORTED || received.code == TDM_ERROR_PEER_LOST) << received.code;
+      // The work's failure is what is asked for, not what asking for it failed with.
+      for (int i = 0; i < 20000 && !tdm_work_is_completed(work); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      tdm_error* reason = nullptr;
+      EXPECT_OK(tdm_work_error(work, &reason));
+      EXPECT_EQ(take(reason).code, received.code);
+    });
+    EXPECT_EQ(received.calls, 1);
+    EXPECT_EQ(received.destroyed, 1);
+  }
 }
 
 TEST(CapiProcessGroup, UnevenRowsGoBothWays) {

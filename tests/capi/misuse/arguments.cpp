@@ -35,6 +35,7 @@ tdm_error* begin_bucket(void*, const tdm_grad_bucket*, tdm_work**) {
 tdm_error* finish_bucket(void*, const tdm_grad_bucket*, tdm_tensor**) {
   return nullptr;
 }
+void completion(void*, const tdm_error*) {}
 tdm_error* backward(void*, const tdm_function_backward*) {
   return nullptr;
 }
@@ -112,6 +113,7 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_summary_writer_create.suffix"};
   // A work that is waited for, a list of options that its count says is there.
   static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
+                                                  "tdm_work_on_completion.work",
                                                   "tdm_module_create.options", "tdm_optimizer_create.options"};
   return is_in(names, function, parameter.name) && !not_these.contains(key(function, parameter.name));
 }
@@ -243,7 +245,6 @@ void* Arguments::string_for(const std::string& parameter) {
       {"tdm_load_library.path", "./no-such-library.so"},
       {"tdm_safetensors_load.path", "no-such-file"},
       {"tdm_recordio_reader_create.path", "records"},
-      {"tdm_store_compare_set.expected", "value"},
       {"host", "127.0.0.1"},
       {"log", "\n"},
       {"quarantine", "[]"},
@@ -333,6 +334,7 @@ void* Arguments::memory_for(const std::string& parameter) {
 void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "destroy") return pointer_to(destroy);
   if (parameter == "recompute") return pointer_to(recompute);
+  if (parameter == "callback") return pointer_to(completion);
   if (parameter == "begin") return pointer_to(begin_bucket);
   if (parameter == "step") return pointer_to(leave_batch);
   if (parameter == "finish") return pointer_to(finish_bucket);

@@ -29,6 +29,20 @@ TEST_F(Threads, AModeIsLeftWhereItWasEntered) {
   EXPECT_REFUSED(tdm_mode_exit(mode), TDM_ERROR_INVALID_ARGUMENT, "argument 'mode' is not open on this thread");
 }
 
+TEST_F(Threads, ModesEndWithTheirThread) {
+  elsewhere([] {
+    tdm_mode* mode = nullptr;
+    EXPECT_OK(tdm_mode_enter_grad(0, &mode));
+    EXPECT_OK(tdm_mode_enter_anomaly(1, &mode));
+    EXPECT_OK(tdm_mode_enter_autocast(TDM_DEVICE_CPU, TDM_DTYPE_BFLOAT16, 1, &mode));
+    EXPECT_OK(tdm_mode_enter_inference(1, &mode));
+  });
+  EXPECT_EQ(tdm_live_count("mode"), 0);
+  tdm_modes modes = TDM_MODES_INIT;
+  EXPECT_OK(tdm_get_modes(&modes));
+  EXPECT_EQ(modes.anomaly, 0) << "the process's";
+}
+
 TEST_F(Threads, AHandleIsFreedTwiceByTwoThreads) {
   tdm_scope* scope = nullptr;
   EXPECT_OK(tdm_scope_enter(&scope));
@@ -59,6 +73,120 @@ TEST_F(Threads, AScopeThatAnotherThreadLeaves) {
   EXPECT_OK(tdm_tensor_item_double(inside, &number));  // its own thread ends it, at its next scope
   tdm_scope_exit(scope);
   EXPECT_REFUSED(tdm_tensor_item_double(inside, &number), TDM_ERROR_CLOSED, "argument 'tensor'");
+  EXPECT_EQ(tdm_scope_current(), 0u);
+}
+
+// Of two that free, one does.
+TEST_F(Threads, FreeingRacesTheEndOfTheScope) {
+  constexpr int kRounds = 4000, kTensors = 8;
+  static std::atomic<int> ended;
+  ended = 0;
+  std::vector<tdm_tensor*> handles(kTensors);
+  std::atomic<int> begun{0}, done{0};
+  std::thread other([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      while (begun != round) std::this_thread::yield();
+      for (tdm_tensor* handle : handles) {
+        if (round % 3 == 0) tdm_scope_keep(handle);
+        tdm_tensor_free(handle);
+      }
+      done = round;
+    }
+  });
+  static float memory = 1;
+  for (int round = 1; round <= kRounds; ++round) {
+    tdm_scope* scope = nullptr;
+    EXPECT_OK(tdm_scope_enter(&scope));
+    for (tdm_tensor*& handle : handles) {
+      EXPECT_OK(tdm_tensor_from_blob(
+          &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &handle));
+    }
+    begun = round;
+    tdm_scope_exit(scope);
+    while (done != round) std::this_thread::yield();
+  }
+  other.join();
+  EXPECT_EQ(ended, kRounds * kTensors);
+}
+
+TEST_F(Threads, FreeingRacesFreeing) {
+  constexpr int kRounds = 4000;
+  static std::atomic<int> ended;
+  ended = 0;
+  static float memory = 1;
+  std::atomic<tdm_tensor*> handle{nullptr};
+  std::atomic<int> begun{0}, done{0};
+  std::thread other([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      while (begun != round) std::this_thread::yield();
+      tdm_tensor_free(handle);
+      done = round;
+    }
+  });
+  for (int round = 1; round <= kRounds; ++round) {
+    tdm_tensor* made = nullptr;
+    EXPECT_OK(tdm_tensor_from_blob(
+        &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &made));
+    handle = made;
+    begun = round;
+    tdm_tensor_free(made);
+    while (done != round) std::this_thread::yield();
+  }
+  other.join();
+  EXPECT_EQ(ended, kRounds);
+}
+
+// A handle's memory is another one's right after it was freed.
+TEST_F(Threads, AStaleHandleIsNobodyElses) {
+  tdm_tensor* stale = tensor({1}, {1}).release();
+  tdm_tensor_free(stale);
+  for (int i = 0; i < 100; ++i) {
+    const Tensor next = tensor({2}, {1});
+    EXPECT_NE(next.get(), stale);
+    tdm_tensor_free(stale);
+    tdm_scope_keep(stale);
+    double number = 0;
+    EXPECT_OK(tdm_tensor_item_double(next.get(), &number));
+    EXPECT_EQ(number, 2);
+    EXPECT_REFUSED(tdm_tensor_item_double(stale, &number), TDM_ERROR_CLOSED,
+                   "argument 'tensor' is a tensor handle that was freed, by tdm_tensor_free() or at the end of its "
+                   "scope, and what it was made of is in use for another tensor");
+    EXPECT_EQ(tdm_tensor_numel(stale), 0);
+    EXPECT_EQ(tdm_tensor_scope_id(stale), 0u);
+    tdm_module* clone = nullptr;
+    EXPECT_REFUSED(tdm_module_clone(reinterpret_cast<tdm_module*>(next.get()), &clone), TDM_ERROR_INVALID_ARGUMENT,
+                   "argument 'module' is a tensor handle; it takes a module");
+  }
+}
+
+TEST_F(Threads, WhatAScopeFreedIsNobodyElses) {
+  tdm_scope* scope = nullptr;
+  EXPECT_OK(tdm_scope_enter(&scope));
+  tdm_tensor* stale = tensor({1}, {1}).release();
+  tdm_scope_exit(scope);
+  const Tensor next = tensor({2}, {1});
+  tdm_tensor_free(stale);
+  EXPECT_EQ(tdm_tensor_numel(next.get()), 1);
+}
+
+TEST_F(Threads, AScopeEndsOnce) {
+  tdm_scope *first = nullptr, *second = nullptr;
+  EXPECT_OK(tdm_scope_enter(&first));
+  tdm_scope_exit(first);
+  EXPECT_OK(tdm_scope_enter(&second));
+  EXPECT_NE(first, second);
+  const Tensor inside = tensor({1}, {1});
+  tdm_scope_exit(first);
+  EXPECT_EQ(tdm_scope_id(first), 0u);
+  elsewhere([&] { tdm_scope_exit(first); });
+  EXPECT_NE(tdm_scope_id(second), 0u);
+  EXPECT_EQ(tdm_scope_current(), tdm_scope_id(second));
+  tdm_scope* inner = nullptr;  // what other threads asked for is done at the next scope
+  EXPECT_OK(tdm_scope_enter(&inner));
+  tdm_scope_exit(inner);
+  EXPECT_EQ(tdm_scope_current(), tdm_scope_id(second));
+  EXPECT_EQ(tdm_tensor_numel(inside.get()), 1);
+  tdm_scope_exit(second);
   EXPECT_EQ(tdm_scope_current(), 0u);
 }
 

@@ -78,7 +78,8 @@ class Store {
   }
   std::string compare_set(const std::string& key, const std::string& expected, const std::string& desired) {
     tdm_string* value = nullptr;
-    check(tdm_store_compare_set(raw(), key.c_str(), expected.c_str(), desired.c_str(), &value));
+    check(tdm_store_compare_set(raw(), key.c_str(), expected.data(), expected.size(), desired.data(), desired.size(),
+                                &value));
     return take_string(value);
   }
   void set_timeout(int64_t timeout_ms) { check(tdm_store_set_timeout(raw(), timeout_ms)); }

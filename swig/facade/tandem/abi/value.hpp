@@ -56,7 +56,7 @@ class Arguments {
   void add_bool(bool value) { push(TDM_VALUE_BOOL).as.boolean = value; }
   void add_int(int64_t value) { push(TDM_VALUE_INT).as.integer = value; }
   void add_double(double value) { push(TDM_VALUE_DOUBLE).as.real = value; }
-  void add_complex(double re, double im) { push(TDM_VALUE_COMPLEX).as.complex = {re, im}; }
+  void add_complex(double re, double im) { push(TDM_VALUE_COMPLEX).as.complex_number = {re, im}; }
   void add_dtype(int32_t value) { push(TDM_VALUE_DTYPE).as.enumeration = value; }
   void add_layout(int32_t value) { push(TDM_VALUE_LAYOUT).as.enumeration = value; }
   void add_memory_format(int32_t value) { push(TDM_VALUE_MEMORY_FORMAT).as.enumeration = value; }

@@ -9,8 +9,12 @@
  *   frees them; every tdm_X_free() accepts NULL. A pointer that is *returned* is borrowed, and the comment says how
  *   long it lives. Inputs are borrowed for the duration of the call unless the comment says otherwise.
  * - Strings are UTF-8. Those that end in NUL are `const char*`; data is pointer + length.
- * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT`
- *   macro. NULL for an options pointer means the defaults.
+ * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT` macro
+ *   or, from languages that have no macros, by tdm_X_init(&made, size of X): the same bytes, of an X as large as the
+ *   caller knows it. Those functions need no tdm_load(), and do nothing for NULL or a size that no struct has. NULL for
+ * an options pointer means the defaults.
+ * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a
+ * function does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
  * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
  *   wait on peers, files or other threads.
  * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
@@ -27,6 +31,17 @@
 
 #ifndef TDM_API
 #define TDM_API
+#endif
+
+/* Before the declaration of what is to go with the next SOVERSION: `since` is the release that said so, `instead` what
+ * to use. Compilers warn where it is used, unless the program defines this macro as nothing. docs/abi-versions.md has
+ * the rules. */
+#ifndef TDM_DEPRECATED
+#if defined(__GNUC__) || defined(__clang__)
+#define TDM_DEPRECATED(since, instead) __attribute__((deprecated("since Tandem " since ": " instead)))
+#else
+#define TDM_DEPRECATED(since, instead)
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -53,9 +68,15 @@ typedef struct tdm_store tdm_store;
 typedef struct tdm_process_group tdm_process_group;
 typedef struct tdm_work tdm_work;
 typedef struct tdm_ddp tdm_ddp;
+typedef struct tdm_data_parallel tdm_data_parallel;
+typedef struct tdm_model_averager tdm_model_averager;
 typedef struct tdm_recordio_writer tdm_recordio_writer;
 typedef struct tdm_recordio_reader tdm_recordio_reader;
+typedef struct tdm_dataset tdm_dataset;
+typedef struct tdm_sampler tdm_sampler;
 typedef struct tdm_loader tdm_loader;
+typedef struct tdm_dynamic_loader tdm_dynamic_loader;
+typedef struct tdm_summary_writer tdm_summary_writer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
 
@@ -86,8 +107,11 @@ TDM_API void tdm_error_free(tdm_error* error);
 
 /* An error of the caller's own, for a callback to return; a callback may as well return one that it got from a function
  * of this header. Either way Tandem takes it, and the function that led to the callback fails with TDM_ERROR_CALLBACK
- * and this message. `user_data`, an exception of the caller's language for instance, goes over to that error:
- * destroy(user_data) is called when it is freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
+ * and this message. From what reads samples (tdm_dataset_create(), tdm_dataset_map(), tdm_iterable), TDM_ERROR_IO and
+ * TDM_ERROR_TIMEOUT say that a sample cannot be read now: loaders do what their on_io_error says, and where they fail,
+ * it is with that code. TDM_ERROR_OUT_OF_MEMORY stays that as well, and counts against no sample. `user_data`, an
+ * exception of the caller's language for instance, goes over to that error: destroy(user_data) is called when it is
+ * freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
 TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
                                     void (*destroy)(void* user_data));
 /* What was attached with that destroy function, borrowed; NULL else. */
@@ -113,6 +137,7 @@ typedef struct tdm_load_options {
   tdm_load_device device;   /* AUTO: the environment's TANDEM_DEVICE=auto|cpu|cuda */
 } tdm_load_options;
 #define TDM_LOAD_OPTIONS_INIT { sizeof(tdm_load_options), NULL, TDM_LOAD_DEVICE_AUTO }
+TDM_API void tdm_load_options_init(tdm_load_options* made, size_t struct_size);
 
 /* Finds LibTorch, decides between CPU and CUDA, and opens the core built for that version of LibTorch. Implicit at the
  * first fallible call; a second call with the same options does nothing, with others it is an error. Thread-safe.
@@ -135,14 +160,23 @@ TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
  * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "error"), for leak tests. -1 for an unknown type. */
+ * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
+ * "sampler", "dynamic_loader", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
 
 /* -------------------------------------------------------------------------------------------- dtypes and devices */
 
-/* Frozen numbers, in LibTorch's order of ScalarType where it has one. */
+/* Where a comment says so: leaves a dtype, a device (as its type), a layout or a setting as it is. Fields that structs
+ * gain take it as they take zero: a library that does not know such a field accepts both. */
+enum { TDM_UNCHANGED = -1 };
+
+/* Numbers of enumerations, here and below, are frozen, and later releases add some: a program takes one that its header
+ * does not know for a value that it cannot handle. What LibTorch has and this header does not, such as quantized dtypes
+ * or the devices of extensions, comes out as -1, never as a number of LibTorch's. */
+
+/* In LibTorch's order of ScalarType where it has one. */
 typedef int32_t tdm_dtype;
 enum {
   TDM_DTYPE_UINT8 = 0, TDM_DTYPE_INT8 = 1, TDM_DTYPE_INT16 = 2, TDM_DTYPE_INT32 = 3, TDM_DTYPE_INT64 = 4,
@@ -162,7 +196,10 @@ typedef struct tdm_device {
 } tdm_device;
 
 typedef int32_t tdm_layout;
-enum { TDM_LAYOUT_STRIDED = 0, TDM_LAYOUT_SPARSE = 1, TDM_LAYOUT_SPARSE_CSR = 2 };
+enum {
+  TDM_LAYOUT_STRIDED = 0, TDM_LAYOUT_SPARSE = 1, TDM_LAYOUT_SPARSE_CSR = 2, TDM_LAYOUT_SPARSE_CSC = 4,
+  TDM_LAYOUT_SPARSE_BSR = 5, TDM_LAYOUT_SPARSE_BSC = 6
+};
 
 typedef int32_t tdm_memory_format;
 enum {
@@ -197,8 +234,11 @@ TDM_API const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor);
 TDM_API const int64_t* tdm_tensor_strides(const tdm_tensor* tensor); /* NULL for sparse tensors */
 TDM_API int64_t tdm_tensor_numel(const tdm_tensor* tensor);
 TDM_API size_t tdm_tensor_nbytes(const tdm_tensor* tensor);
+/* Bytes of the storage, which the tensor keeps alive and other tensors, its views, may share. */
+TDM_API size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor);
 TDM_API tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor);
 TDM_API tdm_device tdm_tensor_get_device(const tdm_tensor* tensor);
+TDM_API tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
@@ -216,6 +256,9 @@ TDM_API tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out)
 TDM_API tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out);
 /* As PyTorch's C++ printing has it. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out);
+/* What autograd recorded `tensor` as a result of, such as "MulBackward0"; *out = NULL for nothing, "Invalid" for a view
+ * that was changed where autograd could not follow. Free with tdm_string_free(). Source: Python's tensor.grad_fn. */
+TDM_API tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out);
 
 /* Names with tensors, in a fixed order: parameters, buffers, optimizer state, checkpoint content. */
 TDM_API size_t tdm_named_tensors_size(const tdm_named_tensors* list);
@@ -230,9 +273,8 @@ TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
 /* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
  * that enters must be the one that exits (pin tasks that move between threads). */
 TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
-/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. Handles that a scope freed must
- * not be freed, or cleared in a value, afterwards: their memory may be another handle's by then. Until it is, their use
- * is TDM_ERROR_CLOSED. */
+/* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. The use of handles that a scope
+ * freed is TDM_ERROR_CLOSED, and freeing them, or exiting the scope again, does nothing. */
 TDM_API void tdm_scope_exit(tdm_scope* scope);
 /* Hands `tensor` to the scope around its own, or to the caller when there is none. */
 TDM_API void tdm_scope_keep(tdm_tensor* tensor);
@@ -277,7 +319,9 @@ typedef struct tdm_value {
     int32_t boolean;
     int64_t integer;
     double real;
-    struct { double re, im; } complex;
+    struct {
+      double re, im;
+    } complex_number;
     struct { const char* data; size_t size; } string;
     int32_t enumeration; /* DTYPE, LAYOUT, MEMORY_FORMAT */
     tdm_device device;
@@ -288,6 +332,34 @@ typedef struct tdm_value {
 
 /* Frees what a result owns and makes it NONE. Tensors are freed too: take a tensor out by setting its slot to NONE. */
 TDM_API void tdm_value_clear(tdm_value* value);
+
+/* What stands between the commas of Python's x[...]. */
+typedef int32_t tdm_index_kind;
+enum {
+  TDM_INDEX_NONE = 0,     /* a new dimension of size 1 */
+  TDM_INDEX_ELLIPSIS = 1, /* all dimensions that the others leave */
+  TDM_INDEX_INTEGER = 2,  /* one place of a dimension, which goes; negative ones count from its end */
+  TDM_INDEX_BOOLEAN = 3,  /* a new dimension of size 1 or 0 */
+  TDM_INDEX_SLICE = 4,    /* start, stop, step; INT64_MAX as stop is the end, and step is positive */
+  TDM_INDEX_TENSOR = 5    /* of integers or bools; a bool tensor stands for as many dimensions as it has */
+};
+typedef struct tdm_index {
+  tdm_index_kind kind;
+  int32_t boolean;
+  int64_t start; /* the place, where the kind is INTEGER */
+  int64_t stop, step;
+  tdm_tensor* tensor;
+} tdm_index;
+#define TDM_INDEX_INIT { TDM_INDEX_SLICE, 0, 0, INT64_MAX, 1, NULL } /* ":" */
+
+/* x[indices...]: a view where no index is a tensor or a boolean. Free with tdm_tensor_free(). Errors:
+ * TDM_ERROR_OUT_OF_RANGE for an integer past a dimension's end, and for more indices than dimensions. Source: Python's
+ * indexing, by way of at::Tensor::index. */
+TDM_API tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out);
+/* x[indices...] = value, in place: `value` is a tensor, which is broadcast, or a number. Errors: as above. Source:
+ * Python's indexing, by way of at::Tensor::index_put_. */
+TDM_API tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count,
+                                        const tdm_value* value);
 
 /* An operator by name ("aten::add") and overload ("Tensor", "" for none). The result is borrowed and lives for ever.
  * TDM_ERROR_NOT_FOUND names the LibTorch that lacks it. Thread-safe; look each operator up once. */
@@ -328,16 +400,18 @@ TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requ
 /* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
 TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
 
-/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The thread
- * that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks run in
- * the modes that the engine gives them; what they leave open ends with them. docs/autograd.md has a page on this.
+/* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The
+ * thread that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks
+ * run in the modes that the engine gives them; what they leave open ends with them, as it does with a thread.
+ * docs/autograd.md has a page on this.
  *
  * grad: whether operations are recorded. Source: torch.no_grad, torch.enable_grad. */
 TDM_API tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out);
 /* inference: no recording, and tensors made inside can never take part in it. enabled 0 ends it for an inner part.
  * Source: torch.inference_mode. */
 TDM_API tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out);
-/* autocast: operators that gain from it compute in `dtype` (BFLOAT16 or FLOAT16; -1: bfloat16 on CPU, float16 on CUDA)
+/* autocast: operators that gain from it compute in `dtype` (BFLOAT16, FLOAT16, or TDM_UNCHANGED: LibTorch's choice for
+ * the device, at first bfloat16 on CPU and float16 on CUDA)
  * on devices of that type, others that need it in float32. enabled 0 switches it off for an inner part. Casts of
  * parameters are cached until a mode is entered or left. Errors: TDM_ERROR_UNSUPPORTED for CUDA without a GPU.
  * Source: torch.autocast. */
@@ -354,11 +428,13 @@ typedef struct tdm_modes {
   size_t struct_size;
   int32_t grad;
   int32_t inference;
-  tdm_dtype autocast_cpu;  /* -1: off */
-  tdm_dtype autocast_cuda; /* -1: off */
+  tdm_dtype autocast_cpu;  /* TDM_UNCHANGED: off */
+  tdm_dtype autocast_cuda; /* likewise */
   int32_t anomaly;         /* of the process */
 } tdm_modes;
-#define TDM_MODES_INIT { sizeof(tdm_modes), 1, 0, -1, -1, 0 }
+#define TDM_MODES_INIT \
+  { sizeof(tdm_modes), 1, 0, TDM_UNCHANGED, TDM_UNCHANGED, 0 }
+TDM_API void tdm_modes_init(tdm_modes* made, size_t struct_size);
 TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
 
 /* Callbacks of autograd. They run on the thread that called backward or on one of the engine's, with the modes of the
@@ -425,6 +501,7 @@ typedef struct tdm_function {
 } tdm_function;
 #define TDM_FUNCTION_INIT \
   { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+TDM_API void tdm_function_init(tdm_function* made, size_t struct_size);
 
 /* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
  * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
@@ -464,7 +541,7 @@ TDM_API tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, ui
 TDM_API tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what is no state of a generator of that device. */
 TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
-/* LibTorch's intra-op threads. */
+/* LibTorch's intra-op threads, from 1 to 1024. */
 TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
 TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
 
@@ -490,6 +567,7 @@ typedef struct tdm_device_memory {
   int64_t failures;                  /* that found no memory even then */
 } tdm_device_memory;
 #define TDM_DEVICE_MEMORY_INIT { sizeof(tdm_device_memory), 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_device_memory_init(tdm_device_memory* made, size_t struct_size);
 TDM_API tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out);
 /* Peaks begin again at what is there now. */
 TDM_API tdm_error* tdm_device_reset_peak_memory(tdm_device device);
@@ -523,7 +601,7 @@ TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
 /* Between two events that were made with enable_timing and are done. */
 TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
 
-/* Of the process; -1 in a call to set leaves one as it is. */
+/* Of the process; TDM_UNCHANGED in a call to set leaves one as it is. */
 typedef struct tdm_cuda_settings {
   size_t struct_size;
   int32_t cudnn_benchmark;     /* try out convolution algorithms for each new shape */
@@ -531,7 +609,9 @@ typedef struct tdm_cuda_settings {
   int32_t tf32_matmul;         /* float32 products in TF32 */
   int32_t tf32_cudnn;
 } tdm_cuda_settings;
-#define TDM_CUDA_SETTINGS_INIT { sizeof(tdm_cuda_settings), -1, -1, -1, -1 }
+#define TDM_CUDA_SETTINGS_INIT \
+  { sizeof(tdm_cuda_settings), TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED }
+TDM_API void tdm_cuda_settings_init(tdm_cuda_settings* made, size_t struct_size);
 TDM_API tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out);
 TDM_API tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings);
 
@@ -570,10 +650,15 @@ TDM_API tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* argum
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
-/* Moves parameters and buffers; handles taken before keep following them. dtype -1: unchanged. */
+/* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
+ * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
 /* Registered type names, newline-separated. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_string** out);
+/* A module of its own with copies of the parameters and buffers, and the same mode. Random numbers are not used up.
+ * Errors: TDM_ERROR_UNSUPPORTED after tdm_module_synchronize_batch_norm(). Free with tdm_module_free(). Source:
+ * torch::nn::Module::clone. */
+TDM_API tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out);
 
 /* "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names ("lr", "momentum", …). Uses LibTorch's
  * fused kernels where parameters allow it. Holds the parameters. Free with tdm_optimizer_free(). */
@@ -603,6 +688,7 @@ typedef struct tdm_grad_scaler_options {
   int32_t enabled;        /* 0: scales by one and never skips */
 } tdm_grad_scaler_options;
 #define TDM_GRAD_SCALER_OPTIONS_INIT { sizeof(tdm_grad_scaler_options), 65536.0, 2.0, 0.5, 2000, 1 }
+TDM_API void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size);
 
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for factors on the wrong side of one. Free with tdm_grad_scaler_free(). */
 TDM_API tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out);
@@ -628,6 +714,7 @@ typedef struct tdm_grad_scaler_state {
   int64_t growth_tracker; /* steps in a row without infinite gradients */
 } tdm_grad_scaler_state;
 #define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
+TDM_API void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size);
 TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
 TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
 
@@ -653,6 +740,7 @@ typedef struct tdm_tcp_store_options {
   int32_t listen_fd;      /* server: an already listening socket to take over; -1: none */
 } tdm_tcp_store_options;
 #define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, 300000, -1 }
+TDM_API void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size);
 
 /* port 0 on the server: any free one, see tdm_store_port(). The server binds to `host` only. */
 TDM_API tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
@@ -669,12 +757,16 @@ TDM_API uint16_t tdm_store_port(const tdm_store* store);
 TDM_API tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size);
 /* Waits for the key. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out);
+/* *out, which may be NULL: the sum. */
 TDM_API tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out);
 TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out);
+/* *out, which may be NULL: 1 when it was there. */
 TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
 TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
-TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const char* expected, const char* desired,
-                                         tdm_string** out);
+/* Sets the key to `desired` where it is `expected`, or, where `expected` has no bytes, where it is not there. *out, which may
+ * be NULL: its value afterwards. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size,
+                                         const void* desired, size_t desired_size, tdm_string** out);
 TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
@@ -682,7 +774,8 @@ TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 /* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
 typedef struct tdm_process_group_options {
   size_t struct_size;
-  const char* backend;      /* "gloo", "nccl", or "none" (exchanges nothing, for benchmarks); NULL: gloo */
+  const char* backend;      /* "gloo", "nccl", "shm", "auto" or "none", or one for each device, as in
+                               "cpu:shm,cuda:nccl": docs/process-groups.md; NULL: gloo */
   const char* init_method;  /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
   int32_t rank;
   int32_t world_size;
@@ -694,6 +787,7 @@ typedef struct tdm_process_group_options {
 } tdm_process_group_options;
 #define TDM_PROCESS_GROUP_OPTIONS_INIT \
   { sizeof(tdm_process_group_options), NULL, "env://", -1, -1, 1800000, { TDM_DEVICE_CPU, -1 }, NULL, NULL }
+TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size);
 
 /* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
  * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
@@ -735,7 +829,7 @@ enum {
   TDM_REDUCE_OP_MAX = 4, TDM_REDUCE_OP_BAND = 5, TDM_REDUCE_OP_BOR = 6, TDM_REDUCE_OP_BXOR = 7
 };
 
-/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as said below; results
+/* All ranks call the same ones in the same order with tensors of the same dtype, and of shapes as given below; results
  * are written in place. Tensors are dense; those in lists, and those without an operation, are contiguous. With work ==
  * NULL the call blocks until done; otherwise *work is to be waited for and freed with tdm_work_free(), and the tensors
  * are held until then. Ranks (root, from, to) are the group's own.
@@ -825,15 +919,28 @@ TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const
 TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
 /* 1 when it is done or has failed. */
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
-/* Why it failed; NULL while it goes on, and after success. */
-TDM_API tdm_error* tdm_work_error(const tdm_work* work);
+/* *out: why it failed, an error of the caller's, freed with tdm_error_free(); NULL while it goes on, and after success. What
+ * is returned is about this call alone. */
+TDM_API tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out);
+/* Has `callback` called once when the work is done, with NULL, or has failed, with the reason, which lives until the
+ * callback returns: also where its group is aborted or freed first, and on this thread, before the function returns,
+ * where it has ended by now. Else on the thread that ends it, which is the group's own or one that waits for the work,
+ * in a scope of its own and with none of the caller's modes. It may queue and signal, make and free tensors, but must
+ * not wait for works, begin collectives, or free work or group: other ranks wait for this thread. What queues on GPUs:
+ * the callback comes when the work is queued, and what it queues itself runs after that. Several callbacks run in any
+ * order, and the handle may be freed before them. destroy(user_data), which may be NULL, is called after the callback;
+ * not on error. */
+TDM_API tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error),
+                                          void* user_data, void (*destroy)(void* user_data));
 /* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
  * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
 TDM_API size_t tdm_work_result_count(const tdm_work* work);
 TDM_API tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out);
 /* Of a receive that is done: the rank that sent; else -1. */
 TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
-/* Waits for a pending collective to end before its tensors are let go of. */
+/* Blocks until a pending collective has ended, at most the group's timeout, for other ranks read and write its tensors until
+ * then; a failure is not told. Who must not wait, a garbage collector's thread for example, frees it from
+ * tdm_work_on_completion() on, which says when that no longer blocks, or aborts the group first. */
 TDM_API void tdm_work_free(tdm_work* work);
 
 /* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
@@ -842,6 +949,45 @@ TDM_API void tdm_work_free(tdm_work* work);
  * has it written to PREFIX.rank<r>.json when a collective times out or loses a peer; TANDEM_FLIGHT_RECORD_SIZE is how
  * many entries are kept (2000). Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_flight_record(tdm_string** out);
+
+/* Traces: what a rank did, and when, as a file for Perfetto and chrome://tracing: the parts of each step of
+ * DistributedDataParallel, its buckets, and all collectives and messages on CPUs. The files of ranks are on one clock;
+ * `tandem trace merge` makes one of them. The environment's TANDEM_TRACE=PREFIX, on all ranks, has a trace from the
+ * first group that a process makes to that group's end written to PREFIX.rank<r>.json. */
+typedef struct tdm_trace_options {
+  size_t struct_size;
+  int64_t most_events;   /* later ones are counted in the file as dropped; about 150 bytes each */
+} tdm_trace_options;
+#define TDM_TRACE_OPTIONS_INIT { sizeof(tdm_trace_options), 1000000 }
+TDM_API void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size);
+
+/* From now on what this process does is kept. All ranks of the group call it together: they find out how their clocks
+ * differ. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT while a trace is on; those of collectives. */
+TDM_API tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options);
+/* Ends the trace and writes it; what is still under way is not in it. The file appears whole or not at all; after an
+ * error of it the trace is on still. Errors: TDM_ERROR_INVALID_ARGUMENT when none is on, TDM_ERROR_IO. */
+TDM_API tdm_error* tdm_trace_stop(const char* path);
+
+/* LibTorch's profiler, Kineto: operators of all threads, collectives, and kernels where there is a GPU, on one
+ * timeline. */
+typedef struct tdm_profiler_options {
+  size_t struct_size;
+  int32_t cpu_only;        /* no kernels, also where this process has CUDA */
+  int32_t record_shapes;   /* of operators' tensors */
+  int32_t with_flops;      /* of matrix products and convolutions */
+  int32_t reserved;        /* 0 */
+} tdm_profiler_options;
+#define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0, 0 }
+TDM_API void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size);
+
+/* From now on everything that LibTorch runs in this process is noted. With `group` all its ranks call it together, and
+ * their files are on one clock for `tandem trace merge`, with those of a trace that is on; it then blocks. NULL: this
+ * process alone. Errors: TDM_ERROR_INVALID_ARGUMENT while it is on; those of collectives. */
+TDM_API tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options);
+/* Ends it. Writes a file for Perfetto and chrome://tracing, whole or not at all, to `path` (NULL: none), and gives a
+ * table of what took time, a line a name (`table` NULL: none), which is freed with tdm_string_free(). Errors:
+ * TDM_ERROR_INVALID_ARGUMENT when it is not on; TDM_ERROR_IO, after which the profile is lost. */
+TDM_API tdm_error* tdm_profiler_stop(const char* path, tdm_string** table);
 
 /* --------------------------------------------------------------------------------------- differentiable collectives */
 
@@ -886,57 +1032,383 @@ TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group
 
 typedef struct tdm_ddp_options {
   size_t struct_size;
-  double bucket_cap_mb;              /* MiB; the first bucket is 1 MiB, as in PyTorch */
-  int32_t broadcast_buffers;         /* from rank 0, before each forward that trains */
+  double bucket_cap_mb;              /* MiB of gradients that travel together; 0: each gradient alone */
+  int32_t broadcast_buffers;         /* from rank 0, at the start and before each forward that trains */
   int32_t find_unused_parameters;
   int32_t gradient_as_bucket_view;
   int32_t static_graph;
   int32_t init_sync;                 /* verify shapes and broadcast from rank 0 at the start */
+  double first_bucket_mb;            /* of what is ready first; 0: 1 MiB, or bucket_cap_mb where that is not 25 */
+  int32_t skip_all_reduce_unused_params; /* leave out buckets that no rank used; needs find_unused_parameters */
+  int32_t average_by_samples;        /* a rank's gradient counts as much as its batch: tdm_ddp_set_batch_samples() */
+  /* Mixed precision: what the module computes in (from prepare_forward to the end of backward), what gradients are
+   * exchanged in (TDM_UNCHANGED: param_dtype), what buffers become. TDM_UNCHANGED: what they are. */
+  tdm_dtype param_dtype;
+  tdm_dtype reduce_dtype;
+  tdm_dtype buffer_dtype;
+  const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
-#define TDM_DDP_OPTIONS_INIT { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1 }
+#define TDM_DDP_OPTIONS_INIT \
+  { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, NULL }
+TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
  * the parameters in errors; NULL: their numbers. Holds the tensors and the group. Blocks. All ranks give the same
- * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs.
- * Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
+ * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
+ * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
+ * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
 TDM_API tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
                                   size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
                                   const tdm_ddp_options* options, tdm_ddp** out);
 TDM_API void tdm_ddp_free(tdm_ddp* ddp);
-/* Call before the module's forward; broadcasts buffers when `training`. Blocks. */
+/* Call before the module's forward; broadcasts buffers when `training`. Several forwards may come before one backward:
+ * buffers are then broadcast before the first. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT names the parameters that got no
+ * gradient in the backward before, or one that requires a gradient only since the ddp was made: with either, ranks would
+ * drift apart. */
 TDM_API tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training);
-/* Call with the forward's outputs, before backward. */
+/* Call with the forward's outputs, before backward. A backward with create_graph is TDM_ERROR_UNSUPPORTED when it comes
+ * to the parameters. */
 TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count);
 /* 0: gradients accumulate locally (no_sync) until switched on again; takes effect at the next forward. */
 TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
+/* How many samples this rank's next batches have, for average_by_samples; 1 at first. */
+TDM_API tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples);
+/* The buffers that are broadcast from now on, where the module has replaced some. All ranks give as many, of the same
+ * sizes. */
+TDM_API tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count);
+
+/* Communication hooks: how a bucket of gradients is exchanged. All ranks set the same one, once, before the first
+ * forward. Source: torch.distributed.algorithms.ddp_comm_hooks. */
+typedef int32_t tdm_comm_hook;
+enum {
+  TDM_COMM_HOOK_ALLREDUCE = 0,
+  TDM_COMM_HOOK_FP16_COMPRESS = 1,
+  TDM_COMM_HOOK_BF16_COMPRESS = 2,
+  TDM_COMM_HOOK_QUANTIZATION_PERTENSOR = 3, /* to bytes, with one scale a bucket */
+  TDM_COMM_HOOK_QUANTIZATION_PERCHANNEL = 4, /* with one scale for every channel_size gradients */
+  TDM_COMM_HOOK_POWER_SGD = 5,              /* as products of thin matrices, one a gradient */
+  TDM_COMM_HOOK_BATCHED_POWER_SGD = 6,      /* one a bucket: quicker, less exact */
+  TDM_COMM_HOOK_POST_LOCAL_SGD = 7,         /* over all ranks first, then over `subgroup` */
+  TDM_COMM_HOOK_NOOP = 8                    /* nothing: each rank keeps its own gradients */
+};
+
+typedef struct tdm_comm_hook_options {
+  size_t struct_size;
+  tdm_dtype compress_dtype; /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; TDM_UNCHANGED: not */
+  int64_t channel_size;            /* of QUANTIZATION_PERCHANNEL */
+  int64_t matrix_approximation_rank; /* from here to random_seed: of PowerSGD */
+  int64_t start_power_sgd_iter;    /* before it gradients are all-reduced; at least 2 with one of the next two */
+  double min_compression_rate;
+  int32_t use_error_feedback;
+  int32_t warm_start;
+  double orthogonalization_epsilon;
+  uint64_t random_seed;            /* the same on all ranks */
+  const tdm_process_group* subgroup; /* from here on: of POST_LOCAL_SGD; NULL with post_local_gradient_allreduce 0 */
+  int64_t start_local_sgd_iter;
+  int32_t post_local_gradient_allreduce;
+} tdm_comm_hook_options;
+#define TDM_COMM_HOOK_OPTIONS_INIT \
+  { sizeof(tdm_comm_hook_options), TDM_UNCHANGED, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+TDM_API void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size);
+TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
+/* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",
+ * "power_sgd.error.0" and so on. Each rank saves and loads its own, for what compression lost differs between ranks.
+ * Shares storage. Free with tdm_named_tensors_free(). Load after setting the same hook, before the first forward; else
+ * TDM_ERROR_INVALID_ARGUMENT, as for names or sizes that do not fit. */
+TDM_API tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out);
+TDM_API tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count);
+
+/* A bucket, as a hook of the caller's sees it. Handles and lists live until the callback returns. */
+typedef struct tdm_grad_bucket {
+  size_t struct_size;
+  int64_t index;
+  int32_t is_last;                 /* of this backward */
+  tdm_tensor* buffer;              /* its gradients, flat; sparse for an embedding with sparse gradients */
+  tdm_tensor* const* gradients;    /* views of the buffer; none where that is sparse */
+  size_t gradient_count;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+} tdm_grad_bucket;
+
+/* A hook of the caller's. `begin` starts the exchange of a bucket: it may change the buffer, and may set *work (NULL at
+ * first) to a collective, whose handle is Tandem's from then on. When that is done, `finish`, which may be NULL, may
+ * change the buffer again, start and wait for more, and set *result (NULL at first) to a tensor of the buffer's shape
+ * and dtype that takes its place; the handle stays the callback's. Hooks divide, for a mean. Both are callbacks of
+ * autograd (see above): they run within backward, on its thread, in the same order on all ranks (a bucket's finish after
+ * the begin of the next bucket, or of the last), and must call no function of this ddp. destroy(user_data) is called when
+ * the ddp is freed. */
+TDM_API tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp,
+                                              tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket,
+                                                                  tdm_work** work),
+                                              tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket,
+                                                                   tdm_tensor** result),
+                                              void* user_data, void (*destroy)(void* user_data));
+
+/* Has `optimizer`, which must hold the parameters, step each bucket as soon as it is averaged, within backward, which
+ * frees its gradients, and once at the end of backward what else it holds; tdm_optimizer_step() is not to be called any
+ * more. Before the first forward, after a hook. Holds the optimizer. Source: torch.distributed.optim._apply_optimizer_in_backward. */
+TDM_API tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer);
+
+/* For ranks that have different numbers of batches. Every rank begins, makes its steps and ends, which takes part in the
+ * exchanges of those that still train until all are there, and then gives all the parameters of one of the last. Blocks.
+ * tdm_ddp_cancel_join() only ends it on this rank, after an error. Source: torch.distributed.algorithms.Join. */
+typedef struct tdm_ddp_join_options {
+  size_t struct_size;
+  int32_t divide_by_initial_world_size; /* 0: gradients are averaged over ranks that still have batches */
+  int32_t throw_on_early_termination;   /* all ranks fail with TDM_ERROR_ABORTED when the first is out of batches */
+  tdm_optimizer* optimizer;             /* NULL, or one that exchanges something as it steps, like that of
+                                           tdm_zero_redundancy_optimizer_create(): a rank that is out of batches steps
+                                           it, and zeroes its gradients, with the others */
+} tdm_ddp_join_options;
+#define TDM_DDP_JOIN_OPTIONS_INIT { sizeof(tdm_ddp_join_options), 1, 0, NULL }
+TDM_API void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size);
+TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options);
+TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
+TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
+
+/* What training has cost. Times are nanoseconds of the iterations that are kept (tdm_ddp_get_iteration()), without the
+ * first two, in which memory and buckets are made, where there are others: of each kind of time the mean of the middle
+ * half; 0: not known. On GPUs only the first eight fields, measured by c10d::Logger. */
+typedef struct tdm_ddp_statistics {
+  size_t struct_size;
+  int64_t iterations;             /* that exchanged gradients */
+  int64_t bucket_count;
+  int32_t buckets_rebuilt;        /* in the order in which gradients came */
+  int64_t forward_compute;
+  int64_t backward_compute;
+  int64_t backward_communication; /* from the first bucket's start to the last one's end */
+  int64_t overlap;                /* of the last two */
+  int64_t step;                   /* from the first forward to the averaged gradients */
+  int64_t communication;          /* how long at least one bucket was under way */
+  /* What an exchange adds to a step: its time without step_without_exchange where that is known; else how long forward
+   * and the end of backward waited. */
+  int64_t exposed_communication;
+  int64_t step_without_exchange;  /* this and the next: of separate iterations, tdm_ddp_set_separate_exchanges() */
+  int64_t communication_alone;    /* the same buckets, one after the other, beside nothing else */
+} tdm_ddp_statistics;
+#define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size);
+TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
+/* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
+ * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names);
+/* Keeps the times of every so many iterations; 1 at first. */
+TDM_API tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations);
+/* The statistics as text, for people. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out);
+/* Every so many iterations, the exchange waits until backward has computed, all ranks wait for each other, and buckets
+ * are exchanged one after the other: that tells what a step costs without an exchange, and an exchange without a step.
+ * The gradients are the same. 0 at first: never, nor in a join. All ranks call it with the same number, before the
+ * same forward. TDM_ERROR_UNSUPPORTED on GPUs. */
+TDM_API tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every);
+
+/* One iteration: from the first forward to the averaged gradients of the backward that follows. Times are nanoseconds.
+ * What is in `total` and in no other part of it is the program's own between forward and backward. */
+typedef struct tdm_ddp_iteration {
+  size_t struct_size;
+  int64_t number;             /* of those that exchanged gradients, from 0 */
+  int64_t separate;           /* 1: see tdm_ddp_set_separate_exchanges() */
+  int64_t begun;              /* on CLOCK_MONOTONIC */
+  int64_t forward_exchange;   /* before the module's forward: buffers, and who is there */
+  int64_t forward;            /* of the module; of several before one backward, together */
+  int64_t backward_begun;     /* since `begun`: the first gradient of an output */
+  int64_t backward;           /* computing: from then to the last gradient of a parameter */
+  int64_t wait;               /* from then until all averages are there */
+  int64_t total;
+  int64_t communication;      /* how long at least one bucket was under way */
+  int64_t bucket_count;
+} tdm_ddp_iteration;
+#define TDM_DDP_ITERATION_INIT { sizeof(tdm_ddp_iteration), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+TDM_API void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size);
+/* How many iterations are kept: of the last 256; 0 on GPUs. */
+TDM_API tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out);
+/* Of those that are kept, oldest first. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out);
+/* A bucket of such an iteration, in the order in which they began: its bytes, and when its gradients and their averages
+ * were there, since the iteration's begin. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes,
+                                                int64_t* begun, int64_t* done);
+
+/* Which bucket sizes tdm_ddp_try_bucket_sizes() compares, and how thoroughly. */
+typedef struct tdm_bucket_trial_options {
+  size_t struct_size;
+  const double* sizes_mb;     /* as bucket_cap_mb; NULL: 0, 1, 5, 10, 25, 50 and 100 */
+  size_t size_count;
+  int64_t iterations;         /* measured of each size in a round, after two that are not */
+  int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
+} tdm_bucket_trial_options;
+#define TDM_BUCKET_TRIAL_OPTIONS_INIT { sizeof(tdm_bucket_trial_options), NULL, 0, 4, 6 }
+TDM_API void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size);
+
+/* Finds the quickest bucket size while training goes on: uses each for a few iterations, several times over, and keeps
+ * the one with the shortest step, on all ranks the same. Begins when the order of gradients is known, after the second
+ * iteration. Statistics begin anew when it ends. All ranks call it together, between two iterations, and make the same
+ * forwards until it is done. Errors: TDM_ERROR_INVALID_ARGUMENT (in a join, while sizes are tried),
+ * TDM_ERROR_UNSUPPORTED on GPUs and with a communication hook. */
+TDM_API tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options);
+
+typedef struct tdm_bucket_advice {
+  size_t struct_size;
+  int64_t done;
+  double bucket_cap_mb;       /* in use; after the trial the quickest */
+  int64_t trial_count;        /* sizes that make the same buckets are tried once, as the first of them */
+} tdm_bucket_advice;
+#define TDM_BUCKET_ADVICE_INIT { sizeof(tdm_bucket_advice), 0, 0.0, 0 }
+TDM_API void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size);
+TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out);
+/* A size of the last trial: how many buckets it makes, and its step in nanoseconds, the mean over ranks of the median;
+ * 0: not known yet. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets,
+                                            int64_t* step);
+
+/* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
+ * together, which then call its forward and backward together while it trains. Holds the group. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a module of another type. Source: torch.nn.SyncBatchNorm. */
+TDM_API tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group);
+
+/* One process trains on several devices, or on several cores of the CPU as if they were devices: replicas of a module
+ * compute parts of the batch, each on a thread of its own. Source: torch.nn.DataParallel. */
+typedef struct tdm_data_parallel_options {
+  size_t struct_size;
+  int32_t replicas;          /* 0: one for each device, on the CPU one for each of tdm_get_num_threads() */
+  int32_t threads;           /* that an operator of a replica uses on the CPU; 0: tdm_get_num_threads(), shared */
+  tdm_device device;         /* where the module is */
+  const tdm_device* devices; /* GPUs, one for each replica, the module's first; NULL: those of the process */
+  size_t device_count;
+  int64_t dim;               /* of the batch, in inputs and in outputs */
+} tdm_data_parallel_options;
+#define TDM_DATA_PARALLEL_OPTIONS_INIT \
+  { sizeof(tdm_data_parallel_options), 0, 0, { TDM_DEVICE_CPU, -1 }, NULL, 0, 0 }
+TDM_API void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size);
+
+/* Errors: TDM_ERROR_INVALID_ARGUMENT for what does not fit together, TDM_ERROR_UNSUPPORTED for a GPU that is not there.
+ * Free with tdm_data_parallel_free(); the threads end when the graphs of its forwards are gone, too. */
+TDM_API tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out);
+TDM_API void tdm_data_parallel_free(tdm_data_parallel* data_parallel);
+/* The number of replicas; 0 for NULL. */
+TDM_API int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel);
+
+/* What a replica's function is given. */
+typedef struct tdm_replica_call {
+  size_t struct_size;
+  int32_t replica;
+  tdm_tensor* const* inputs; /* this replica's part of each; NULL where there is none */
+  size_t input_count;
+  tdm_tensor** outputs;      /* NULL at first: handles that stay the callback's, NULL for one that is not there */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_replica_call;
+
+/* A module and its replicas: copies with tensors of their own, as tdm_module_clone() makes them, in the same order. For
+ * the length of a call, and until the graph of its results is gone, they belong to Tandem, which has the parameters of
+ * all share the memory of the module's, as far as they are on one device, and gives the buffers of all but the first
+ * replica the values of the module's. So calls before the first one's backward need replicas of their own. */
+typedef struct tdm_replicas {
+  size_t struct_size;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+  tdm_tensor* const* replica_parameters; /* of the first replica, then of the second, and so on */
+  tdm_tensor* const* buffers;
+  size_t buffer_count;
+  tdm_tensor* const* replica_buffers;
+  tdm_error* (*forward)(void* user_data, const tdm_replica_call* call);
+  void* user_data;
+  void (*destroy)(void* user_data); /* called when the replicas are free again */
+} tdm_replicas;
+#define TDM_REPLICAS_INIT { sizeof(tdm_replicas), NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL }
+TDM_API void tdm_replicas_init(tdm_replicas* made, size_t struct_size);
+
+/* Splits the inputs, which may be NULL, along `dim` as aten::chunk does (those without a dimension go to every replica),
+ * calls `forward` for each replica that has a part, at the same time, each on a thread of its own with the modes of this
+ * one and in a scope of its own, and joins the outputs along `dim` (those without a dimension become a vector). Gradients
+ * are summed in the order of replicas; on the CPU each replica's part of backward runs on its thread, callbacks too.
+ * result_count: in, room; out, the number of results, each freed with tdm_tensor_free(); NULL for an output that no
+ * replica gave. From any thread: callers take turns. Blocks while replicas compute.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT (inputs that differ along `dim`, replicas that are no copies, a tensor that requires
+ * a gradient and is neither a parameter nor an input), TDM_ERROR_CALLBACK and those of LibTorch, which say which replica
+ * failed, and what it was given. */
+TDM_API tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas,
+                                             tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
+                                             size_t* result_count);
+
+/* Averages models over ranks now and then, instead of gradients each step: every `period` steps from step `warmup_steps`
+ * on. Free with tdm_model_averager_free(). Source: torch.distributed.algorithms.model_averaging. */
+TDM_API tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps,
+                                                      tdm_model_averager** out);
+/* Over larger groups less often: this rank's group for each period, periods and sizes rising. Where several periods
+ * divide a step, the largest counts. */
+TDM_API tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups,
+                                                          size_t count, int64_t warmup_steps, tdm_model_averager** out);
+TDM_API void tdm_model_averager_free(tdm_model_averager* averager);
+/* Call once a step, after the optimizer's. *averaged, which may be NULL, tells whether this was a step to average in.
+ * Blocks. */
+TDM_API tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters,
+                                              size_t parameter_count, int32_t* averaged);
+/* An optimizer that steps `optimizer` and then averages its parameters; "averager.step" is part of its state. Holds both.
+ * Free with tdm_optimizer_free(). Source: torch.distributed.optim.PostLocalSGDOptimizer. */
+TDM_API tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager,
+                                                       tdm_optimizer** out);
+
+/* An optimizer as tdm_optimizer_create() makes it, whose state is spread over the ranks: each updates its share of the
+ * parameters and sends them to the others, so that tdm_optimizer_step() blocks and all ranks call it. Its state is this
+ * rank's share until the next function; loading takes the whole. Holds the group. Free with tdm_optimizer_free().
+ * Source: torch.distributed.optim.ZeroRedundancyOptimizer. */
+TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type,
+                                                        tdm_tensor* const* parameters, size_t parameter_count,
+                                                        const tdm_option* options, size_t option_count,
+                                                        tdm_optimizer** out);
+/* Has rank `to` hold the whole state, for tdm_optimizer_state() there, until the next step. All ranks call it. Blocks.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
+TDM_API tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
 typedef int32_t tdm_compressor;
-enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP = 2 };
+/* Snappy and gzip are RecordIO v1's, zstd is v2's. */
+enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP = 2, TDM_COMPRESSOR_ZSTD = 3 };
 
 typedef struct tdm_recordio_writer_options {
   size_t struct_size;
   tdm_compressor compressor;
   uint64_t chunk_bytes; /* of payload before compression */
+  int32_t version;      /* of RecordIO: 1 or 2; 0: 1 */
+  /* Of version 2. */
+  int32_t level;                      /* of zstd, 1 to 19; 0: 3 */
+  int64_t alignment;                  /* of records, in bytes: 1, 2, 4 to 64; 0: 64 */
+  const char* schema;                 /* JSON that describes the records; NULL: none */
+  const char* const* metadata_keys;   /* UTF-8 */
+  const char* const* metadata_values;
+  size_t metadata_count;
 } tdm_recordio_writer_options;
-#define TDM_RECORDIO_WRITER_OPTIONS_INIT { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20 }
+#define TDM_RECORDIO_WRITER_OPTIONS_INIT \
+  { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20, 0, 0, 0, NULL, NULL, NULL, 0 }
+TDM_API void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size);
 
-/* RecordIO v1 (github.com/wangkuiyi/recordio). Writes beside `path` under a temporary name; the file appears under its
- * own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing. */
+/* RecordIO v1 (github.com/wangkuiyi/recordio) or v2 (docs/recordio-v2.md). Writes beside `path` under a temporary name;
+ * the file appears under its own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing.
+ * Any thread may write. Errors: TDM_ERROR_INVALID_ARGUMENT for options that the version does not have. */
 TDM_API tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
                                               tdm_recordio_writer** out);
 TDM_API tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size);
 TDM_API tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer);
 TDM_API void tdm_recordio_writer_free(tdm_recordio_writer* writer);
 
-/* Maps the file and finds its chunks. Each chunk's CRC-32 is verified at its first use.
+/* Maps the file, of either version, and finds its chunks. Each chunk's checksum is verified at its first use.
  * Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS naming file, chunk and offset. Thread-safe after creation. */
 TDM_API tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
 TDM_API int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
 /* Record `index`. *data is borrowed and lives as long as the reader. */
 TDM_API tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data,
                                            size_t* size);
+/* 1 or 2. */
+TDM_API int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
+/* What a file of version 2 says about its records, "" where it says nothing. Lives as long as the reader, here and
+ * below. */
+TDM_API const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader);
+TDM_API int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader);
+/* Number `index`, in the order of the keys; NULL past the last. */
+TDM_API const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index);
+TDM_API const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index);
 TDM_API void tdm_recordio_reader_free(tdm_recordio_reader* reader);
 
 /* MNIST's IDX files (plain or .gz) to RecordIO: a record is the label byte, then rows × columns pixel bytes.
@@ -959,33 +1431,506 @@ typedef struct tdm_field {
   double scale;           /* MNIST: 1/255 */
 } tdm_field;
 
+/* What becomes of the end of an epoch, less than a global batch; frozen numbers. */
+typedef int32_t tdm_tail;
+enum {
+  TDM_TAIL_UNSET = 0,  /* as drop_last says: TDM_TAIL_DROP or TDM_TAIL_EVEN */
+  TDM_TAIL_SHORT = 1,  /* a smaller global batch; ranks may get none of it */
+  TDM_TAIL_DROP = 2,   /* left out */
+  TDM_TAIL_PAD = 3,    /* a global batch filled up with zeros, which a mask tells from samples */
+  TDM_TAIL_REPEAT = 4, /* a global batch filled up with the epoch's first samples */
+  TDM_TAIL_EVEN = 5,   /* filled up so far only that all ranks get equally many, which depends on their number */
+};
+
+/* What a loader does where samples cannot be read (errors TDM_ERROR_IO and TDM_ERROR_TIMEOUT of files and servers),
+ * though nothing is known to be wrong with them; frozen numbers. Nothing of that counts against a sample. */
+typedef int32_t tdm_on_io_error;
+enum {
+  TDM_ON_IO_ERROR_RETRY = 0, /* tries again, with growing pauses, for io_retry_ms; then it is an error */
+  TDM_ON_IO_ERROR_SKIP = 1,  /* the same, but then leaves samples that still cannot be read out, this time */
+  TDM_ON_IO_ERROR_FAIL = 2,  /* an error at once */
+};
+
 typedef struct tdm_loader_options {
   size_t struct_size;
-  int64_t batch_size;     /* per rank */
+  int64_t batch_size; /* of each rank, or of all together: see global_batch */
   int32_t rank;
   int32_t world_size;
   int32_t shuffle;
   uint64_t seed;
-  int32_t drop_last;      /* 1: ranks all get the same number of full batches; 0: the tail is dealt out as well, padded
-                             with samples from the epoch's start so that all ranks get equally many */
-  int32_t threads;        /* that fill batches */
-  int32_t prefetch;       /* batches ahead */
+  int32_t drop_last; /* where `tail` is unset: 1: TDM_TAIL_DROP, 0: TDM_TAIL_EVEN */
+  int32_t threads;   /* that make batches; 0: tdm_loader_next() makes them itself */
+  int32_t prefetch;  /* batches ahead */
+  int32_t reserved;
+  int32_t global_batch; /* 1: batch_size is that of all ranks together, which need not be a multiple of their number;
+                           0: of each rank */
+  tdm_tail tail;
+  int64_t shuffle_block;  /* shuffles blocks of so many consecutive samples, then the samples within each */
+  int64_t shuffle_window; /* … so many consecutive ones of the shuffled blocks, 0: 16; block 0: all samples alike */
+  int64_t prefetch_bytes; /* of batches ahead: none is begun that would be too much; 0: 256 MiB */
+  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: none */
+  int32_t pin_memory;     /* 1: batches in page-locked memory, from which copies to a GPU run beside computation;
+                             TDM_ERROR_UNSUPPORTED in a process without CUDA */
+  int32_t reserved_2;
+  tdm_device device;      /* where all tensors of batches are: the CPU, or a GPU (-1: the current one of the thread that
+                             makes the loader). For that they are made in pinned memory and copied by the loader's
+                             threads, ahead of their use, on a stream of their own; the stream that is current where
+                             tdm_loader_next() is called waits for the copies, not the CPU. What is on the GPU counts
+                             for prefetch_bytes, and what is not copied yet. TDM_ERROR_UNSUPPORTED in a process without
+                             CUDA, TDM_ERROR_OUT_OF_RANGE past the last GPU */
+  tdm_on_io_error on_io_error;
+  int32_t reserved_3;
+  int64_t io_retry_ms;    /* for how long what cannot be read is tried again; 0: three minutes, -1: not at all */
+  int64_t timeout_ms;     /* of tdm_loader_next(), for a batch that is not made: TDM_ERROR_TIMEOUT, and a later call
+                             waits for it again; 0: half an hour, -1: none. Not without threads */
 } tdm_loader_options;
-#define TDM_LOADER_OPTIONS_INIT { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2 }
+#define TDM_LOADER_OPTIONS_INIT \
+  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
+    { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0, 0 }
+TDM_API void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size);
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
- * function of (seed, epoch, position). Free with tdm_loader_free(), which joins its threads. */
+ * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
+ * its threads. */
 TDM_API tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields,
                                      size_t field_count, const tdm_loader_options* options, tdm_loader** out);
 TDM_API void tdm_loader_free(tdm_loader* loader);
 /* Samples in all files; batches that one epoch gives this rank. */
 TDM_API int64_t tdm_loader_sample_count(const tdm_loader* loader);
 TDM_API int64_t tdm_loader_batch_count(const tdm_loader* loader);
-/* Starts an epoch at its batch `first_batch` (0: its start); what is left of the last one is dropped. */
+/* Starts an epoch at its batch `first_batch` (0: its start; -1: its start too, but the epoch that tdm_loader_restore()
+ * went on with where that was, the first time); what is left of the last one is dropped. Without it the first
+ * tdm_loader_next() starts tdm_loader_current_epoch(), -1. */
 TDM_API tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch);
 /* The next batch: `batch` has room for field_count handles, each freed with tdm_tensor_free(). *has_batch = 0 at the
  * end of the epoch, and the handles are untouched. Blocks. */
 TDM_API tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch);
+
+/* About the batch that tdm_loader_next() gave last. */
+typedef struct tdm_loader_batch {
+  size_t struct_size;
+  int64_t epoch;
+  int64_t number;             /* in the epoch */
+  int64_t rows;               /* of each tensor */
+  int64_t local_count;        /* of them are samples; those behind are zeros (TDM_TAIL_PAD) */
+  int64_t global_count;       /* samples in the batches of all ranks together */
+  const int64_t* samples;     /* which they are, local_count of them; lives until the next tdm_loader_next(), here and
+                                 below */
+  const uint64_t* randomness; /* a hash of seed, epoch and sample for each, from which augmentation is to follow */
+  int64_t skipped;            /* samples of this rank's part that could not be read and are left out
+                                 (TDM_ON_IO_ERROR_SKIP); they are in global_count, but in nothing else here */
+} tdm_loader_batch;
+#define TDM_LOADER_BATCH_INIT \
+  { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL, 0 }
+TDM_API void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size);
+/* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
+TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
+/* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
+TDM_API tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out);
+
+/* Where training goes on: the state counts the batches up to the last one that was committed, and those before the one
+ * that tdm_loader_next() gave last, which the program was done with when it asked for that. What is only made ahead
+ * never counts. So commit after the optimizer's step, and save the model with the state then. */
+TDM_API tdm_error* tdm_loader_commit(tdm_loader* loader);
+/* The same bytes on every rank, less than 256: data set (a fingerprint), seed, epoch, position. Free with
+ * tdm_string_free(). */
+TDM_API tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out);
+/* Goes on where the state says: with its seed and epoch, at the sample where its last batch ended, on however many
+ * ranks, with batches of this loader's size. Errors: TDM_ERROR_DATA_LOSS for what is no state or damaged;
+ * TDM_ERROR_INVALID_ARGUMENT for that of another data set, naming both fingerprints, or of another order, or after the
+ * first epoch was started. */
+TDM_API tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size);
+/* The epoch to go on with: 0, or that of the restored state; after an epoch's last batch the one behind it. */
+TDM_API int64_t tdm_loader_current_epoch(const tdm_loader* loader);
+
+/* ------------------------------------------------------------------------------------------------------- data sets */
+
+/* Samples by number, each a list of tensors, equally many in each sample, with a name each. What is made of a data set
+ * (a loader, another data set) keeps what it needs of it: the handle may be freed right after. Any thread may use it.
+ * Free each with tdm_dataset_free(). */
+TDM_API void tdm_dataset_free(tdm_dataset* dataset);
+TDM_API int64_t tdm_dataset_size(const tdm_dataset* dataset);
+/* Tensors of a sample. */
+TDM_API size_t tdm_dataset_field_count(const tdm_dataset* dataset);
+/* The name of each; borrowed from the data set, NULL past the end. */
+TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index);
+
+/* One sample: `sample` has room for field_count handles, each freed with tdm_tensor_free(). Errors:
+ * TDM_ERROR_OUT_OF_RANGE; what the batch with that sample would fail with. */
+TDM_API tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count);
+
+/* How files of records are opened. What has to do with http://, https:// and s3:// is used for such paths alone; the
+ * latter are signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or with the
+ * keys of the file AWS_SHARED_CREDENTIALS_FILE; both are looked at again when a service refuses what they said. */
+typedef struct tdm_open_records_options {
+  size_t struct_size;
+  const char* format;         /* "recordio", "tfrecord" and so on, see docs/record-formats.md; NULL: what each file's
+                                 first bytes say */
+  int64_t skip;               /* records to leave out at the beginning of each file: a CSV file's header */
+  uint64_t cache_bytes;       /* of decompressed and of fetched chunks in memory, of all files together */
+  int32_t use_index;          /* whether FILE.idx is read for RecordIO v1, and written where that saves time */
+  int32_t attempts;           /* how often a request is made before its failure is an error */
+  const char* cache_folder;   /* where what was fetched is kept for later runs; NULL: TANDEM_CACHE_DIR, else
+                                 $XDG_CACHE_HOME/tandem, else ~/.cache/tandem */
+  int64_t cache_folder_bytes; /* of all that lies there, about; 0: nothing is kept; -1: TANDEM_CACHE_BYTES, else 10 GiB */
+  const char* s3_endpoint;    /* of services like S3's, "http://minio:9000"; NULL: AWS_ENDPOINT_URL_S3,
+                                 AWS_ENDPOINT_URL, else Amazon's */
+  const char* s3_region;      /* NULL: AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1" */
+  int64_t connect_timeout_ms; /* for the connection of one attempt */
+  int64_t stall_timeout_ms;   /* how long a reply may stand still, or be slower than least_speed; whole seconds, rounded
+                                 up */
+  uint64_t most_chunk_bytes;  /* memory that a compressed chunk of RecordIO may take once it is decompressed, or
+                                 TDM_ERROR_UNSUPPORTED; 0: 1 GiB */
+  int64_t least_speed;        /* bytes a second; 0: 1024 */
+  int64_t request_timeout_ms; /* of a request with all its attempts; 0: ten minutes */
+} tdm_open_records_options;
+#define TDM_OPEN_RECORDS_OPTIONS_INIT \
+  { sizeof(tdm_open_records_options), NULL, 0, 256u << 20, 1, 6, NULL, -1, NULL, NULL, 15000, 30000, 0, 0, 0 }
+TDM_API void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size);
+
+/* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
+TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
+                                            size_t field_count, const tdm_open_records_options* options,
+                                            tdm_dataset** out);
+
+/* Row i of each tensor is sample i. Takes the tensors as they are now, which must be dense, on the CPU, and of equally
+ * many rows. */
+TDM_API tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names,
+                                            tdm_dataset** out);
+/* One after the other; their fields have the same names. */
+TDM_API tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out);
+/* These samples of another, in this order. Errors: TDM_ERROR_OUT_OF_RANGE for one that is not there. */
+TDM_API tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count,
+                                      tdm_dataset** out);
+/* Parts of these sizes, which are that of the data set together, each sample in one of them, drawn by the seed. `parts`
+ * has room for `count` handles. */
+TDM_API tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count,
+                                            uint64_t seed, tdm_dataset** parts);
+/* The sizes for that by fractions, which are 1 together: rounded down, and what that leaves goes to the parts from the
+ * first on, one each. */
+TDM_API tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count,
+                                           int64_t* sizes);
+/* Each sample as `map` makes it whenever it is loaded, a tensor for each of `names`. Loaders' threads call it, several
+ * at once. It sets `mapped`, field_count handles, which stay the callback's; what it fails with is an error of the
+ * batch, TDM_ERROR_CALLBACK unless it is one of reading (see tdm_error_create()), naming the sample. `destroy`, which
+ * may be NULL, is called when nobody uses the data set any more, here and below. */
+TDM_API tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count,
+                                   tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count,
+                                                     tdm_tensor** mapped, size_t field_count),
+                                   void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
+/* The caller's own samples, `size` of them: `get` sets `sample`, field_count handles, which stay the callback's, of dense
+ * tensors on the CPU, alike in all samples. It is called as `map` above. `fingerprint` tells data sets apart in the
+ * states of loaders; 0: by their size alone. */
+TDM_API tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
+                                      tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample,
+                                                        size_t field_count),
+                                      void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
+
+/* The caller's own samples, one after the other: each epoch is a sequence, made anew from its start by `open`. Loaders
+ * take it with `shuffle` 0; nothing else can be made of it (TDM_ERROR_UNSUPPORTED). As far as each stream of an epoch
+ * gives the same, in every process, all holds that does for other data sets. What it gives up: each rank and each of a
+ * loader's threads has a stream of its own, and goes through all samples, skipping those of others and, after
+ * tdm_loader_restore(), those before; and where the size is unknown, so is the number of batches. */
+typedef struct tdm_iterable {
+  size_t struct_size;
+  int64_t size; /* samples of each epoch; -1: unknown */
+  const char* const* names;
+  size_t field_count;
+  uint64_t fingerprint;
+  /* Sets *stream, which one thread at a time uses, not always the same. Called by several threads at once. */
+  tdm_error* (*open)(void* user_data, uint64_t seed, int64_t epoch, void** stream);
+  /* Sets `sample`, field_count handles that stay the callback's, and *has_sample 1; leaves it 0 at the end. */
+  tdm_error* (*next)(void* user_data, void* stream, tdm_tensor** sample, size_t field_count, int32_t* has_sample);
+  /* Leaves `count` samples out and says how many there were; NULL: next() is called for each. */
+  tdm_error* (*skip)(void* user_data, void* stream, int64_t count, int64_t* skipped);
+  void (*close)(void* user_data, void* stream);
+  void* user_data;
+  void (*destroy)(void* user_data);
+} tdm_iterable;
+#define TDM_ITERABLE_INIT { sizeof(tdm_iterable), -1, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+TDM_API void tdm_iterable_init(tdm_iterable* made, size_t struct_size);
+TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out);
+
+/* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
+ * tdm_loader_free(). */
+TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
+                                          tdm_loader** out);
+
+/* Records of files of any format that a schema describes; docs/samples.md has its JSON. Threads of a loader decode them
+ * straight into a batch's tensors. Fields of varying size have other tensors beside them: see
+ * tdm_dataset_field_name(). A record that is not what the schema says is an error of the batch that it is in, naming
+ * file, chunk, record and field. */
+typedef struct tdm_schema_options {
+  size_t struct_size;
+  const char* schema;    /* JSON; NULL: what the first file carries, one of RecordIO version 2 */
+  const char* decoding;  /* JSON, NULL for the defaults: {"fits": {"picture": {"kind": "random_resized_crop",
+                            "height": 224, "width": 224, "flip": true}}, "max_pixels": 100000000, "strict": true} */
+  const char* collating; /* likewise: {"pad": {"tokens": {"value": 0, "multiple_of": 8, "max_length": 512}},
+                            "pack": {"text": {"length": 1024}}} */
+  const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
+} tdm_schema_options;
+#define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL, NULL }
+TDM_API void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size);
+TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
+                                           const tdm_schema_options* options, tdm_dataset** out);
+
+/* ----------------------------------------------------------------------------------------------- steps on batches */
+
+/* Steps on each whole batch, in the loader's threads, after those that were added before: a JSON list such as
+ * [{"step": "random_crop", "fields": ["image"], "height": 32, "width": 32, "padding": 4},
+ *  {"step": "normalize", "fields": ["image"], "mean": [0.5], "std": [0.25], "scale": 0.00392156862745098}]
+ * docs/samples.md has all steps. What is random about a sample follows from the seed, the epoch and the sample. Errors of
+ * a step are those of the tdm_loader_next() that would have given the batch. Before the first epoch. */
+TDM_API tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms);
+
+/* A batch as a step of the caller's own sees it. Handles and lists live until the callback returns. */
+typedef struct tdm_step_batch {
+  size_t struct_size;
+  tdm_tensor* const* tensors;
+  const char* const* names;   /* of each */
+  size_t tensor_count;
+  tdm_tensor** outputs;       /* NULL at first: handles that stay the callback's; one for each tensor, which takes its
+                                 place unless it stays NULL, then one for each of `adds` */
+  size_t output_count;
+  const uint64_t* randomness; /* a hash of (seed, epoch, sample) for each row; 0 for one of zeros */
+  int64_t rows;
+} tdm_step_batch;
+/* A step of the caller's own, which may change no tensor in place. `adds` are the names of fields that it adds: give
+ * tdm_loader_next() room for them. Threads of the loader call it at once, for different batches, without gradients; it
+ * must not use the loader. destroy(user_data) is called when the loader is freed. */
+TDM_API tdm_error* tdm_loader_add_step(tdm_loader* loader,
+                                       tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                       const char* const* adds, size_t add_count, void* user_data,
+                                       void (*destroy)(void* user_data));
+
+/* -------------------------------------------------------------------------------------------- a loader's statistics */
+
+/* What more speed would have to come from; frozen numbers. */
+typedef int32_t tdm_loader_bottleneck;
+enum {
+  TDM_LOADER_BOTTLENECK_UNKNOWN = 0,      /* nothing was loaded yet */
+  TDM_LOADER_BOTTLENECK_PROGRAM = 1,      /* it waits for less than a tenth of its time: batches are there */
+  TDM_LOADER_BOTTLENECK_READING = 2,      /* records of files, with their checksums and decompression */
+  TDM_LOADER_BOTTLENECK_DECODING = 3,     /* records, or whatever the data set holds, to tensors of batches */
+  TDM_LOADER_BOTTLENECK_TRANSFORMING = 4, /* steps on batches */
+  TDM_LOADER_BOTTLENECK_PINNING = 5,      /* copying to page-locked memory */
+  TDM_LOADER_BOTTLENECK_COPYING = 6,      /* having copies to a GPU begin */
+};
+
+/* Where time went since the loader was made, in nanoseconds; times of threads are sums over all of them. */
+typedef struct tdm_loader_statistics {
+  size_t struct_size;
+  int64_t batches;          /* made */
+  int64_t samples;          /* in them */
+  int64_t bytes;            /* of their tensors */
+  int64_t most_bytes_ready; /* at once, of batches that were made and not asked for */
+  int64_t threads;
+  int64_t reading;
+  int64_t decoding;
+  int64_t transforming;
+  int64_t pinning;
+  int64_t waiting_for_room; /* of threads, while as much was ahead as is allowed */
+  int64_t delivered;        /* batches that tdm_loader_next() gave */
+  int64_t waiting;          /* of the program in tdm_loader_next(); without threads it makes batches there */
+  int64_t computing;        /* of the program between a batch and asking for the next */
+  tdm_loader_bottleneck bottleneck;
+  int32_t reserved;
+  int64_t copying;          /* until copies to a GPU are queued; they run by themselves */
+} tdm_loader_statistics;
+#define TDM_LOADER_STATISTICS_INIT \
+  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0, 0 }
+TDM_API void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size);
+TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
+/* The same as one line of text, which ends with what the bottleneck is. */
+TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
+
+/* -------------------------------------------------------------------------------------------------------- samplers */
+
+/* Which samples an epoch visits, and in which order, as a function of seed, epoch and position. A loader keeps what it
+ * needs: the handle may be freed right after. Unless noted otherwise, an epoch can be entered anywhere at no cost. Any
+ * thread may use it. Free each with tdm_sampler_free(). */
+TDM_API void tdm_sampler_free(tdm_sampler* sampler);
+/* Positions of an epoch. */
+TDM_API int64_t tdm_sampler_size(const tdm_sampler* sampler);
+/* The samples at `count` positions from `first` on. Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first,
+                                       int64_t* samples, size_t count);
+
+/* 0, 1, 2 …; shuffled anew in each epoch. */
+TDM_API tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out);
+TDM_API tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out);
+/* `positions` samples, drawn by their weights: replacement 1: among all each time; 0: each at most once, for which
+ * entering an epoch sorts all samples. Keeps 8 bytes a sample. */
+TDM_API tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement,
+                                        tdm_sampler** out);
+/* These samples, shuffled or as they are listed. */
+TDM_API tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out);
+/* Batches of the caller's choice, batch_size samples each, one after the other; the last may have fewer, and stays the
+ * last. Shuffled as whole batches, or as they are listed. */
+TDM_API tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle,
+                                       tdm_sampler** out);
+/* Samples of similar length come in one batch: in each window of so many batches of a shuffle, samples are sorted by
+ * length, and the batches shuffled. Entering an epoch sorts one window. */
+TDM_API tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window,
+                                         tdm_sampler** out);
+/* Every world_size-th position of another from `rank` on, filled up from its start: for a loader that knows nothing of
+ * other ranks. */
+TDM_API tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size,
+                                           tdm_sampler** out);
+/* The caller's own: `list` sets the samples at `count` positions from `first` on, the same for the same seed, epoch and
+ * position in every process. Loaders' threads call it, several at once. by_epoch 1: it is called for all positions of an
+ * epoch at once, by one thread at a time, and the list is kept: for orders that cannot be entered anywhere, which gives up
+ * that at no cost, and memory of 8 bytes a position. `name`, at most 80 bytes, tells it from others in states. */
+TDM_API tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch,
+                                      tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first,
+                                                         int64_t* samples, size_t count),
+                                      void* user_data, void (*destroy)(void* user_data), tdm_sampler** out);
+
+/* ------------------------------------------------------------------------------------------------ dynamic partition */
+
+/* Micro-batches of global batches for whichever rank is free: see docs/data.md. Members of a global batch are those
+ * that tdm_loader has; the ranks of one generation of a group share a queue of leases through a store.
+ *
+ * On every rank: tdm_dynamic_loader_next_step(); tdm_dynamic_loader_next() and backward of the sum of the part's losses
+ * until there is none; sum the gradients over all ranks, also by those that had no part, and divide them by
+ * tdm_dynamic_loader_global_count(); step the optimizer; tdm_dynamic_loader_commit(). When ranks are lost, the
+ * survivors form the next generation, take model, state and quarantine of one of them, and make new loaders.
+ *
+ * One thread at a time, but for tdm_dynamic_loader_abort(). */
+typedef struct tdm_dynamic_loader_options {
+  size_t struct_size;
+  int64_t batch_size;  /* of all ranks together */
+  int64_t micro_batch; /* that a rank is given at a time */
+  int32_t shuffle;
+  tdm_tail tail; /* TDM_TAIL_SHORT, which is also that of TDM_TAIL_UNSET, _DROP or _REPEAT */
+  uint64_t seed;
+  int64_t shuffle_block;    /* as in tdm_loader_options */
+  int64_t shuffle_window;   /* likewise; 0: 16 */
+  int32_t threads;          /* that make micro-batches */
+  int32_t prefetch;         /* micro-batches of this rank made ahead */
+  int32_t most_failures;    /* of a sample in a step, on whichever ranks, before it is left out */
+  int32_t most_quarantined; /* samples that may be left out; with one more tdm_dynamic_loader_next() fails */
+  int64_t lost_after_ms;    /* a rank without a sign of life for so long is given up */
+  int64_t timeout_ms;       /* of tdm_dynamic_loader_next(), when ranks that live do not complete their parts */
+  const char* name;         /* of the loader among those that share the store; NULL: "loader" */
+  int64_t generation;       /* counts up with every new group of the run */
+  int32_t rank;
+  int32_t world_size;
+  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: these */
+  int64_t prefetch_bytes;     /* of micro-batches ahead: none is begun that would be too much; 0: 256 MiB */
+  int32_t pin_memory;         /* as in tdm_loader_options */
+  int32_t reserved;
+  tdm_device device;          /* as in tdm_loader_options */
+  tdm_on_io_error on_io_error; /* likewise; a part counts as computed without what was left out */
+  int32_t reserved_2;
+  int64_t io_retry_ms;        /* as in tdm_loader_options */
+} tdm_dynamic_loader_options;
+#define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
+  { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
+    NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0 }
+TDM_API void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size);
+
+/* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
+ * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for options, or where ranks of one generation differ in them; TDM_ERROR_ABORTED
+ * where a newer generation has begun; those of tdm_loader_restore() and of stores. Free with tdm_dynamic_loader_free(),
+ * which joins its threads. */
+TDM_API tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store,
+                                             const tdm_dynamic_loader_options* options, const void* state,
+                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
+/* Runs a recorded run again, without a store: deals what options->rank had out to it, in that order. `log`: the lines
+ * that tdm_dynamic_loader_commit() gave. Errors: those above; tdm_dynamic_loader_next() gives TDM_ERROR_OUT_OF_RANGE at
+ * the log's end, and TDM_ERROR_DATA_LOSS for a sample that cannot be loaded any more. */
+TDM_API tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log,
+                                             const tdm_dynamic_loader_options* options, const void* state,
+                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
+TDM_API void tdm_dynamic_loader_free(tdm_dynamic_loader* loader);
+
+/* Steps on each micro-batch, as tdm_loader_add_transforms() and tdm_loader_add_step() have them. Before the first
+ * tdm_dynamic_loader_next_step(). A step that fails is an error of tdm_dynamic_loader_next(): no sample is left out. */
+TDM_API tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms);
+TDM_API tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader,
+                                               tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                               const char* const* adds, size_t add_count, void* user_data,
+                                               void (*destroy)(void* user_data));
+/* Where time went, with micro-batches for batches; what the last tdm_dynamic_loader_next() of a step waits for other
+ * ranks does not count. */
+TDM_API tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out);
+/* The same as one line of text. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out);
+
+/* Begins the step behind the one that was committed last. *has_step = 0, once, at an epoch's end. Errors: what the
+ * other ranks, or the store, answered to the last commit. */
+TDM_API tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step);
+/* Another micro-batch of the step: `part` has room for field_count handles, each freed with tdm_tensor_free().
+ * *has_part = 0 when all of the global batch is computed, by whichever ranks, and the handles are untouched. Asking for
+ * it says that the part before is computed. Blocks while others compute.
+ * Errors: TDM_ERROR_ABORTED for a rank that was given up, and after tdm_dynamic_loader_abort(); TDM_ERROR_TIMEOUT
+ * naming the ranks that did not complete their parts; TDM_ERROR_DATA_LOSS where too many samples cannot be loaded. */
+TDM_API tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count,
+                                           int32_t* has_part);
+/* About the part that was given last; global_count is that of the step with all its samples. Errors:
+ * TDM_ERROR_OUT_OF_RANGE before the first, and at the end of a step. */
+TDM_API tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out);
+/* Instead of computing that part: `sample` of it cannot be computed. The part goes back, and the sample's failures are
+ * counted as if it could not be loaded. */
+TDM_API tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason);
+/* The open step, or the next one, and its epoch. */
+TDM_API int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader);
+TDM_API int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader);
+/* Samples of the step that this rank computed; that all ranks did, 0 before tdm_dynamic_loader_next() gave none. */
+TDM_API int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader);
+TDM_API int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader);
+/* The optimizer has made the step, which state and quarantine count from now on, whatever the others say to it.
+ * `record` may be NULL: who computed what, a line of JSON for the run's log. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record);
+/* From any thread: tdm_dynamic_loader_next() that waits, and all later calls of it, of tdm_dynamic_loader_next_step() and
+ * of tdm_dynamic_loader_fail(), end with TDM_ERROR_ABORTED. A step that is whole can still be committed. */
+TDM_API tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader);
+/* As tdm_loader_get_state() has it, and the same bytes. Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out);
+/* Samples that are left out, by the steps that this model has seen: JSON, to be kept beside the state. Free with
+ * tdm_string_free(). */
+TDM_API tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out);
+
+/* -------------------------------------------------------------------------------------------------- summary writer */
+
+/* Writes what a run measures to a file that TensorBoard shows: makes the folder if need be, and in it
+ * events.out.tfevents.TIME.HOST.PROCESS.NUMBER and `suffix`, which may be NULL. Each event is in the file when its call
+ * returns. Thread-safe. Errors: TDM_ERROR_IO naming folder or file.
+ * Source: torch.utils.tensorboard.SummaryWriter. */
+TDM_API tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out);
+/* The file; lives as long as the writer. */
+TDM_API const char* tdm_summary_writer_path(const tdm_summary_writer* writer);
+/* `wall_time` here and below: seconds since 1970; 0: now. */
+TDM_API tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value,
+                                                 int64_t step, double wall_time);
+/* Counts of all elements, by size; those that are not finite are left out.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for a complex tensor, and where no element is finite. */
+TDM_API tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag,
+                                                    const tdm_tensor* values, int64_t step, double wall_time);
+
+/* How an image's dimensions lie in its tensor; frozen numbers. */
+typedef int32_t tdm_image_layout;
+enum {
+  TDM_IMAGE_CHW = 0, /* channels, height, width */
+  TDM_IMAGE_HWC = 1,
+  TDM_IMAGE_HW = 2,
+  TDM_IMAGE_NCHW = 3, /* a batch: one picture, eight images a row */
+  TDM_IMAGE_NHWC = 4,
+};
+/* As PNG. 1 (grey), 3 (RGB) or 4 (RGBA) channels; uint8 from 0 to 255, or floating point from 0 to 1, cut off outside.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT naming tag, shape and what it needs. */
+TDM_API tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image,
+                                                tdm_image_layout layout, int64_t step, double wall_time);
+/* Markdown. */
+TDM_API tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text,
+                                               int64_t step, double wall_time);
+/* Has the system write all events to the disk. */
+TDM_API tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer);
+/* Flushes; later events are TDM_ERROR_CLOSED. A second time does nothing. */
+TDM_API tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer);
+TDM_API void tdm_summary_writer_free(tdm_summary_writer* writer);
 
 #ifdef __cplusplus
 }
