@@ -315,6 +315,50 @@ void resumes(const char* type, const std::vector<tdm_option>& options) {
   unlink(path.c_str());
 }
 
+tdm_value option_of(const Optimizer& optimizer, std::int64_t group, const char* name) {
+  tdm_value value{};
+  EXPECT_OK(tdm_optimizer_get_option(optimizer.get(), group, name, &value));
+  return value;
+}
+
+TEST(Optimizer, GroupsHaveSettingsOfTheirOwn) {
+  const Module model = module("Linear", {option("in_features", of(2)), option("out_features", of(1))});
+  const auto weights = parameters(model);
+  const auto pointers = borrowed(weights);
+  const tdm_option settings[] = {option("lr", of(0.5)), option("weight_decay", of(0.1))};
+  tdm_optimizer* made = nullptr;
+  ASSERT_OK(tdm_optimizer_create("AdamW", pointers.data(), 1, settings, 2, &made));
+  const Optimizer adam(made);
+  const tdm_option own[] = {option("weight_decay", of(0.0)), option("amsgrad", of(true))};
+  tdm_tensor* const second[] = {pointers[1]};
+  ASSERT_OK(tdm_optimizer_add_group(adam.get(), second, 1, own, 2));
+  std::int64_t groups = 0;
+  ASSERT_OK(tdm_optimizer_group_count(adam.get(), &groups));
+  EXPECT_EQ(groups, 2);
+  EXPECT_EQ(option_of(adam, 1, "lr").as.real, 0.5);
+  EXPECT_EQ(option_of(adam, 1, "weight_decay").as.real, 0);
+  const tdm_value amsgrad = option_of(adam, 1, "amsgrad");
+  EXPECT_EQ(amsgrad.tag, TDM_VALUE_BOOL);
+  EXPECT_EQ(amsgrad.as.boolean, 1);
+  tdm_value betas = option_of(adam, TDM_ALL_GROUPS, "betas");
+  ASSERT_EQ(betas.tag, TDM_VALUE_DOUBLE_LIST);
+  ASSERT_EQ(betas.as.list.size, 2u);
+  EXPECT_EQ(static_cast<const double*>(betas.as.list.data)[1], 0.999);
+  tdm_value_clear(&betas);
+
+  tdm_value value{};
+  EXPECT_REFUSED(tdm_optimizer_get_option(adam.get(), TDM_ALL_GROUPS, "weight_decay", &value),
+                 TDM_ERROR_INVALID_ARGUMENT, "differs between groups (0.1, 0)");
+  const tdm_option lr = option("lr", of(0.25));
+  ASSERT_OK(tdm_optimizer_set_option(adam.get(), 1, &lr));
+  EXPECT_EQ(option_of(adam, 0, "lr").as.real, 0.5);
+  EXPECT_REFUSED(tdm_optimizer_set_option(adam.get(), 2, &lr), TDM_ERROR_OUT_OF_RANGE, "no group 2; it has 2");
+  EXPECT_REFUSED(tdm_optimizer_get_option(adam.get(), -2, "lr", &value), TDM_ERROR_OUT_OF_RANGE, "TDM_ALL_GROUPS");
+  EXPECT_REFUSED(tdm_optimizer_add_group(adam.get(), nullptr, 0, nullptr, 0), TDM_ERROR_INVALID_ARGUMENT, "is empty");
+  EXPECT_REFUSED(tdm_optimizer_add_group(adam.get(), second, 1, nullptr, 0), TDM_ERROR_INVALID_ARGUMENT,
+                 "parameter 2 is there a second time");
+}
+
 TEST(Optimizer, ResumesWhereItWas) {
   resumes("SGD", sgd_options());
   resumes("Adam", {option("lr", of(0.01)), option("amsgrad", of(true))});
@@ -327,21 +371,18 @@ TEST(Optimizer, OptionsByName) {
   const Module model = module("Linear", {option("in_features", of(2)), option("out_features", of(1))});
   const auto weights = parameters(model);
   const Optimizer adam = optimizer("Adam", weights, {});
-  double value = 0;
-  ASSERT_OK(tdm_optimizer_get_option(adam.get(), "lr", &value));
-  EXPECT_EQ(value, 1e-3);
+  EXPECT_EQ(option_of(adam, TDM_ALL_GROUPS, "lr").as.real, 1e-3);
   const tdm_option lr = option("lr", of(0.5)), negative = option("lr", of(-1)), typo = option("rate", of(1));
-  ASSERT_OK(tdm_optimizer_set_option(adam.get(), &lr));
-  ASSERT_OK(tdm_optimizer_get_option(adam.get(), "lr", &value));
-  EXPECT_EQ(value, 0.5);
-  EXPECT_REFUSED(tdm_optimizer_set_option(adam.get(), &negative), TDM_ERROR_INVALID_ARGUMENT, "at least 0");
-  EXPECT_REFUSED(tdm_optimizer_set_option(adam.get(), &typo), TDM_ERROR_NOT_FOUND, "weight_decay");
-  EXPECT_REFUSED(tdm_optimizer_get_option(adam.get(), "rate", &value), TDM_ERROR_NOT_FOUND, "weight_decay");
+  ASSERT_OK(tdm_optimizer_set_option(adam.get(), TDM_ALL_GROUPS, &lr));
+  EXPECT_EQ(option_of(adam, 0, "lr").as.real, 0.5);
+  EXPECT_REFUSED(tdm_optimizer_set_option(adam.get(), 0, &negative), TDM_ERROR_INVALID_ARGUMENT, "at least 0");
+  EXPECT_REFUSED(tdm_optimizer_set_option(adam.get(), 0, &typo), TDM_ERROR_NOT_FOUND, "weight_decay");
+  tdm_value value{};
+  EXPECT_REFUSED(tdm_optimizer_get_option(adam.get(), 0, "rate", &value), TDM_ERROR_NOT_FOUND, "weight_decay");
   const std::vector<double> betas{0.8, 0.9};
   const tdm_option both = option("betas", list(TDM_VALUE_DOUBLE_LIST, betas));
-  ASSERT_OK(tdm_optimizer_set_option(adam.get(), &both));
-  ASSERT_OK(tdm_optimizer_get_option(adam.get(), "beta2", &value));
-  EXPECT_EQ(value, 0.9);
+  ASSERT_OK(tdm_optimizer_set_option(adam.get(), TDM_ALL_GROUPS, &both));
+  EXPECT_EQ(option_of(adam, TDM_ALL_GROUPS, "beta2").as.real, 0.9);
 
   tdm_optimizer* out = nullptr;
   auto pointers = borrowed(weights);

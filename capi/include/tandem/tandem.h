@@ -665,12 +665,26 @@ TDM_API tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out);
 TDM_API tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                         const tdm_option* options, size_t option_count, tdm_optimizer** out);
 TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
+/* One more group of parameters, with settings of its own: what `options` leaves out is as the optimizer was made,
+ * whatever tdm_optimizer_set_option() changed since. The first group, number 0, is what the optimizer was made of. Of
+ * an optimizer whose state is spread over ranks, all ranks add the same. Source: torch.optim.Optimizer.add_param_group.
+ */
+TDM_API tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters,
+                                           size_t parameter_count, const tdm_option* options, size_t option_count);
+TDM_API tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out);
 TDM_API tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
 /* Drops the gradients when set_to_none (those in DDP's buckets too: the next backward puts them there again), else
  * zeroes them in place. */
 TDM_API tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none);
-TDM_API tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, const tdm_option* option);
-TDM_API tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, const char* name, double* out);
+enum { TDM_ALL_GROUPS = -1 };
+/* Sets an option of a group, or of TDM_ALL_GROUPS: of all of them or, where one refuses it, of none. Errors:
+ * TDM_ERROR_NOT_FOUND, which lists the options that there are; TDM_ERROR_INVALID_ARGUMENT; TDM_ERROR_OUT_OF_RANGE, no
+ * such group. */
+TDM_API tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option);
+/* An option of a group: a DOUBLE, a BOOL or, for "betas", a DOUBLE_LIST; tdm_value_clear() it. Of TDM_ALL_GROUPS: what
+ * all have, TDM_ERROR_INVALID_ARGUMENT when they differ. */
+TDM_API tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name,
+                                            tdm_value* out);
 /* State as named tensors ("0.momentum_buffer", "0.step"), sharing storage. Free with tdm_named_tensors_free(). */
 TDM_API tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names,

@@ -27,19 +27,43 @@ func ZeroGrad(o Optimizer, setToNone bool) *Failure {
 	return failure(C.tdm_optimizer_zero_grad(optimizer(o), boolean(setToNone)))
 }
 
-// SetOption sets the one option in the frame, and releases the frame.
-func SetOption(o Optimizer, f *Frame) *Failure {
+// AllGroups is the number that stands for all of an optimizer's groups.
+const AllGroups = int(C.TDM_ALL_GROUPS)
+
+// AddGroup has the optimizer step more parameters, with a frame of options, and releases the frame.
+func AddGroup(o Optimizer, parameters []Tensor, f *Frame) *Failure {
 	defer f.Release()
-	values, _, pool := f.arguments()
-	return failure(C.tg_optimizer_set_option(optimizer(o), f.optionNames(), values, pool))
+	values, count, pool := f.arguments()
+	return failure(C.tg_optimizer_add_group(optimizer(o), handles(parameters), C.size_t(len(parameters)), f.optionNames(),
+		values, count, pool))
 }
 
-func GetOption(o Optimizer, name string) (float64, *Failure) {
+func GroupCount(o Optimizer) (int, *Failure) {
+	var count C.int64_t
+	err := failure(C.tdm_optimizer_group_count(optimizer(o), &count))
+	return int(count), err
+}
+
+// SetOption sets the one option in the frame, and releases the frame.
+func SetOption(o Optimizer, group int, f *Frame) *Failure {
+	defer f.Release()
+	values, _, pool := f.arguments()
+	return failure(C.tg_optimizer_set_option(optimizer(o), C.int64_t(group), f.optionNames(), values, pool))
+}
+
+// GetOption gives a float64, a bool or a []float64.
+func GetOption(o Optimizer, group int, name string) (Value, *Failure) {
 	cName := C.CString(name)
 	defer free(cName)
-	var value C.double
-	err := failure(C.tdm_optimizer_get_option(optimizer(o), cName, &value))
-	return float64(value), err
+	results := make([]C.tdm_value, 1)
+	if err := failure(C.tdm_optimizer_get_option(optimizer(o), C.int64_t(group), cName, &results[0])); err != nil {
+		return nil, err
+	}
+	values, err := take(results)
+	if err != nil {
+		return nil, err
+	}
+	return values[0], nil
 }
 
 func OptimizerState(o Optimizer) ([]Named, *Failure) {

@@ -152,12 +152,21 @@ tdm_error* tg_zero_create(tdm_process_group* group, const char* type, tdm_tensor
   return error;
 }
 
-tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values, char* pool) {
+tdm_error* tg_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count,
+                                  const int64_t* names, tdm_value* values, size_t count, char* pool) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error = tdm_optimizer_add_group(optimizer, parameters, parameter_count, options, count);
+  free(options);
+  return error;
+}
+
+tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const int64_t* names, tdm_value* values,
+                                   char* pool) {
   tdm_option option;
   place(values, 1, pool);
   option.name = pool + names[0];
   option.value = values[0];
-  return tdm_optimizer_set_option(optimizer, &option);
+  return tdm_optimizer_set_option(optimizer, group, &option);
 }
 
 tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim) {

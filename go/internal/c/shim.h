@@ -52,8 +52,11 @@ TDM_API tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* para
 TDM_API tdm_error* tg_zero_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters,
                                   size_t parameter_count, const int64_t* names, tdm_value* values, size_t count,
                                   char* pool, tdm_optimizer** out);
-TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, const int64_t* names, tdm_value* values,
-                                           char* pool);
+TDM_API tdm_error* tg_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters,
+                                          size_t parameter_count, const int64_t* names, tdm_value* values, size_t count,
+                                          char* pool);
+TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const int64_t* names,
+                                           tdm_value* values, char* pool);
 
 TDM_API tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes,
                                       int64_t ndim);

@@ -112,9 +112,13 @@ bool may_be_null(const Function& function, const Parameter& parameter) {
                                               "tdm_dynamic_loader_commit.record",
                                               "tdm_summary_writer_create.suffix"};
   // A work that is waited for, a list of options that its count says is there.
-  static const std::set<std::string> not_these = {"tdm_work_wait.work", "tdm_work_error.work", "tdm_work_result.work",
+  static const std::set<std::string> not_these = {"tdm_work_wait.work",
+                                                  "tdm_work_error.work",
+                                                  "tdm_work_result.work",
                                                   "tdm_work_on_completion.work",
-                                                  "tdm_module_create.options", "tdm_optimizer_create.options"};
+                                                  "tdm_module_create.options",
+                                                  "tdm_optimizer_create.options",
+                                                  "tdm_optimizer_add_group.options"};
   return is_in(names, function, parameter.name) && !not_these.contains(key(function, parameter.name));
 }
 

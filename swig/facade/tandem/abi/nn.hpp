@@ -76,12 +76,17 @@ class Optimizer {
     tdm_option option = {name.c_str(), {}};
     option.value.tag = TDM_VALUE_DOUBLE;
     option.value.as.real = value;
-    check(tdm_optimizer_set_option(handle_.get(), &option));
+    check(tdm_optimizer_set_option(handle_.get(), TDM_ALL_GROUPS, &option));
   }
   double get_option(const std::string& name) const {
-    double value = 0;
-    check(tdm_optimizer_get_option(handle_.get(), name.c_str(), &value));
-    return value;
+    tdm_value value{};
+    check(tdm_optimizer_get_option(handle_.get(), TDM_ALL_GROUPS, name.c_str(), &value));
+    if (value.tag == TDM_VALUE_DOUBLE) return value.as.real;
+    const bool flag = value.tag == TDM_VALUE_BOOL && value.as.boolean;
+    const bool is_flag = value.tag == TDM_VALUE_BOOL;
+    tdm_value_clear(&value);
+    if (!is_flag) throw Error(TDM_ERROR_INVALID_ARGUMENT, "Optimizer::get_option", "'" + name + "' is no number");
+    return flag;
   }
   // Shares storage with the optimizer.
   NamedTensors state() const {
