@@ -171,22 +171,6 @@ func (o *Optimizer) Minimize(loss *gotorch.Tensor) error {
 	return o.Step()
 }
 
-// LR is the learning rate.
-func (o *Optimizer) LR() float64 {
-	lr, err := c.GetOption(o.handle, "lr")
-	runtime.KeepAlive(o)
-	bridge.Must(err)
-	return lr
-}
-
-// SetLR changes the learning rate.
-func (o *Optimizer) SetLR(lr float64) error {
-	f := c.NewFrame()
-	f.Name("lr")
-	f.Double(lr)
-	return o.named(c.SetOption(o.handle, f))
-}
-
 // State is what the optimizer remembers, by names such as "0.momentum_buffer", sharing storage. Empty before the first
 // step.
 func (o *Optimizer) State() (map[string]*gotorch.Tensor, error) {

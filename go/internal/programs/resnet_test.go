@@ -38,14 +38,14 @@ type block struct {
 
 func newBlock(in, out, stride int) *block {
 	b := &block{
-		Conv1: nn.NewConv2d(in, out, 3, nn.ConvOptions{Stride: nn.Some([]int{stride}), Padding: nn.Some([]int{1}), Bias: nn.Some(false)}),
+		Conv1: nn.NewConv2d(in, out, 3, nn.ConvOptions{Stride: []int{stride}, Padding: []int{1}, Bias: nn.Some(false)}),
 		BN1:   nn.NewBatchNorm2d(out),
-		Conv2: nn.NewConv2d(out, out, 3, nn.ConvOptions{Padding: nn.Some([]int{1}), Bias: nn.Some(false)}),
+		Conv2: nn.NewConv2d(out, out, 3, nn.ConvOptions{Padding: []int{1}, Bias: nn.Some(false)}),
 		BN2:   nn.NewBatchNorm2d(out),
 	}
 	if stride != 1 || in != out {
 		b.Downsample = nn.NewSequential(
-			nn.NewConv2d(in, out, 1, nn.ConvOptions{Stride: nn.Some([]int{stride}), Bias: nn.Some(false)}), nn.NewBatchNorm2d(out))
+			nn.NewConv2d(in, out, 1, nn.ConvOptions{Stride: []int{stride}, Bias: nn.Some(false)}), nn.NewBatchNorm2d(out))
 	}
 	return b
 }
@@ -62,9 +62,9 @@ func (b *block) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 // newResNet18 of that many channels at its beginning: 64 is the paper's. Source: He et al., 2015.
 func newResNet18(channels, classes int) *nn.Sequential {
 	net := nn.NewSequential(
-		nn.NewConv2d(3, channels, 7, nn.ConvOptions{Stride: nn.Some([]int{2}), Padding: nn.Some([]int{3}), Bias: nn.Some(false)}),
+		nn.NewConv2d(3, channels, 7, nn.ConvOptions{Stride: []int{2}, Padding: []int{3}, Bias: nn.Some(false)}),
 		nn.NewBatchNorm2d(channels), nn.NewReLU(),
-		nn.NewMaxPool2d(3, nn.PoolOptions{Stride: nn.Some([]int{2}), Padding: nn.Some([]int{1})}))
+		nn.NewMaxPool2d(3, nn.PoolOptions{Stride: []int{2}, Padding: []int{1}}))
 	in := channels
 	for stage := range 4 {
 		out, stride := channels<<stage, min(stage, 1)+1
@@ -134,7 +134,7 @@ func resnetRank(ctx context.Context) (err error) {
 		return err
 	}
 	defer ddp.Close()
-	sgd := optim.SGD(nn.Parameters(net), 0.05, optim.SGDOptions{Momentum: optim.Some(0.9)})
+	sgd := optim.SGD(nn.Parameters(net), 0.05, optim.SGDOptions{Momentum: 0.9})
 	var first, last float64
 	for epoch := range 5 {
 		for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
