@@ -1044,225 +1044,204 @@ void tdm_optimizer_free(tdm_optimizer* optimizer) {
   ((void (*)(tdm_optimizer* optimizer))slots[131])(optimizer);
 }
 
-tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count,
-                                   const tdm_option* options, size_t option_count) {
+tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count) {
   if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, tdm_tensor* const* parameters, size_t parameter_count,
-                           const tdm_option* options, size_t option_count)) slots[132])(
-      optimizer, parameters, parameter_count, options, option_count);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[132])(optimizer, parameters, parameter_count, options, option_count);
 }
 
 tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out) {
   if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error * (*)(const tdm_optimizer* optimizer, int64_t* out)) slots[133])(optimizer, out);
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[133])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
   if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer)) slots[134])(optimizer);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[134])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
   if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, int32_t set_to_none)) slots[135])(optimizer, set_to_none);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[135])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option) {
   if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, int64_t group, const tdm_option* option)) slots[136])(
-      optimizer, group, option);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[136])(optimizer, group, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out) {
   if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
-  return ((tdm_error * (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))
-              slots[137])(optimizer, group, name, out);
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[137])(optimizer, group, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
   if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error * (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out)) slots[138])(optimizer, out);
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[138])(optimizer, out);
 }
 
-tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors,
-                                    size_t count) {
+tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
   if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, const char* const* names, tdm_tensor* const* tensors,
-                           size_t count)) slots[139])(optimizer, names, tensors, count);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[139])(optimizer, names, tensors, count);
 }
 
 void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size) {
   if (!slots[140]) return;
-  ((void (*)(tdm_grad_scaler_options * made, size_t struct_size)) slots[140])(made, struct_size);
+  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[140])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
   if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error * (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out)) slots[141])(options, out);
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[141])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
   if (!slots[142]) return;
-  ((void (*)(tdm_grad_scaler * scaler)) slots[142])(scaler);
+  ((void (*)(tdm_grad_scaler* scaler))slots[142])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
   if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error * (*)(tdm_grad_scaler * scaler, const tdm_tensor* tensor, tdm_tensor** out)) slots[143])(
-      scaler, tensor, out);
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[143])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
   if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error * (*)(tdm_grad_scaler * scaler, tdm_optimizer * optimizer)) slots[144])(scaler, optimizer);
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[144])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
   if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error * (*)(tdm_grad_scaler * scaler, tdm_optimizer * optimizer, int32_t * stepped)) slots[145])(
-      scaler, optimizer, stepped);
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[145])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
   if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
-  return ((tdm_error * (*)(tdm_grad_scaler * scaler, double new_scale)) slots[146])(scaler, new_scale);
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[146])(scaler, new_scale);
 }
 
 void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size) {
   if (!slots[147]) return;
-  ((void (*)(tdm_grad_scaler_state * made, size_t struct_size)) slots[147])(made, struct_size);
+  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[147])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
   if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error * (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out)) slots[148])(scaler, out);
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[148])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
   if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error * (*)(tdm_grad_scaler * scaler, const tdm_grad_scaler_state* state)) slots[149])(scaler, state);
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[149])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
   if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error * (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count,
-                           const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))
-              slots[150])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[150])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
   if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error * (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata)) slots[151])(path, out,
-                                                                                                          metadata);
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[151])(path, out, metadata);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
   if (!slots[152]) return;
-  ((void (*)(tdm_tcp_store_options * made, size_t struct_size)) slots[152])(made, struct_size);
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[152])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
   if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
-  return ((tdm_error * (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))
-              slots[153])(host, port, options, out);
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[153])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
   if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
-  return ((tdm_error * (*)(const char* path, int32_t world_size, tdm_store** out)) slots[154])(path, world_size, out);
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[154])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
   if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error * (*)(tdm_store * *out)) slots[155])(out);
+  return ((tdm_error* (*)(tdm_store** out))slots[155])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
   if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error * (*)(const char* prefix, const tdm_store* store, tdm_store** out)) slots[156])(prefix, store,
-                                                                                                     out);
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[156])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
   if (!slots[157]) return;
-  ((void (*)(tdm_store * store)) slots[157])(store);
+  ((void (*)(tdm_store* store))slots[157])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
   if (!slots[158]) return 0;
-  return ((uint16_t(*)(const tdm_store* store))slots[158])(store);
+  return ((uint16_t (*)(const tdm_store* store))slots[158])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
   if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
-  return ((tdm_error * (*)(tdm_store * store, const char* key, const void* data, size_t size)) slots[159])(store, key,
-                                                                                                           data, size);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[159])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
   if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
-  return ((tdm_error * (*)(tdm_store * store, const char* key, tdm_string** out)) slots[160])(store, key, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[160])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
   if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error * (*)(tdm_store * store, const char* key, int64_t amount, int64_t* out)) slots[161])(store, key,
-                                                                                                          amount, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[161])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
   if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
-  return ((tdm_error * (*)(tdm_store * store, const char* const* keys, size_t count, int32_t* out)) slots[162])(
-      store, keys, count, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[162])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
   if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error * (*)(tdm_store * store, const char* key, int32_t* out)) slots[163])(store, key, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[163])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
   if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
-  return ((tdm_error * (*)(tdm_store * store, const char* const* keys, size_t count, int64_t timeout_ms)) slots[164])(
-      store, keys, count, timeout_ms);
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[164])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
   if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
-  return ((tdm_error * (*)(tdm_store * store, const char* key, const void* expected, size_t expected_size,
-                           const void* desired, size_t desired_size, tdm_string** out)) slots[165])(
-      store, key, expected, expected_size, desired, desired_size, out);
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[165])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
   if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
-  return ((tdm_error * (*)(tdm_store * store, int64_t timeout_ms)) slots[166])(store, timeout_ms);
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[166])(store, timeout_ms);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
   if (!slots[167]) return;
-  ((void (*)(tdm_process_group_options * made, size_t struct_size)) slots[167])(made, struct_size);
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[167])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
   if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error * (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))
-              slots[168])(options, store, out);
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[168])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
   if (!slots[169]) return;
-  ((void (*)(tdm_process_group * group)) slots[169])(group);
+  ((void (*)(tdm_process_group* group))slots[169])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
   if (!slots[170]) return 0;
-  return ((int32_t(*)(const tdm_process_group* group))slots[170])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[170])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[171]) return 0;
-  return ((int32_t(*)(const tdm_process_group* group))slots[171])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[171])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
@@ -1277,610 +1256,542 @@ const char* tdm_process_group_name(const tdm_process_group* group) {
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
   if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
-  return ((tdm_error * (*)(tdm_process_group * group)) slots[174])(group);
+  return ((tdm_error* (*)(tdm_process_group* group))slots[174])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
   if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
-  return ((tdm_error * (*)(tdm_process_group * group, const int32_t* ranks, size_t rank_count, const char* name,
-                           tdm_process_group** out)) slots[175])(group, ranks, rank_count, name, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[175])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
   if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error * (*)(tdm_process_group * group, const int32_t* ranks, size_t rank_count, const size_t* sizes,
-                           size_t group_count, const char* name, tdm_process_group** out)) slots[176])(
-      group, ranks, rank_count, sizes, group_count, name, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[176])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
   if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error * (*)(tdm_process_group * group, int32_t size, const char* name, tdm_process_group** out))
-              slots[177])(group, size, name, out);
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[177])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
   if (!slots[178]) return 0;
-  return ((int32_t(*)(const tdm_process_group* group, int32_t rank))slots[178])(group, rank);
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[178])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
   if (!slots[179]) return 0;
-  return ((int32_t(*)(const tdm_process_group* group, int32_t global_rank))slots[179])(group, global_rank);
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[179])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
   if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * tensor, int32_t root, tdm_work * *work)) slots[180])(
-      group, tensor, root, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[180])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
   if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * tensor, tdm_reduce_op op, tdm_work * *work))
-              slots[181])(group, tensor, op, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[181])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
   if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * tensor, double factor, tdm_work** work)) slots[182])(
-      group, tensor, factor, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[182])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
   if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op,
-                           tdm_work** work)) slots[183])(group, tensors, tensor_count, op, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[183])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
   if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * tensor, int32_t root, tdm_reduce_op op,
-                           tdm_work * *work)) slots[184])(group, tensor, root, op, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[184])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
   if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* outputs, size_t output_count,
-                           const tdm_tensor* input, tdm_work** work)) slots[185])(group, outputs, output_count, input,
-                                                                                  work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[185])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
   if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * output, const tdm_tensor* input, tdm_work** work))
-              slots[186])(group, output, input, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[186])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
   if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* outputs, size_t output_count,
-                           const tdm_tensor* input, int32_t root, tdm_work** work)) slots[187])(
-      group, outputs, output_count, input, root, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[187])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
   if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * output, tdm_tensor* const* inputs,
-                           size_t input_count, int32_t root, tdm_work** work)) slots[188])(group, output, inputs,
-                                                                                           input_count, root, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[188])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
   if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * output, tdm_tensor* const* inputs,
-                           size_t input_count, tdm_reduce_op op, tdm_work** work)) slots[189])(group, output, inputs,
-                                                                                               input_count, op, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[189])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
   if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * output, const tdm_tensor* input, tdm_reduce_op op,
-                           tdm_work** work)) slots[190])(group, output, input, op, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[190])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
   if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* outputs, size_t output_count,
-                           tdm_tensor* const* inputs, size_t input_count, tdm_work** work)) slots[191])(
-      group, outputs, output_count, inputs, input_count, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[191])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
   if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * output, const tdm_tensor* input,
-                           const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits,
-                           size_t input_split_count, tdm_work** work)) slots[192])(
-      group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[192])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
   if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_work * *work)) slots[193])(group, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[193])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
   if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error * (*)(tdm_process_group * group, int64_t timeout_ms)) slots[194])(group, timeout_ms);
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[194])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
   if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, int32_t to, int32_t tag,
-                           tdm_work** work)) slots[195])(group, tensor, to, tag, work);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[195])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
   if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor * tensor, int32_t from, int32_t tag, int32_t * source,
-                           tdm_work * *work)) slots[196])(group, tensor, from, tag, source, work);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[196])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
   if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_message* messages, size_t message_count,
-                           tdm_work** work)) slots[197])(group, messages, message_count, work);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[197])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
   if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error * (*)(tdm_process_group * group, const void* data, size_t size, int32_t root, tdm_string** out))
-              slots[198])(group, data, size, root, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[198])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
   if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error * (*)(tdm_process_group * group, const void* data, size_t size, tdm_string** out,
-                           size_t out_count)) slots[199])(group, data, size, out, out_count);
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[199])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
   if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error * (*)(tdm_process_group * group, const void* data, size_t size, int32_t root, tdm_string** out,
-                           size_t out_count)) slots[200])(group, data, size, root, out, out_count);
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[200])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
   if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error * (*)(tdm_process_group * group, const void* const* data, const size_t* sizes, size_t count,
-                           int32_t root, tdm_string** out)) slots[201])(group, data, sizes, count, root, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[201])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
   if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error * (*)(tdm_work * work, int64_t timeout_ms)) slots[202])(work, timeout_ms);
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[202])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
   if (!slots[203]) return 0;
-  return ((int32_t(*)(const tdm_work* work))slots[203])(work);
+  return ((int32_t (*)(const tdm_work* work))slots[203])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
   if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error * (*)(const tdm_work* work, tdm_error** out)) slots[204])(work, out);
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[204])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
   if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error * (*)(tdm_work * work, void (*callback)(void* user_data, const tdm_error* error), void* user_data,
-                           void (*destroy)(void* user_data))) slots[205])(work, callback, user_data, destroy);
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[205])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
   if (!slots[206]) return 0;
-  return ((size_t(*)(const tdm_work* work))slots[206])(work);
+  return ((size_t (*)(const tdm_work* work))slots[206])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
   if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error * (*)(const tdm_work* work, size_t index, tdm_tensor** out)) slots[207])(work, index, out);
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[207])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
   if (!slots[208]) return 0;
-  return ((int32_t(*)(const tdm_work* work))slots[208])(work);
+  return ((int32_t (*)(const tdm_work* work))slots[208])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
   if (!slots[209]) return;
-  ((void (*)(tdm_work * work)) slots[209])(work);
+  ((void (*)(tdm_work* work))slots[209])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
   if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error * (*)(tdm_string * *out)) slots[210])(out);
+  return ((tdm_error* (*)(tdm_string** out))slots[210])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
   if (!slots[211]) return;
-  ((void (*)(tdm_trace_options * made, size_t struct_size)) slots[211])(made, struct_size);
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[211])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
   if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_trace_options* options)) slots[212])(group, options);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[212])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
   if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error * (*)(const char* path)) slots[213])(path);
+  return ((tdm_error* (*)(const char* path))slots[213])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
   if (!slots[214]) return;
-  ((void (*)(tdm_profiler_options * made, size_t struct_size)) slots[214])(made, struct_size);
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[214])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
   if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_profiler_options* options)) slots[215])(group, options);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[215])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
   if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error * (*)(const char* path, tdm_string** table)) slots[216])(path, table);
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[216])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
   if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))
-              slots[217])(group, tensor, root, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[217])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
   if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))
-              slots[218])(group, tensor, op, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[218])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
   if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
-                           tdm_tensor** out)) slots[219])(group, tensor, root, op, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[219])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
   if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out,
-                           size_t out_count)) slots[220])(group, tensor, root, out, out_count);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[220])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
   if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root,
-                           tdm_tensor** out)) slots[221])(group, tensors, tensor_count, root, out);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[221])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
   if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))
-              slots[222])(group, tensor, out, out_count);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[222])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
   if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op,
-                           tdm_tensor** out)) slots[223])(group, tensors, tensor_count, op, out);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[223])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
   if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out,
-                           size_t out_count)) slots[224])(group, tensors, tensor_count, out, out_count);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[224])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
   if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error * (*)(tdm_process_group * group, const tdm_tensor* tensor, const int64_t* output_splits,
-                           size_t output_split_count, const int64_t* input_splits, size_t input_split_count,
-                           tdm_tensor** out)) slots[225])(group, tensor, output_splits, output_split_count,
-                                                          input_splits, input_split_count, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[225])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
   if (!slots[226]) return;
-  ((void (*)(tdm_ddp_options * made, size_t struct_size)) slots[226])(made, struct_size);
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[226])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
   if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error * (*)(tdm_process_group * group, tdm_tensor* const* parameters, const char* const* names,
-                           size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
-                           const tdm_ddp_options* options, tdm_ddp** out)) slots[227])(
-      group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[227])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
   if (!slots[228]) return;
-  ((void (*)(tdm_ddp * ddp)) slots[228])(ddp);
+  ((void (*)(tdm_ddp* ddp))slots[228])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
   if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error * (*)(tdm_ddp * ddp, int32_t training)) slots[229])(ddp, training);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[229])(ddp, training);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
   if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error * (*)(tdm_ddp * ddp, tdm_tensor* const* outputs, size_t output_count)) slots[230])(ddp, outputs,
-                                                                                                        output_count);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[230])(ddp, outputs, output_count);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
   if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error * (*)(tdm_ddp * ddp, int32_t on)) slots[231])(ddp, on);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[231])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
   if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error * (*)(tdm_ddp * ddp, int64_t samples)) slots[232])(ddp, samples);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[232])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
   if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error * (*)(tdm_ddp * ddp, tdm_tensor* const* buffers, size_t buffer_count)) slots[233])(ddp, buffers,
-                                                                                                        buffer_count);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[233])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
   if (!slots[234]) return;
-  ((void (*)(tdm_comm_hook_options * made, size_t struct_size)) slots[234])(made, struct_size);
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[234])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
   if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error * (*)(tdm_ddp * ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options)) slots[235])(
-      ddp, hook, options);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[235])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
   if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, tdm_named_tensors** out)) slots[236])(ddp, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[236])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
   if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error * (*)(tdm_ddp * ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))
-              slots[237])(ddp, names, tensors, count);
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[237])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
   if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error *
-           (*)(tdm_ddp * ddp, tdm_error * (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work),
-               tdm_error * (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result),
-               void* user_data, void (*destroy)(void* user_data))) slots[238])(ddp, begin, finish, user_data, destroy);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[238])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
   if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error * (*)(tdm_ddp * ddp, tdm_optimizer * optimizer)) slots[239])(ddp, optimizer);
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[239])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
   if (!slots[240]) return;
-  ((void (*)(tdm_ddp_join_options * made, size_t struct_size)) slots[240])(made, struct_size);
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[240])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
   if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error * (*)(tdm_ddp * ddp, const tdm_ddp_join_options* options)) slots[241])(ddp, options);
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[241])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
   if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error * (*)(tdm_ddp * ddp)) slots[242])(ddp);
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[242])(ddp);
 }
 
 tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error * (*)(tdm_ddp * ddp)) slots[243])(ddp);
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[243])(ddp);
 }
 
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
   if (!slots[244]) return;
-  ((void (*)(tdm_ddp_statistics * made, size_t struct_size)) slots[244])(made, struct_size);
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[244])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
   if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out)) slots[245])(ddp, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[245])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
   if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names)) slots[246])(
-      ddp, index, bytes, names);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[246])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
   if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error * (*)(tdm_ddp * ddp, int64_t iterations)) slots[247])(ddp, iterations);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[247])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
   if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, tdm_string** out)) slots[248])(ddp, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[248])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
   if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error * (*)(tdm_ddp * ddp, int64_t every)) slots[249])(ddp, every);
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[249])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
   if (!slots[250]) return;
-  ((void (*)(tdm_ddp_iteration * made, size_t struct_size)) slots[250])(made, struct_size);
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[250])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
   if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, int64_t* out)) slots[251])(ddp, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[251])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
   if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out)) slots[252])(ddp, index, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[252])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
   if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun,
-                           int64_t* done)) slots[253])(ddp, index, bucket, bytes, begun, done);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[253])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
   if (!slots[254]) return;
-  ((void (*)(tdm_bucket_trial_options * made, size_t struct_size)) slots[254])(made, struct_size);
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[254])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
   if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error * (*)(tdm_ddp * ddp, const tdm_bucket_trial_options* options)) slots[255])(ddp, options);
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[255])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
   if (!slots[256]) return;
-  ((void (*)(tdm_bucket_advice * made, size_t struct_size)) slots[256])(made, struct_size);
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[256])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
   if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, tdm_bucket_advice* out)) slots[257])(ddp, out);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[257])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
   if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error * (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))
-              slots[258])(ddp, index, bucket_cap_mb, buckets, step);
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[258])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
   if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
-  return ((tdm_error * (*)(tdm_module * module, tdm_process_group * group)) slots[259])(module, group);
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[259])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
   if (!slots[260]) return;
-  ((void (*)(tdm_data_parallel_options * made, size_t struct_size)) slots[260])(made, struct_size);
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[260])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
   if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error * (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out)) slots[261])(options,
-                                                                                                           out);
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[261])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
   if (!slots[262]) return;
-  ((void (*)(tdm_data_parallel * data_parallel)) slots[262])(data_parallel);
+  ((void (*)(tdm_data_parallel* data_parallel))slots[262])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
   if (!slots[263]) return 0;
-  return ((int32_t(*)(const tdm_data_parallel* data_parallel))slots[263])(data_parallel);
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[263])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
   if (!slots[264]) return;
-  ((void (*)(tdm_replicas * made, size_t struct_size)) slots[264])(made, struct_size);
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[264])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
   if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error * (*)(tdm_data_parallel * data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs,
-                           size_t input_count, tdm_tensor** results, size_t* result_count)) slots[265])(
-      data_parallel, replicas, inputs, input_count, results, result_count);
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[265])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
   if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error * (*)(tdm_process_group * group, int64_t period, int64_t warmup_steps, tdm_model_averager * *out))
-              slots[266])(group, period, warmup_steps, out);
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[266])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
   if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error * (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps,
-                           tdm_model_averager** out)) slots[267])(periods, groups, count, warmup_steps, out);
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[267])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
   if (!slots[268]) return;
-  ((void (*)(tdm_model_averager * averager)) slots[268])(averager);
+  ((void (*)(tdm_model_averager* averager))slots[268])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
   if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error * (*)(tdm_model_averager * averager, tdm_tensor* const* parameters, size_t parameter_count,
-                           int32_t* averaged)) slots[269])(averager, parameters, parameter_count, averaged);
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[269])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
   if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, tdm_model_averager * averager, tdm_optimizer * *out)) slots[270])(
-      optimizer, averager, out);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[270])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
   if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error * (*)(tdm_process_group * group, const char* type, tdm_tensor* const* parameters,
-                           size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))
-              slots[271])(group, type, parameters, parameter_count, options, option_count, out);
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[271])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
   if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error * (*)(tdm_optimizer * optimizer, int32_t to)) slots[272])(optimizer, to);
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[272])(optimizer, to);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
   if (!slots[273]) return;
-  ((void (*)(tdm_recordio_writer_options * made, size_t struct_size)) slots[273])(made, struct_size);
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[273])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
   if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error * (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))
-              slots[274])(path, options, out);
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[274])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
   if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error * (*)(tdm_recordio_writer * writer, const void* data, size_t size)) slots[275])(writer, data,
-                                                                                                     size);
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[275])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
   if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error * (*)(tdm_recordio_writer * writer)) slots[276])(writer);
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[276])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
   if (!slots[277]) return;
-  ((void (*)(tdm_recordio_writer * writer)) slots[277])(writer);
+  ((void (*)(tdm_recordio_writer* writer))slots[277])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
   if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error * (*)(const char* path, tdm_recordio_reader** out)) slots[278])(path, out);
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[278])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
   if (!slots[279]) return 0;
-  return ((int64_t(*)(const tdm_recordio_reader* reader))slots[279])(reader);
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[279])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
   if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error * (*)(tdm_recordio_reader * reader, int64_t index, const void** data, size_t* size)) slots[280])(
-      reader, index, data, size);
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[280])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
   if (!slots[281]) return 0;
-  return ((int32_t(*)(const tdm_recordio_reader* reader))slots[281])(reader);
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[281])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
@@ -1890,7 +1801,7 @@ const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
   if (!slots[283]) return 0;
-  return ((int64_t(*)(const tdm_recordio_reader* reader))slots[283])(reader);
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[283])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
@@ -1905,103 +1816,97 @@ const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
   if (!slots[286]) return;
-  ((void (*)(tdm_recordio_reader * reader)) slots[286])(reader);
+  ((void (*)(tdm_recordio_reader* reader))slots[286])(reader);
 }
 
 tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
   if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error * (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin,
-                           int64_t count, int64_t* written)) slots[287])(images_path, labels_path, output_path, begin,
-                                                                         count, written);
+  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[287])(images_path, labels_path, output_path, begin, count, written);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
   if (!slots[288]) return;
-  ((void (*)(tdm_loader_options * made, size_t struct_size)) slots[288])(made, struct_size);
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[288])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
   if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error * (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count,
-                           const tdm_loader_options* options, tdm_loader** out)) slots[289])(paths, path_count, fields,
-                                                                                             field_count, options, out);
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[289])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
   if (!slots[290]) return;
-  ((void (*)(tdm_loader * loader)) slots[290])(loader);
+  ((void (*)(tdm_loader* loader))slots[290])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
   if (!slots[291]) return 0;
-  return ((int64_t(*)(const tdm_loader* loader))slots[291])(loader);
+  return ((int64_t (*)(const tdm_loader* loader))slots[291])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[292]) return 0;
-  return ((int64_t(*)(const tdm_loader* loader))slots[292])(loader);
+  return ((int64_t (*)(const tdm_loader* loader))slots[292])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
   if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error * (*)(tdm_loader * loader, int64_t epoch, int64_t first_batch)) slots[293])(loader, epoch,
-                                                                                                 first_batch);
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[293])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
   if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error * (*)(tdm_loader * loader, tdm_tensor * *batch, size_t field_count, int32_t * has_batch))
-              slots[294])(loader, batch, field_count, has_batch);
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[294])(loader, batch, field_count, has_batch);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
   if (!slots[295]) return;
-  ((void (*)(tdm_loader_batch * made, size_t struct_size)) slots[295])(made, struct_size);
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[295])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
   if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error * (*)(const tdm_loader* loader, tdm_loader_batch* out)) slots[296])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[296])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
   if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error * (*)(const tdm_loader* loader, tdm_tensor** out)) slots[297])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[297])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader) {
   if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error * (*)(tdm_loader * loader)) slots[298])(loader);
+  return ((tdm_error* (*)(tdm_loader* loader))slots[298])(loader);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
   if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error * (*)(const tdm_loader* loader, tdm_string** out)) slots[299])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[299])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
   if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error * (*)(tdm_loader * loader, const void* data, size_t size)) slots[300])(loader, data, size);
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[300])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
   if (!slots[301]) return 0;
-  return ((int64_t(*)(const tdm_loader* loader))slots[301])(loader);
+  return ((int64_t (*)(const tdm_loader* loader))slots[301])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
   if (!slots[302]) return;
-  ((void (*)(tdm_dataset * dataset)) slots[302])(dataset);
+  ((void (*)(tdm_dataset* dataset))slots[302])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
   if (!slots[303]) return 0;
-  return ((int64_t(*)(const tdm_dataset* dataset))slots[303])(dataset);
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[303])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
   if (!slots[304]) return 0;
-  return ((size_t(*)(const tdm_dataset* dataset))slots[304])(dataset);
+  return ((size_t (*)(const tdm_dataset* dataset))slots[304])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
@@ -2011,303 +1916,262 @@ const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
   if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))
-              slots[306])(dataset, index, sample, field_count);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[306])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
   if (!slots[307]) return;
-  ((void (*)(tdm_open_records_options * made, size_t struct_size)) slots[307])(made, struct_size);
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[307])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
   if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error * (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count,
-                           const tdm_open_records_options* options, tdm_dataset** out)) slots[308])(
-      paths, path_count, fields, field_count, options, out);
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[308])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
   if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error * (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))
-              slots[309])(tensors, count, names, out);
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[309])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
   if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error * (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out)) slots[310])(
-      datasets, count, out);
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[310])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
   if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))
-              slots[311])(dataset, samples, count, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[311])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
   if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed,
-                           tdm_dataset** parts)) slots[312])(dataset, sizes, count, seed, parts);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[312])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
   if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))
-              slots[313])(dataset, fractions, count, sizes);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[313])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
   if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count,
-                           tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count,
-                                             tdm_tensor** mapped, size_t field_count),
-                           void* user_data, void (*destroy)(void* user_data), tdm_dataset** out)) slots[314])(
-      dataset, names, field_count, map, user_data, destroy, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[314])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
   if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error * (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
-                           tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count),
-                           void* user_data, void (*destroy)(void* user_data), tdm_dataset** out)) slots[315])(
-      size, names, field_count, fingerprint, get, user_data, destroy, out);
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[315])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
   if (!slots[316]) return;
-  ((void (*)(tdm_iterable * made, size_t struct_size)) slots[316])(made, struct_size);
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[316])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
   if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error * (*)(const tdm_iterable* iterable, tdm_dataset** out)) slots[317])(iterable, out);
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[317])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
   if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))
-              slots[318])(dataset, options, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[318])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
   if (!slots[319]) return;
-  ((void (*)(tdm_schema_options * made, size_t struct_size)) slots[319])(made, struct_size);
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[319])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
   if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error * (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options,
-                           tdm_dataset** out)) slots[320])(paths, path_count, options, out);
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[320])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
   if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error * (*)(tdm_loader * loader, const char* transforms)) slots[321])(loader, transforms);
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[321])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
   if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return (
-      (tdm_error * (*)(tdm_loader * loader, tdm_error * (*step)(void* user_data, const tdm_step_batch* batch),
-                       const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))
-          slots[322])(loader, step, adds, add_count, user_data, destroy);
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[322])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
   if (!slots[323]) return;
-  ((void (*)(tdm_loader_statistics * made, size_t struct_size)) slots[323])(made, struct_size);
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[323])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
   if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error * (*)(const tdm_loader* loader, tdm_loader_statistics* out)) slots[324])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[324])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
   if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error * (*)(const tdm_loader* loader, tdm_string** out)) slots[325])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[325])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
   if (!slots[326]) return;
-  ((void (*)(tdm_sampler * sampler)) slots[326])(sampler);
+  ((void (*)(tdm_sampler* sampler))slots[326])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
   if (!slots[327]) return 0;
-  return ((int64_t(*)(const tdm_sampler* sampler))slots[327])(sampler);
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[327])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
   if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
-  return ((tdm_error * (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples,
-                           size_t count)) slots[328])(sampler, seed, epoch, first, samples, count);
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[328])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
   if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error * (*)(int64_t size, tdm_sampler * *out)) slots[329])(size, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[329])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error * (*)(int64_t size, tdm_sampler * *out)) slots[330])(size, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[330])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
   if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error * (*)(const double* weights, size_t count, int64_t positions, int32_t replacement,
-                           tdm_sampler** out)) slots[331])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[331])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
   if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error * (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out)) slots[332])(
-      samples, count, shuffle, out);
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[332])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
   if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error * (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle,
-                           tdm_sampler** out)) slots[333])(samples, count, batch_size, shuffle, out);
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[333])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
   if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error * (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))
-              slots[334])(lengths, count, batch_size, window, out);
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[334])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
   if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error * (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))
-              slots[335])(sampler, rank, world_size, out);
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[335])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
   if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error * (*)(const char* name, int64_t positions, int32_t by_epoch,
-                           tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first,
-                                              int64_t* samples, size_t count),
-                           void* user_data, void (*destroy)(void* user_data), tdm_sampler** out)) slots[336])(
-      name, positions, by_epoch, list, user_data, destroy, out);
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[336])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
   if (!slots[337]) return;
-  ((void (*)(tdm_dynamic_loader_options * made, size_t struct_size)) slots[337])(made, struct_size);
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[337])(made, struct_size);
 }
 
 tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
   if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return (
-      (tdm_error * (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options,
-                       const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))
-          slots[338])(dataset, store, options, state, state_size, quarantine, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[338])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
   if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error * (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options,
-                           const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))
-              slots[339])(dataset, log, options, state, state_size, quarantine, out);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[339])(dataset, log, options, state, state_size, quarantine, out);
 }
 
 void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
   if (!slots[340]) return;
-  ((void (*)(tdm_dynamic_loader * loader)) slots[340])(loader);
+  ((void (*)(tdm_dynamic_loader* loader))slots[340])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
   if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader, const char* transforms)) slots[341])(loader, transforms);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[341])(loader, transforms);
 }
 
 tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
   if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return (
-      (tdm_error * (*)(tdm_dynamic_loader * loader, tdm_error * (*step)(void* user_data, const tdm_step_batch* batch),
-                       const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))
-          slots[342])(loader, step, adds, add_count, user_data, destroy);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[342])(loader, step, adds, add_count, user_data, destroy);
 }
 
 tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
   if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error * (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out)) slots[343])(loader, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[343])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
   if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error * (*)(const tdm_dynamic_loader* loader, tdm_string** out)) slots[344])(loader, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[344])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
   if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader, int32_t * has_step)) slots[345])(loader, has_step);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[345])(loader, has_step);
 }
 
 tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
   if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader, tdm_tensor * *part, size_t field_count, int32_t * has_part))
-              slots[346])(loader, part, field_count, has_part);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[346])(loader, part, field_count, has_part);
 }
 
 tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
   if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error * (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out)) slots[347])(loader, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[347])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
   if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader, int64_t sample, const char* reason)) slots[348])(loader, sample,
-                                                                                                         reason);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[348])(loader, sample, reason);
 }
 
 int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
   if (!slots[349]) return 0;
-  return ((int64_t(*)(const tdm_dynamic_loader* loader))slots[349])(loader);
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[349])(loader);
 }
 
 int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
   if (!slots[350]) return 0;
-  return ((int64_t(*)(const tdm_dynamic_loader* loader))slots[350])(loader);
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[350])(loader);
 }
 
 int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
   if (!slots[351]) return 0;
-  return ((int64_t(*)(const tdm_dynamic_loader* loader))slots[351])(loader);
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[351])(loader);
 }
 
 int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
   if (!slots[352]) return 0;
-  return ((int64_t(*)(const tdm_dynamic_loader* loader))slots[352])(loader);
+  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[352])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
   if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader, tdm_string * *record)) slots[353])(loader, record);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[353])(loader, record);
 }
 
 tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
   if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error * (*)(tdm_dynamic_loader * loader)) slots[354])(loader);
+  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[354])(loader);
 }
 
 tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
   if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
-  return ((tdm_error * (*)(const tdm_dynamic_loader* loader, tdm_string** out)) slots[355])(loader, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[355])(loader, out);
 }
 
 tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
   if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error * (*)(const tdm_dynamic_loader* loader, tdm_string** out)) slots[356])(loader, out);
+  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[356])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
   if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error * (*)(const char* folder, const char* suffix, tdm_summary_writer** out)) slots[357])(folder,
-                                                                                                          suffix, out);
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[357])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
@@ -2317,40 +2181,35 @@ const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
   if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error * (*)(tdm_summary_writer * writer, const char* tag, double value, int64_t step, double wall_time))
-              slots[359])(writer, tag, value, step, wall_time);
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[359])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
   if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error * (*)(tdm_summary_writer * writer, const char* tag, const tdm_tensor* values, int64_t step,
-                           double wall_time)) slots[360])(writer, tag, values, step, wall_time);
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[360])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
   if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
-  return ((tdm_error * (*)(tdm_summary_writer * writer, const char* tag, const tdm_tensor* image,
-                           tdm_image_layout layout, int64_t step, double wall_time)) slots[361])(
-      writer, tag, image, layout, step, wall_time);
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[361])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
   if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
-  return ((tdm_error * (*)(tdm_summary_writer * writer, const char* tag, const char* text, int64_t step,
-                           double wall_time)) slots[362])(writer, tag, text, step, wall_time);
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[362])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
   if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
-  return ((tdm_error * (*)(tdm_summary_writer * writer)) slots[363])(writer);
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[363])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error * (*)(tdm_summary_writer * writer)) slots[364])(writer);
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[364])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
   if (!slots[365]) return;
-  ((void (*)(tdm_summary_writer * writer)) slots[365])(writer);
+  ((void (*)(tdm_summary_writer* writer))slots[365])(writer);
 }

@@ -48,7 +48,7 @@ func circle(n int) *gotorch.Tensor {
 // step trains both once; real and invented are what the discriminator loses on either.
 func (g *gan) step(n int) (real, invented float64, err error) {
 	gotorch.Scope(func() {
-		made := g.generator.Forward(gotorch.Randn([]int{n, 4}))
+		made := g.generator.Forward(gotorch.RandN([]int{n, 4}))
 		ones, zeros := gotorch.Ones([]int{n, 1}), gotorch.Zeros([]int{n, 1})
 		onReal := F.BinaryCrossEntropyWithLogits(g.discriminator.Forward(circle(n)), ones)
 		onMade := F.BinaryCrossEntropyWithLogits(g.discriminator.Forward(made.Detach()), zeros)
@@ -66,7 +66,7 @@ func (g *gan) step(n int) (real, invented float64, err error) {
 func (g *gan) meanRadius() (radius float64) {
 	gotorch.InferenceMode(func() {
 		gotorch.Scope(func() {
-			points := g.generator.Forward(gotorch.Randn([]int{512, 4}))
+			points := g.generator.Forward(gotorch.RandN([]int{512, 4}))
 			radius = points.Mul(points).SumDim([]int{1}).Sqrt().Mean().Item()
 		})
 	})

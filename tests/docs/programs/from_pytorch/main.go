@@ -61,8 +61,8 @@ func freeze(m nn.Module) {
 	}
 }
 
-// groups are two optimizers, for a learning rate or weight decay of its own for each.
-func groups(g *GPT) []*optim.Optimizer {
+// groups has matrices decay, and biases and norms not: param_groups.
+func groups(g *GPT) (*optim.Optimizer, error) {
 	var decayed, plain []*gotorch.Tensor
 	for _, p := range nn.Parameters(g) {
 		if p.Dim() >= 2 {
@@ -71,10 +71,8 @@ func groups(g *GPT) []*optim.Optimizer {
 			plain = append(plain, p)
 		}
 	}
-	return []*optim.Optimizer{
-		optim.AdamW(decayed, 3e-3, optim.AdamOptions{WeightDecay: optim.Some(0.1)}),
-		optim.AdamW(plain, 3e-3, optim.AdamOptions{WeightDecay: optim.Some(0.0)}),
-	}
+	adam := optim.AdamW(decayed, 3e-3, optim.AdamOptions{WeightDecay: optim.Some(0.1)})
+	return adam, adam.AddGroup(plain, optim.Settings{"weight_decay": 0.0})
 }
 
 // clip is clip_grad_norm_: it scales the gradients down to a norm of `most`, all together, and gives the norm before.
@@ -97,12 +95,10 @@ func clip(parameters []*gotorch.Tensor, most float64) (norm float64) {
 }
 
 // step adds up the gradients of several parts of a batch before it steps.
-func step(g *GPT, optimizers []*optim.Optimizer, words, next *gotorch.Tensor) (loss float64, err error) {
+func step(g *GPT, optimizer *optim.Optimizer, words, next *gotorch.Tensor) (loss float64, err error) {
 	const parts = 4
-	for _, optimizer := range optimizers {
-		if err := optimizer.ZeroGrad(); err != nil {
-			return 0, err
-		}
+	if err := optimizer.ZeroGrad(); err != nil {
+		return 0, err
 	}
 	inputs, targets := words.Chunk(parts, 0), next.Chunk(parts, 0)
 	for i := range inputs {
@@ -116,12 +112,7 @@ func step(g *GPT, optimizers []*optim.Optimizer, words, next *gotorch.Tensor) (l
 		}
 	}
 	clip(nn.Parameters(g), 1)
-	for _, optimizer := range optimizers {
-		if err := optimizer.Step(); err != nil {
-			return 0, err
-		}
-	}
-	return loss, nil
+	return loss, optimizer.Step()
 }
 
 func train(path string) error {
@@ -132,12 +123,15 @@ func train(path string) error {
 	if err := nn.Load(path, g); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	optimizers := groups(g)
+	optimizer, err := groups(g)
+	if err != nil {
+		return err
+	}
 	var first, last float64
 	for i := range gotorch.Steps(100) {
 		words := gotorch.RandInt(10, []int{8, 5})
 		next := words.AddScalar(1).RemainderScalar(10)
-		loss, err := step(g, optimizers, words, next)
+		loss, err := step(g, optimizer, words, next)
 		if err != nil {
 			return err
 		}
