@@ -125,6 +125,24 @@ TEST(Facade, GradientsAndScopes) {
   EXPECT_FALSE(Operator::find("aten::neg").call_tensor(Arguments::of(x)).requires_grad());
 }
 
+TEST(Facade, OptimizersHaveGroups) {
+  Module linear("Linear", std::move(Options().set("in_features", 2).set("out_features", 1)));
+  const std::vector<Tensor> of = linear.named_parameters().tensors();
+  TensorList weight, bias;
+  weight.add(of[0]);
+  bias.add(of[1]);
+  Optimizer adam("Adam", weight, std::move(Options().set("lr", 0.1)));
+  adam.add_group(bias, std::move(Options().set("betas", std::vector<double>{0.5, 0.6}).set("amsgrad", true)));
+  EXPECT_EQ(adam.group_count(), 2);
+  EXPECT_THAT(adam.option(1, "betas").reals(0), ElementsAre(0.5, 0.6));
+  EXPECT_TRUE(adam.option(1, "amsgrad").flag(0));
+  EXPECT_FALSE(adam.option(0, "amsgrad").flag(0));
+  adam.set_options(TDM_ALL_GROUPS, std::move(Options().set("lr", 0.5).set("eps", 1e-3)));
+  EXPECT_EQ(adam.option(1, "lr").real(0), 0.5);
+  EXPECT_EQ(adam.option(TDM_ALL_GROUPS, "eps").real(0), 1e-3);
+  EXPECT_THROW(adam.option(TDM_ALL_GROUPS, "betas"), Error);
+}
+
 TEST(Facade, ModulesAndOptimizersLearn) {
   manual_seed(1);
   Module linear("Linear", std::move(Options().set("in_features", 4).set("out_features", 1)));
@@ -132,7 +150,7 @@ TEST(Facade, ModulesAndOptimizersLearn) {
   EXPECT_THAT(parameters.names(), ElementsAre("weight", "bias"));
   EXPECT_THROW(parameters.name(2), Error);
   Optimizer sgd("SGD", parameters.tensors(), std::move(Options().set("lr", 0.01)));
-  EXPECT_DOUBLE_EQ(sgd.get_option("lr"), 0.01);
+  EXPECT_DOUBLE_EQ(sgd.option(TDM_ALL_GROUPS, "lr").real(0), 0.01);
   const Operator mse = Operator::find("aten::mse_loss");
   const Tensor input = floats({1, 2, 3, 4}, {1, 4}), target = floats({2}, {1, 1});
   Module copied = linear.clone();

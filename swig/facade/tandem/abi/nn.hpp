@@ -72,21 +72,25 @@ class Optimizer {
 
   void step() { check(tdm_optimizer_step(handle_.get())); }
   void zero_grad(bool set_to_none = true) { check(tdm_optimizer_zero_grad(handle_.get(), set_to_none)); }
-  void set_option(const std::string& name, double value) {
-    tdm_option option = {name.c_str(), {}};
-    option.value.tag = TDM_VALUE_DOUBLE;
-    option.value.as.real = value;
-    check(tdm_optimizer_set_option(handle_.get(), TDM_ALL_GROUPS, &option));
+  // One more group of parameters, with settings of its own: what `options` leaves out is as the optimizer was made.
+  void add_group(const TensorList& parameters, const Options& options = {}) {
+    const auto raw = options.raw();
+    check(tdm_optimizer_add_group(handle_.get(), parameters.data(), parameters.size(), raw.data(), raw.size()));
   }
-  double get_option(const std::string& name) const {
-    tdm_value value{};
-    check(tdm_optimizer_get_option(handle_.get(), TDM_ALL_GROUPS, name.c_str(), &value));
-    if (value.tag == TDM_VALUE_DOUBLE) return value.as.real;
-    const bool flag = value.tag == TDM_VALUE_BOOL && value.as.boolean;
-    const bool is_flag = value.tag == TDM_VALUE_BOOL;
-    tdm_value_clear(&value);
-    if (!is_flag) throw Error(TDM_ERROR_INVALID_ARGUMENT, "Optimizer::get_option", "'" + name + "' is no number");
-    return flag;
+  int64_t group_count() const {
+    int64_t count = 0;
+    check(tdm_optimizer_group_count(handle_.get(), &count));
+    return count;
+  }
+  // One after the other, of a group or of TDM_ALL_GROUPS.
+  void set_options(int64_t group, const Options& options) {
+    for (const tdm_option& option : options.raw()) check(tdm_optimizer_set_option(handle_.get(), group, &option));
+  }
+  // One result: a number, a flag or, of "betas", numbers.
+  Results option(int64_t group, const std::string& name) const {
+    Results found(1);
+    check(tdm_optimizer_get_option(handle_.get(), group, name.c_str(), found.data()));
+    return found;
   }
   // Shares storage with the optimizer.
   NamedTensors state() const {

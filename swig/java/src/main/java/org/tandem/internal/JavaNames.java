@@ -19,13 +19,13 @@ final class JavaNames {
           + " tensor_strides=strides tensor_grad=grad tensor_set_grad=setGrad tensor_set_requires_grad=requiresGrad"
           + " tensor_is_same=isSame tensor_share=detach tensor_free=close autograd_backward=backward",
       "Scope: scope_enter=open scope_exit=close scope_keep=keep",
-      "Operator: op_find=find op_call=call op_schema=schema",
-      "TorchModule: module_create= module_types=types",
+      "Operator: op_find=find op_call=call op_schema=schema", "TorchModule: module_create= module_types=types",
       "Module: module_forward=forward module_named_parameters=namedParameters module_named_buffers=namedBuffers"
           + " module_train=train module_to=to module_free=close",
       "Optimizer: optimizer_create= optimizer_step=step optimizer_zero_grad=zeroGrad"
-          + " optimizer_set_option=setLearningRate optimizer_get_option=learningRate optimizer_state=stateDict"
-          + " optimizer_load_state=loadStateDict optimizer_free=close",
+          + " optimizer_add_group=addGroup optimizer_group_count=groupCount optimizer_set_option=set"
+          + " optimizer_get_option=getDouble optimizer_state=stateDict optimizer_load_state=loadStateDict"
+          + " optimizer_free=close",
       "Safetensors: safetensors_save=save safetensors_load=load",
       "Store: store_tcp= store_file=file store_hash=hash store_prefix=prefix store_port=port store_set=set"
           + " store_get=get store_add=add store_check=check store_delete=delete store_wait=waitFor"
@@ -56,16 +56,17 @@ final class JavaNames {
           + " dynamic_loader_global_count=globalCount dynamic_loader_free=close"};
 
   /** C types. Of enums, the names of their numbers follow from them: tdm_dtype, TDM_DTYPE_BOOL, TDM_DTYPE. */
-  private static final Map<String, String> TYPES = Map.ofEntries(Map.entry("dtype", "DType"),
-      Map.entry("device", "Device.Type"), Map.entry("error", "ErrorCode"), Map.entry("reduce_op", "ReduceOp"),
-      Map.entry("tail", "Tail"), Map.entry("on_io_error", "OnIoError"),
-      Map.entry("memory_format", "Operator.MemoryFormat"), Map.entry("load_device", "Tandem.LoadDevice"),
-      Map.entry("compressor", "RecordIOWriter.Compressor"), Map.entry("value", "an operator's result"),
-      Map.entry("tensor", "Tensor"), Map.entry("store", "Store"), Map.entry("process_group", "ProcessGroup"),
-      Map.entry("work", "Work"), Map.entry("ddp", "DistributedDataParallel"), Map.entry("module", "Module"),
-      Map.entry("optimizer", "Optimizer"), Map.entry("dataset", "Dataset"), Map.entry("loader", "Loader"),
-      Map.entry("dynamic_loader", "DynamicLoader"), Map.entry("op", "Operator"),
-      Map.entry("load_options.libtorch", "the first argument of Tandem.load()"));
+  private static final Map<String, String> TYPES =
+      Map.ofEntries(Map.entry("dtype", "DType"), Map.entry("device", "Device.Type"), Map.entry("error", "ErrorCode"),
+          Map.entry("reduce_op", "ReduceOp"), Map.entry("tail", "Tail"), Map.entry("on_io_error", "OnIoError"),
+          Map.entry("memory_format", "Operator.MemoryFormat"), Map.entry("load_device", "Tandem.LoadDevice"),
+          Map.entry("compressor", "RecordIOWriter.Compressor"), Map.entry("value", "an operator's result"),
+          Map.entry("tensor", "Tensor"), Map.entry("store", "Store"), Map.entry("process_group", "ProcessGroup"),
+          Map.entry("work", "Work"), Map.entry("ddp", "DistributedDataParallel"), Map.entry("module", "Module"),
+          Map.entry("optimizer", "Optimizer"), Map.entry("dataset", "Dataset"), Map.entry("loader", "Loader"),
+          Map.entry("dynamic_loader", "DynamicLoader"), Map.entry("op", "Operator"),
+          Map.entry("all_groups", "Optimizer.ALL_GROUPS"),
+          Map.entry("load_options.libtorch", "the first argument of Tandem.load()"));
 
   /** Operations of the C++ in between. */
   private static final Map<String, String> OPERATIONS = Map.of("backward", "Tensor.backward", "Ddp",

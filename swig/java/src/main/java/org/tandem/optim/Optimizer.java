@@ -10,11 +10,15 @@ import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeNamedTensors;
 import org.tandem.internal.NativeOptimizer;
 import org.tandem.internal.NativeOptions;
+import org.tandem.internal.NativeResults;
 import org.tandem.internal.NativeTensor;
 import org.tandem.internal.Natives;
 
 /** Updates parameters from their gradients. The known kinds have classes of their own. */
 public class Optimizer implements AutoCloseable {
+  /** In place of a group's number: all of them. */
+  public static final int ALL_GROUPS = -1;
+
   private final NativeOptimizer handle;
 
   /**
@@ -44,13 +48,63 @@ public class Optimizer implements AutoCloseable {
     open().zeroGrad(true);
   }
 
-  public void setLearningRate(double rate) {
-    open().setOption("lr", rate);
+  /**
+   * Has this optimizer step more parameters, with settings of their own: what {@code options} leave out is as the
+   * optimizer was made, whatever {@link #set} changed since. What it was made of is group 0. Source:
+   * torch.optim.Optimizer.add_param_group.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException there are no parameters, or one is in a group already
+   */
+  public void addGroup(List<Tensor> parameters, Options options) {
+    try (NativeOptions natives = Natives.of(options)) {
+      open().addGroup(Natives.of(parameters), natives);
+    }
   }
 
-  public double learningRate() {
-    return open().getOption("lr");
+  public int groupCount() { return (int) open().groupCount(); }
+
+  /** Changes settings of a group or of {@link #ALL_GROUPS}, one after the other, by their names in torch.optim. */
+  public void set(int group, Options options) {
+    try (NativeOptions natives = Natives.of(options)) {
+      open().setOptions(group, natives);
+    }
   }
+
+  /**
+   * A number that a group has, or all have.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException the groups have different ones, or it is no number
+   * @throws org.tandem.TandemNotFoundException there is no such setting; the message lists those that there are
+   */
+  public double getDouble(int group, String name) {
+    try (NativeResults found = open().option(group, name)) {
+      return found.real(0);
+    }
+  }
+
+  /** As {@link #getDouble}: a flag, such as "nesterov". */
+  public boolean getBoolean(int group, String name) {
+    try (NativeResults found = open().option(group, name)) {
+      return found.flag(0);
+    }
+  }
+
+  /** As {@link #getDouble}: "betas", which are two numbers. */
+  public double[] getDoubles(int group, String name) {
+    try (NativeResults found = open().option(group, name)) {
+      return found.reals(0);
+    }
+  }
+
+  /** Of all groups. */
+  public void setLearningRate(double rate) { set(ALL_GROUPS, new Options().set("lr", rate)); }
+
+  /**
+   * Of all groups.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException they have different ones
+   */
+  public double learningRate() { return getDouble(ALL_GROUPS, "lr"); }
 
   /** State by name ("0.momentum_buffer"), sharing storage with the optimizer. */
   public Map<String, Tensor> stateDict() {
