@@ -22,7 +22,7 @@ func (t *Tensor) Backward(options ...BackwardOptions) error {
 		return Backward([]*Tensor{t}, options...)
 	}
 	return Try(func() {
-		err := c.BackwardOne(t.handle("backward"), nil, false, false)
+		err := c.BackwardOne(t.handle("Tensor.Backward"), nil, false, false)
 		runtime.KeepAlive(t)
 		must(err)
 	})
@@ -67,7 +67,7 @@ func (t *Tensor) IsLeaf() bool { return ask(t, "is_leaf", c.IsLeaf) }
 
 // SetRequiresGrad switches the recording of operations on t on or off, and returns t.
 func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
-	err := c.SetRequiresGrad(t.handle("requires_grad"), on)
+	err := c.SetRequiresGrad(t.handle("Tensor.SetRequiresGrad"), on)
 	runtime.KeepAlive(t)
 	must(err)
 	return t
@@ -75,7 +75,7 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 
 // Grad is the gradient that Backward added to, nil when there is none.
 func (t *Tensor) Grad() *Tensor {
-	made, err := c.Grad(t.handle("grad"))
+	made, err := c.Grad(t.handle("Tensor.Grad"))
 	runtime.KeepAlive(t)
 	must(err)
 	if made.Handle == nil {
@@ -88,9 +88,9 @@ func (t *Tensor) Grad() *Tensor {
 func (t *Tensor) SetGrad(grad *Tensor) {
 	var native c.Tensor
 	if grad != nil {
-		native = grad.handle("set_grad")
+		native = grad.handle("Tensor.SetGrad")
 	}
-	err := c.SetGrad(t.handle("set_grad"), native)
+	err := c.SetGrad(t.handle("Tensor.SetGrad"), native)
 	runtime.KeepAlive(t)
 	runtime.KeepAlive(grad)
 	must(err)

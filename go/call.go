@@ -93,6 +93,9 @@ func (k call) handles(list []*Tensor, nils bool) call {
 
 func (k call) scalar(s Scalar) call {
 	if !addScalar(k.frame, s) {
+		if _, isOpt := s.(interface{ isOpt() }); isOpt {
+			panic(invalid(k.op.Name, "%v is an Opt, where a number is taken as it is: leave out Some", s))
+		}
 		panic(invalid(k.op.Name, "%v, a %T, is not a number that an operator takes", s, s))
 	}
 	return k

@@ -74,7 +74,7 @@ func shareAll(tensors []*Tensor) []c.Tensor {
 		if t == nil {
 			continue
 		}
-		made, err := c.Share(t.handle("callback"))
+		made, err := c.Share(t.handle("a callback"))
 		runtime.KeepAlive(t)
 		must(err)
 		shared[i] = made.Handle

@@ -106,7 +106,7 @@ func (s *Stream) Wait(event *Event) error {
 // torch.Tensor.record_stream.
 func (s *Stream) Record(t *Tensor) error {
 	return Try(func() {
-		err := c.StreamRecordTensor(s.native, t.handle("record_stream"))
+		err := c.StreamRecordTensor(s.native, t.handle("Stream.RecordTensor"))
 		runtime.KeepAlive(s)
 		runtime.KeepAlive(t)
 		must(err)

@@ -156,7 +156,7 @@ func checkElements[T Element](t *Tensor, n int, op string) c.Tensor {
 
 // Bytes copies the elements out, in C order and in the machine's byte order, whatever their type, from any device.
 func (t *Tensor) Bytes() []byte {
-	native := t.handle("bytes")
+	native := t.handle("Tensor.Bytes")
 	raw := make([]byte, c.NBytes(native))
 	if len(raw) > 0 {
 		err := c.CopyTo(native, unsafe.Pointer(&raw[0]), len(raw))

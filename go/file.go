@@ -20,7 +20,7 @@ func Save(path string, tensors map[string]*Tensor, metadata ...map[string]string
 		names := slices.Sorted(maps.Keys(tensors))
 		list := make([]c.Tensor, len(names))
 		for i, name := range names {
-			list[i] = tensors[name].handle("save")
+			list[i] = tensors[name].handle("Save")
 		}
 		keys := slices.Sorted(maps.Keys(pairs))
 		values := make([]string, len(keys))

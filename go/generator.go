@@ -71,7 +71,7 @@ func (g *Generator) State() *Tensor {
 
 // SetState goes on from a state of a generator of such a device.
 func (g *Generator) SetState(state *Tensor) {
-	err := c.SetGeneratorState(g.native, state.handle("set_state"))
+	err := c.SetGeneratorState(g.native, state.handle("Generator.SetState"))
 	runtime.KeepAlive(g)
 	runtime.KeepAlive(state)
 	must(err)

@@ -35,7 +35,7 @@ func (h *Hook) Remove() {
 //
 // Source: torch.Tensor.register_hook.
 func (t *Tensor) RegisterHook(body func(gradient *Tensor) (*Tensor, error)) *Hook {
-	native, err := c.RegisterHook(t.handle("register_hook"), func(call c.Invocation) ([]c.Tensor, error) {
+	native, err := c.RegisterHook(t.handle("Tensor.RegisterHook"), func(call c.Invocation) ([]c.Tensor, error) {
 		return inCallback(call, func(inputs []*Tensor) ([]*Tensor, error) {
 			replacement, err := body(inputs[0])
 			return []*Tensor{replacement}, err
@@ -49,7 +49,7 @@ func (t *Tensor) RegisterHook(body func(gradient *Tensor) (*Tensor, error)) *Hoo
 // its gradient: to look at the gradient, or to use it and free it at once. [Tensor.RegisterHook] says what holds for
 // body. Source: torch.Tensor.register_post_accumulate_grad_hook.
 func (t *Tensor) RegisterPostAccumulateGradHook(body func(t *Tensor) error) *Hook {
-	native, err := c.RegisterPostAccumulateGradHook(t.handle("register_post_accumulate_grad_hook"),
+	native, err := c.RegisterPostAccumulateGradHook(t.handle("Tensor.RegisterPostAccumulateGradHook"),
 		func(call c.Invocation) ([]c.Tensor, error) {
 			return inCallback(call, func(inputs []*Tensor) ([]*Tensor, error) { return nil, body(inputs[0]) })
 		})

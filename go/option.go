@@ -14,6 +14,9 @@ type Opt[T any] struct {
 	set   bool
 }
 
+// isOpt tells one from a number.
+func (Opt[T]) isOpt() {}
+
 // Some is a value that is set, to zero as well.
 func Some[T any](value T) Opt[T] { return Opt[T]{value, true} }
 

@@ -64,7 +64,7 @@ func (t *Tensor) print(o tensorprint.Options) string {
 
 // autogradSuffix is what recorded the tensor, or that it is to be recorded.
 func (t *Tensor) autogradSuffix() []string {
-	name, err := c.GradFnName(t.handle("string"))
+	name, err := c.GradFnName(t.handle("Tensor.String"))
 	must(err)
 	switch {
 	case name != "":
@@ -144,7 +144,7 @@ func (p printer) print(autograd []string) string {
 
 // otherwise prints what Python has other texts for (tensors of tensors, of other libraries): as LibTorch's C++ does.
 func (p printer) otherwise() string {
-	text, err := c.String(p.t.handle("string"))
+	text, err := c.String(p.t.handle("Tensor.String"))
 	must(err)
 	return text
 }

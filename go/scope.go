@@ -3,6 +3,7 @@ package gotorch
 import (
 	"fmt"
 	"iter"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ func TryScope(body func() error) error {
 }
 
 // InScope is [Scope] for a body that gives a value, which outlives the scope: tensors in it are kept, where T is *[Tensor]
-// or a slice or map of them. Tensors in other types body keeps itself ([Keep]).
+// or an array, a slice or a map of them, of any depth. Tensors in structs and other types body keeps itself ([Keep]).
 func InScope[T any](body func() T) (value T) {
 	inScope(func(id uint64) {
 		value = body()
@@ -57,11 +58,41 @@ func keepFrom(id uint64, value any) {
 		for _, t := range v {
 			keep(t)
 		}
-	case map[string]*Tensor:
-		for _, t := range v {
+	case nil:
+	default:
+		keepIn(reflect.ValueOf(value), keep)
+	}
+}
+
+// keepIn is for arrays, slices and maps of tensors, or of such.
+func keepIn(value reflect.Value, keep func(t *Tensor)) {
+	switch value.Kind() {
+	case reflect.Pointer:
+		if t, ok := value.Interface().(*Tensor); ok {
 			keep(t)
 		}
+	case reflect.Array, reflect.Slice:
+		if holdsTensors(value.Type()) {
+			for i := range value.Len() {
+				keepIn(value.Index(i), keep)
+			}
+		}
+	case reflect.Map:
+		if holdsTensors(value.Type()) {
+			for each := value.MapRange(); each.Next(); {
+				keepIn(each.Value(), keep)
+			}
+		}
 	}
+}
+
+// holdsTensors spares a look at each of a million numbers.
+func holdsTensors(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array, reflect.Slice, reflect.Map:
+		return holdsTensors(t.Elem())
+	}
+	return t == reflect.TypeFor[*Tensor]()
 }
 
 // Steps counts from 0 to n - 1, each step of the loop in a [Scope] of its own:

@@ -100,7 +100,7 @@ func (t *Tensor) Close() {
 
 // Keep hands the tensor to the scope around its own, or to the caller when there is none, and returns it.
 func (t *Tensor) Keep() *Tensor {
-	native := t.handle("keep")
+	native := t.handle("Tensor.Keep")
 	for t.scope != 0 {
 		before := t.scope
 		if t.scope = c.Keep(native, false); t.scope == 0 {
@@ -116,7 +116,7 @@ func (t *Tensor) Keep() *Tensor {
 // Share is a second reference to the same tensor, which belongs to the scope that is open here and is closed on its
 // own.
 func (t *Tensor) Share() *Tensor {
-	made, err := c.Share(t.handle("share"))
+	made, err := c.Share(t.handle("Tensor.Share"))
 	runtime.KeepAlive(t)
 	must(err)
 	return wrap(made)
@@ -137,7 +137,7 @@ func (t *Tensor) Strides() []int { return ask(t, "strides", c.Strides) }
 
 // Size of one dimension; negative ones count from the last.
 func (t *Tensor) Size(dim int) int {
-	native := t.handle("size")
+	native := t.handle("Tensor.Size")
 	n := c.Dim(native)
 	if dim < -n || dim >= n {
 		panic(&Error{ErrOutOfRange, "size", outOfRange(dim, n)})
@@ -161,7 +161,7 @@ func (t *Tensor) DType() DType { return DType(ask(t, "dtype", c.TypeOf)) }
 
 // Device is where the elements lie.
 func (t *Tensor) Device() Device {
-	kind, index := c.DeviceOf(t.handle("device"))
+	kind, index := c.DeviceOf(t.handle("Tensor.Device"))
 	runtime.KeepAlive(t)
 	return Device{DeviceKind(kind), int(index)}
 }
@@ -174,7 +174,7 @@ func (t *Tensor) IsContiguous() bool { return ask(t, "is_contiguous", c.IsContig
 
 // IsSame tells whether both are references to the same tensor.
 func (t *Tensor) IsSame(other *Tensor) bool {
-	is := c.IsSame(t.handle("is_same"), other.handle("is_same"))
+	is := c.IsSame(t.handle("Tensor.IsSame"), other.handle("Tensor.IsSame"))
 	runtime.KeepAlive(t)
 	runtime.KeepAlive(other)
 	return is
@@ -182,7 +182,7 @@ func (t *Tensor) IsSame(other *Tensor) bool {
 
 // Item is the only element, as a float64.
 func (t *Tensor) Item() float64 {
-	item, err := c.ItemDouble(t.handle("item"))
+	item, err := c.ItemDouble(t.handle("Tensor.Item"))
 	runtime.KeepAlive(t)
 	must(err)
 	return item
@@ -190,7 +190,7 @@ func (t *Tensor) Item() float64 {
 
 // ItemInt is the only element, as an int: exact where float64 would round.
 func (t *Tensor) ItemInt() int {
-	item, err := c.ItemInt64(t.handle("item"))
+	item, err := c.ItemInt64(t.handle("Tensor.Item"))
 	runtime.KeepAlive(t)
 	must(err)
 	return int(item)

@@ -22,7 +22,7 @@ type CommHook struct {
 }
 
 func newHook(kind int32) CommHook {
-	return CommHook{kind: kind, options: c.CommHookOptions{ChannelSize: 512, MatrixApproximationRank: 1,
+	return CommHook{kind: kind, options: c.CommHookOptions{CompressDType: -1, ChannelSize: 512, MatrixApproximationRank: 1,
 		StartPowerSGDIter: 1000, MinCompressionRate: 2, UseErrorFeedback: true, WarmStart: true,
 		PostLocalGradientAllReduce: true}}
 }

@@ -89,9 +89,9 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 				StaticGraph: o.StaticGraph, InitSync: o.InitSync.Or(true),
 				FirstBucketMB:             o.FirstBucketMB,
 				SkipAllReduceUnusedParams: o.SkipAllReduceUnusedParams, AverageBySamples: o.AverageBySamples,
-				ParamDType:  int32(o.MixedPrecision.Param.Or(0)),
-				ReduceDType: int32(o.MixedPrecision.Reduce.Or(0)),
-				BufferDType: int32(o.MixedPrecision.Buffer.Or(0)), SparseGradients: flags,
+				ParamDType:  int32(o.MixedPrecision.Param.Or(-1)),
+				ReduceDType: int32(o.MixedPrecision.Reduce.Or(-1)),
+				BufferDType: int32(o.MixedPrecision.Buffer.Or(-1)), SparseGradients: flags,
 			})
 			return failure
 		})

@@ -87,6 +87,12 @@ func isAlone(o Options) bool {
 			return false
 		}
 	}
+	// Started several times by a launcher that says nothing of the above: Init names what is missing.
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"} {
+		if size := os.Getenv(name); size != "" && size != "1" {
+			return false
+		}
+	}
 	return true
 }
 

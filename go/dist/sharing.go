@@ -118,7 +118,7 @@ func (a *ModelAverager) Average(parameters []*gotorch.Tensor) (averaged bool, er
 	problem := gotorch.Try(func() {
 		handles := make([]c.Tensor, len(parameters))
 		for i, t := range parameters {
-			handles[i] = bridge.Handle(t, "model_averager_average")
+			handles[i] = bridge.Handle(t, "dist.ModelAverager.Average")
 		}
 		var failure *c.Failure
 		averaged, failure = c.AverageModel(a.handle, handles)

@@ -203,6 +203,9 @@ func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 
 // ForwardAll calls a module of any inputs, of which trailing ones may be left out or nil, and gives all its outputs.
 func (n *Native) ForwardAll(inputs ...*gotorch.Tensor) []*gotorch.Tensor {
+	for n.tied != nil && len(inputs) > 1 && inputs[len(inputs)-1] == nil {
+		inputs = inputs[:len(inputs)-1]
+	}
 	if n.tied != nil && len(inputs) == 1 {
 		return []*gotorch.Tensor{n.Forward(inputs[0])}
 	}

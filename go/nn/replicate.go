@@ -54,7 +54,7 @@ func (r *replicator) tensor(t *gotorch.Tensor) {
 		return
 	}
 	f := c.NewFrame()
-	f.Tensor(bridge.Handle(t, "replicate"))
+	f.Tensor(bridge.Handle(t, "nn.DataParallel"))
 	r.tensors[t] = bridge.Adopt(detach.One(f)).(*gotorch.Tensor)
 	runtime.KeepAlive(t)
 }

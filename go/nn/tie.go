@@ -18,7 +18,7 @@ import (
 //
 // [Parameters] gives the tensor once, so optimizers and dist.DDP see it once, and its gradient is the sum over all uses.
 // [State] and [Save] have it under both names, and [Load] takes either. The tensor that was there before is emptied: tie
-// before the optimizer is made. Fields of the tree that refer to it, such as head.Weight, refer to the other one.
+// before the optimizer and dist.NewDDP. Fields of the tree that refer to it, such as head.Weight, refer to the other one.
 //
 // Linear, Embedding and convolutions that pad with zeros can be tied; and any tensor that is a field of a struct of
 // one's own. Other layers are shared whole, as one module in two fields. Tie panics with *gotorch.Error: ErrNotFound for

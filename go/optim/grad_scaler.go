@@ -45,7 +45,7 @@ func NewGradScaler(options ...GradScalerOptions) *GradScaler {
 
 // Scale is the loss times the scale; Backward starts from it.
 func (s *GradScaler) Scale(loss *gotorch.Tensor) *gotorch.Tensor {
-	made, err := c.ScaleLoss(s.handle, bridge.Handle(loss, "grad_scaler_scale"))
+	made, err := c.ScaleLoss(s.handle, bridge.Handle(loss, "optim.GradScaler.Scale"))
 	runtime.KeepAlive(loss)
 	runtime.KeepAlive(s)
 	bridge.Must(err)

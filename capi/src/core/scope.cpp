@@ -45,8 +45,16 @@ void end_handle(ThreadState& state, tdm_scope* scope, TensorSlot* slot) {
 
 void exit_innermost(ThreadState& state) {
   tdm_scope* scope = state.scope;
-  // One at a time: dropping a tensor may call back into code that frees others.
-  while (scope->first) end_handle(state, scope, scope->first);
+  scope->ending = true;
+  // One at a time: dropping a tensor may call back into code that frees others, and that opens scopes.
+  while (scope->first || state.scope != scope) {
+    if (state.scope != scope) {
+      exit_innermost(state);
+    } else {
+      end_handle(state, scope, scope->first);
+    }
+  }
+  scope->ending = false;
   state.scope = scope->outer;
   scope->owner.store(nullptr, std::memory_order_relaxed);
   scope->outer = nullptr;
@@ -57,8 +65,9 @@ void exit_innermost(ThreadState& state) {
 }
 
 void exit_asked_for(ThreadState& state) {
-  while (state.scope && state.scope->exit_asked.load(std::memory_order_acquire) ==
-                            state.scope->generation.load(std::memory_order_relaxed)) {
+  while (state.scope && !state.scope->ending &&
+         state.scope->exit_asked.load(std::memory_order_acquire) ==
+             state.scope->generation.load(std::memory_order_relaxed)) {
     exit_innermost(state);
   }
 }
@@ -88,6 +97,14 @@ tdm_scope* enter_scope(ThreadState& state) {
 }
 
 void exit_scope(ThreadState& state, tdm_scope* scope) {
+  // Called back by the end of a scope, it cannot end that one again, nor those around it before.
+  for (tdm_scope* open = state.scope; open != scope->outer; open = open->outer) {
+    if (!open->ending) continue;
+    if (open != scope) {
+      scope->exit_asked.store(scope->generation.load(std::memory_order_relaxed), std::memory_order_release);
+    }
+    return;
+  }
   while (state.scope != scope) exit_innermost(state);
   exit_innermost(state);
   exit_asked_for(state);
@@ -136,10 +153,11 @@ void tdm_scope_exit(tdm_scope* scope) {
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
+  const tandem::ThreadState& state = tandem::thread_state();  // before the claim: it may fail, on a thread's first call
   TensorSlot* slot = claim(tensor, HandleState::kMoving);
   if (!slot) return;
   tdm_scope* scope = slot->scope.load(std::memory_order_relaxed);
-  if (scope && scope->owner.load(std::memory_order_relaxed) != &tandem::thread_state()) {
+  if (scope && scope->owner.load(std::memory_order_relaxed) != &state) {
     slot->set(HandleState::kKept);
     return;
   }

@@ -17,6 +17,7 @@ struct tdm_scope {
   const tandem::capi::HandleTag tag{kTag};
   std::atomic<tandem::ThreadState*> owner{nullptr};  // NULL while unused
   tdm_scope* outer = nullptr;                        // of the same thread
+  bool ending = false;                               // its handles are being freed, which may call back
   tandem::capi::TensorSlot* first = nullptr;         // newest handle
   std::uint32_t slot = 0;
   std::atomic<std::uint32_t> generation{0};

@@ -60,7 +60,7 @@ class TANDEM_API Optimizer {
   virtual void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) = 0;
 
   // Of all groups, one after the other.
-  const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  virtual const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
  protected:
   explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}

@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "tandem/error.h"
 
@@ -140,6 +143,11 @@ KeepLostPages::~KeepLostPages() {
 
 bool keeps_lost_pages() {
   return keeping > 0;
+}
+
+void wait_for_page_changes(int times) {
+  constexpr int kAtOnce = 4, kLongest = 20;
+  if (times >= kAtOnce) std::this_thread::sleep_for(std::chrono::milliseconds(std::min(times - kAtOnce + 1, kLongest)));
 }
 
 void throw_pages_come_and_go() {

@@ -56,14 +56,18 @@ bool keeps_lost_pages();
 
 // Throws Error(kIo).
 [[noreturn]] void throw_pages_come_and_go();
+// Before another attempt at it: the first are made at once, later ones leave time to whoever is changing pages. A
+// thread that does not run in the middle of that has all others read in vain.
+void wait_for_page_changes(int times);
 
 // What `read()` gives, or throws, where no page was lost meanwhile. What it read otherwise may be zeros, so it reads
 // again: then DataFile::read() says what is lost. The first time lost pages are looked for again, so a disk's passing
 // error is over with it.
 template <typename Read>
 auto without_lost_pages(Read&& read) {
-  constexpr int kMostTimes = 100;  // another file's pages count as well
+  constexpr int kMostTimes = 100;  // in some two seconds; another file's pages count as well
   for (int times = 0; times < kMostTimes; ++times) {
+    wait_for_page_changes(times);
     const std::unique_ptr<const KeepLostPages> keep(times > 0 ? new KeepLostPages : nullptr);
     const LostReads lost;
     try {

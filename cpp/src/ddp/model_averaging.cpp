@@ -74,18 +74,17 @@ constexpr const char* kAveragerStep = "averager.step";
 class PostLocalSgd final : public optim::Optimizer {
  public:
   PostLocalSgd(std::shared_ptr<optim::Optimizer> optimizer, std::shared_ptr<ModelAverager> averager)
-      : Optimizer(optimizer->parameters()), optimizer_(std::move(optimizer)), averager_(std::move(averager)) {}
+      : Optimizer({}), optimizer_(std::move(optimizer)), averager_(std::move(averager)) {}
 
   const char* type() const override { return "PostLocalSGDOptimizer"; }
   void step() override {
     optimizer_->step();
-    averager_->average_parameters(parameters());
+    averager_->average_parameters(optimizer_->parameters());
   }
   std::size_t group_count() const override { return optimizer_->group_count(); }
-  void add_group(optim::ParameterGroup group) override {
-    optimizer_->add_group(std::move(group));
-    parameters_ = optimizer_->parameters();
-  }
+  void add_group(optim::ParameterGroup group) override { optimizer_->add_group(std::move(group)); }
+  // The optimizer underneath may be given groups by itself.
+  const std::vector<at::Tensor>& parameters() const override { return optimizer_->parameters(); }
   using Optimizer::get_option;
   void set_option(std::size_t group, const Option& option) override { optimizer_->set_option(group, option); }
   void set_option(const Option& option) override { optimizer_->set_option(option); }

@@ -116,8 +116,9 @@ void RuleOptimizer::add_group(ParameterGroup group) {
   all.insert(all.end(), std::make_move_iterator(group.parameters.begin()),
              std::make_move_iterator(group.parameters.end()));
   check_parameters(type_, all, parameters_.size());
+  groups_.reserve(groups_.size() + 1);
   states_.resize(all.size());
-  groups_.push_back(std::move(added));
+  groups_.push_back(std::move(added));  // cannot fail any more
   parameters_.swap(all);
 }
 
@@ -312,7 +313,7 @@ at::IValue Optimizer::get_option(const std::string& name) const {
 
 void Optimizer::zero_grad(bool set_to_none) {
   at::NoGradGuard no_grad;
-  for (const at::Tensor& parameter : parameters_) {
+  for (const at::Tensor& parameter : parameters()) {
     at::Tensor& gradient = parameter.mutable_grad();
     if (!gradient.defined()) continue;
     if (set_to_none) {

@@ -24,11 +24,14 @@ func UnmarshalOptions(text []byte, options any) error {
 		if field.Kind() != reflect.Interface || field.IsNil() {
 			continue
 		}
-		number, err := PlainNumber(field.Interface())
-		if err != nil {
-			return err
+		switch field.Interface().(type) {
+		case json.Number, string, []any, map[string]any: // of the text; what was there before is a number already
+			number, err := PlainNumber(field.Interface())
+			if err != nil {
+				return err
+			}
+			field.Set(reflect.ValueOf(number))
 		}
-		field.Set(reflect.ValueOf(number))
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func CreateDDP(g ProcessGroup, parameters []Tensor, names []string, buffers []Te
 		init_sync: boolean(o.InitSync), first_bucket_mb: C.double(o.FirstBucketMB),
 		skip_all_reduce_unused_params: boolean(o.SkipAllReduceUnusedParams),
 		average_by_samples:            boolean(o.AverageBySamples),
-		param_dtype:                   orUnchanged(o.ParamDType), reduce_dtype: orUnchanged(o.ReduceDType),
-		buffer_dtype: orUnchanged(o.BufferDType),
+		param_dtype:                   C.tdm_dtype(o.ParamDType), reduce_dtype: C.tdm_dtype(o.ReduceDType),
+		buffer_dtype: C.tdm_dtype(o.BufferDType),
 	}
 	options.struct_size = C.sizeof_tdm_ddp_options
 	if len(o.SparseGradients) > 0 {
@@ -120,7 +120,7 @@ type CommHookOptions struct {
 
 func SetCommHook(d DDP, hook int32, o CommHookOptions) *Failure {
 	options := C.tdm_comm_hook_options{
-		compress_dtype: orUnchanged(o.CompressDType), channel_size: C.int64_t(o.ChannelSize),
+		compress_dtype: C.tdm_dtype(o.CompressDType), channel_size: C.int64_t(o.ChannelSize),
 		matrix_approximation_rank: C.int64_t(o.MatrixApproximationRank),
 		start_power_sgd_iter:      C.int64_t(o.StartPowerSGDIter),
 		min_compression_rate:      C.double(o.MinCompressionRate), use_error_feedback: boolean(o.UseErrorFeedback),
@@ -339,12 +339,4 @@ func CreateZero(g ProcessGroup, kind string, parameters []Tensor, f *Frame) (Opt
 
 func ConsolidateZero(o Optimizer, to int) *Failure {
 	return failure(C.tdm_zero_redundancy_optimizer_consolidate(optimizer(o), C.int32_t(to)))
-}
-
-// orUnchanged is the C ABI's dtype; 0, which is no floating-point dtype, stands for none in this package.
-func orUnchanged(dtype int32) C.tdm_dtype {
-	if dtype == 0 {
-		return C.TDM_UNCHANGED
-	}
-	return C.tdm_dtype(dtype)
 }

@@ -34,6 +34,16 @@ var phrases = []struct{ from, to string }{
 	{"or you can use the 'warn_only=True' option, if", "or you can use gotorch.Warn, if"},
 	{"passing the keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`",
 		"setting DDPOptions.FindUnusedParameters"},
+	{"leave param_dtype unset", "leave MixedPrecision.Param unset"},
+	{"set_requires_grad(true)", "SetRequiresGrad(true)"},
+	{"options->", "options."},
+	{"which is NULL", "which is nil"},
+	{"' is NULL", "' is nil"},
+}
+
+// options of DDP by their names in Python and C, where they stand as words of their own: not in paths and quoted names, which
+// are the program's.
+var options = []struct{ from, to string }{
 	{"find_unused_parameters=True", "FindUnusedParameters"},
 	{"find_unused_parameters", "FindUnusedParameters"},
 	{"static_graph=True", "StaticGraph"},
@@ -42,12 +52,9 @@ var phrases = []struct{ from, to string }{
 	{"skip_all_reduce_unused_params", "SkipAllReduceUnusedParams"},
 	{"average_by_samples", "AverageBySamples"},
 	{"mixed_precision", "MixedPrecision"},
-	{"leave param_dtype unset", "leave MixedPrecision.Param unset"},
-	{"set_requires_grad(true)", "SetRequiresGrad(true)"},
-	{"options->", "options."},
-	{"which is NULL", "which is nil"},
-	{"' is NULL", "' is nil"},
 }
+
+var word = regexp.MustCompile(`(^|[\s(,;:])([a-z]+(?:_[a-z]+)+(?:=True)?)($|[\s),;:.])`)
 
 // Message is an error's text in Go's words.
 func Message(text string) string {
@@ -66,6 +73,16 @@ func Message(text string) string {
 		if strings.Contains(text, one.from) {
 			text = strings.ReplaceAll(text, one.from, one.to)
 		}
+	}
+	if strings.Contains(text, "_") {
+		text = word.ReplaceAllStringFunc(text, func(found string) string {
+			for _, one := range options {
+				if strings.Trim(found, " \t\n(),;:.") == one.from {
+					return strings.Replace(found, one.from, one.to, 1)
+				}
+			}
+			return found
+		})
 	}
 	return text
 }

@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,6 +27,8 @@ import (
 )
 
 // ResNet-18 learns under DDP, on two ranks, from PNG pictures in RecordIO files: bright on the left or on the right.
+
+const resnetRanks = 2
 
 type block struct {
 	nn.Base
@@ -106,7 +107,12 @@ func writePictures(path string, n int) error {
 }
 
 func resnetRank(ctx context.Context) (err error) {
-	group, err := dist.Init(ctx)
+	rank, err := strconv.Atoi(os.Getenv("RANK"))
+	if err != nil {
+		return err
+	}
+	group, err := dist.Init(ctx, dist.Options{InitMethod: "file://" + os.Getenv("MEET"), Rank: gotorch.Some(rank),
+		WorldSize: resnetRanks, Timeout: time.Minute})
 	if err != nil {
 		return err
 	}
@@ -171,19 +177,11 @@ func TestResNet18UnderDDP(t *testing.T) {
 	if err := writePictures(path, 160); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	const ranks = 2
-	var outputs [ranks]strings.Builder
-	wait := make([]func() error, ranks)
-	for rank := range ranks {
-		command := testmain.Command(t, "resnet", "RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(ranks),
-			"LOCAL_RANK="+strconv.Itoa(rank), "MASTER_ADDR=127.0.0.1", "MASTER_PORT="+strconv.Itoa(port), "OMP_NUM_THREADS=1",
-			"PICTURES="+path)
+	meet := filepath.Join(t.TempDir(), "meet")
+	var outputs [resnetRanks]strings.Builder
+	wait := make([]func() error, resnetRanks)
+	for rank := range resnetRanks {
+		command := testmain.Command(t, "resnet", "RANK="+strconv.Itoa(rank), "OMP_NUM_THREADS=1", "MEET="+meet, "PICTURES="+path)
 		command.Stdout, command.Stderr = &outputs[rank], &outputs[rank]
 		command.WaitDelay = 5 * time.Second
 		if err := command.Start(); err != nil {
@@ -191,7 +189,7 @@ func TestResNet18UnderDDP(t *testing.T) {
 		}
 		wait[rank] = command.Wait
 	}
-	for rank := range ranks {
+	for rank := range resnetRanks {
 		if err := wait[rank](); err != nil {
 			t.Errorf("rank %d: %v: %s", rank, err, outputs[rank].String())
 		}

@@ -1,5 +1,7 @@
 // Handles, scopes and modes on threads that they do not belong to, and mistakes from many threads at once.
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <thread>
 
 #include "capi/calls.h"
@@ -77,63 +79,113 @@ TEST_F(Threads, AScopeThatAnotherThreadLeaves) {
 }
 
 // Of two that free, one does.
+// Two threads in step, for so many rounds, or seconds where they do not run at once.
+class Rounds {
+ public:
+  // This thread's part of a round, then the other's beside the rest of it.
+  void run(const std::function<void()>& first, const std::function<void()>& rest,
+           const std::function<void(int)>& beside) {
+    std::thread other([&] {
+      for (int round = 1;; ++round) {
+        while (begun_ != round) {
+          if (over_) return;
+          std::this_thread::yield();
+        }
+        beside(round);
+        done_ = round;
+      }
+    });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (count_ < 4000 && std::chrono::steady_clock::now() < end) {
+      first();
+      begun_ = ++count_;
+      rest();
+      while (done_ != count_) std::this_thread::yield();
+    }
+    over_ = true;
+    other.join();
+  }
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+  std::atomic<int> begun_{0}, done_{0};
+  std::atomic<bool> over_{false};
+};
+
 TEST_F(Threads, FreeingRacesTheEndOfTheScope) {
-  constexpr int kRounds = 4000, kTensors = 8;
+  constexpr int kTensors = 8;
   static std::atomic<int> ended;
   ended = 0;
-  std::vector<tdm_tensor*> handles(kTensors);
-  std::atomic<int> begun{0}, done{0};
-  std::thread other([&] {
-    for (int round = 1; round <= kRounds; ++round) {
-      while (begun != round) std::this_thread::yield();
-      for (tdm_tensor* handle : handles) {
-        if (round % 3 == 0) tdm_scope_keep(handle);
-        tdm_tensor_free(handle);
-      }
-      done = round;
-    }
-  });
   static float memory = 1;
-  for (int round = 1; round <= kRounds; ++round) {
-    tdm_scope* scope = nullptr;
-    EXPECT_OK(tdm_scope_enter(&scope));
-    for (tdm_tensor*& handle : handles) {
-      EXPECT_OK(tdm_tensor_from_blob(
-          &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &handle));
-    }
-    begun = round;
-    tdm_scope_exit(scope);
-    while (done != round) std::this_thread::yield();
-  }
-  other.join();
-  EXPECT_EQ(ended, kRounds * kTensors);
+  std::vector<tdm_tensor*> handles(kTensors);
+  tdm_scope* scope = nullptr;
+  Rounds rounds;
+  rounds.run(
+      [&] {
+        EXPECT_OK(tdm_scope_enter(&scope));
+        for (tdm_tensor*& handle : handles) {
+          EXPECT_OK(tdm_tensor_from_blob(
+              &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &handle));
+        }
+      },
+      [&] { tdm_scope_exit(scope); },
+      [&](int round) {
+        for (tdm_tensor* handle : handles) {
+          if (round % 3 == 0) tdm_scope_keep(handle);
+          tdm_tensor_free(handle);
+        }
+      });
+  EXPECT_EQ(ended, rounds.count() * kTensors);
 }
 
 TEST_F(Threads, FreeingRacesFreeing) {
-  constexpr int kRounds = 4000;
   static std::atomic<int> ended;
   ended = 0;
   static float memory = 1;
-  std::atomic<tdm_tensor*> handle{nullptr};
-  std::atomic<int> begun{0}, done{0};
-  std::thread other([&] {
-    for (int round = 1; round <= kRounds; ++round) {
-      while (begun != round) std::this_thread::yield();
-      tdm_tensor_free(handle);
-      done = round;
-    }
-  });
-  for (int round = 1; round <= kRounds; ++round) {
-    tdm_tensor* made = nullptr;
-    EXPECT_OK(tdm_tensor_from_blob(
-        &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &made));
-    handle = made;
-    begun = round;
-    tdm_tensor_free(made);
-    while (done != round) std::this_thread::yield();
-  }
-  other.join();
-  EXPECT_EQ(ended, kRounds);
+  tdm_tensor* handle = nullptr;
+  Rounds rounds;
+  rounds.run(
+      [&] {
+        EXPECT_OK(tdm_tensor_from_blob(
+            &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, [](void*) { ++ended; }, nullptr, &handle));
+      },
+      [&] { tdm_tensor_free(handle); }, [&](int) { tdm_tensor_free(handle); });
+  EXPECT_EQ(ended, rounds.count());
+}
+
+// What a tensor's memory is given back to may end scopes, that one and those around it too, and open some.
+TEST_F(Threads, TheEndOfAScopeMayEndScopes) {
+  static tdm_scope *outer, *inner;
+  static float memory = 1;
+  const std::int64_t scopes = tdm_live_count("scope"), tensors = tdm_live_count("tensor");
+  ASSERT_OK(tdm_scope_enter(&outer));
+  tdm_tensor *other = nullptr, *calls = nullptr;
+  ASSERT_OK(tdm_tensor_from_data(&memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, &other));
+  ASSERT_OK(tdm_scope_enter(&inner));
+  ASSERT_OK(tdm_tensor_from_data(&memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, &other));
+  ASSERT_OK(tdm_tensor_from_blob(
+      &memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0,
+      [](void*) {
+        tdm_scope* left_open = nullptr;
+        EXPECT_OK(tdm_scope_enter(&left_open));
+        tdm_tensor* in_it = nullptr;
+        EXPECT_OK(tdm_tensor_from_data(&memory, sizeof memory, TDM_DTYPE_FLOAT32, nullptr, 0, &in_it));
+        tdm_scope_exit(inner);
+        tdm_scope_exit(outer);
+      },
+      nullptr, &calls));
+  tdm_scope_exit(inner);
+  EXPECT_EQ(tdm_live_count("scope"), scopes);
+  EXPECT_EQ(tdm_live_count("tensor"), tensors);
+  tdm_scope *first = nullptr, *second = nullptr;
+  ASSERT_OK(tdm_scope_enter(&first));
+  ASSERT_OK(tdm_scope_enter(&second));
+  EXPECT_NE(tdm_scope_id(first), tdm_scope_id(second));
+  EXPECT_NE(first, second);
+  tdm_scope_exit(second);
+  EXPECT_EQ(tdm_scope_current(), tdm_scope_id(first));
+  tdm_scope_exit(first);
 }
 
 // A handle's memory is another one's right after it was freed.

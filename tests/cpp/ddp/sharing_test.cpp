@@ -55,6 +55,25 @@ TEST(ModelAverager, PrefersTheLargestPeriodOfAHierarchy) {
   });
 }
 
+TEST(PostLocalSgdOptimizer, AveragesWhatTheOptimizerUnderneathIsGivenLater) {
+  run_groups(2, [](ProcessGroup& group) {
+    const at::Tensor first = torch::zeros({2}).set_requires_grad(true),
+                     later = torch::zeros({3}).set_requires_grad(true);
+    const std::shared_ptr<optim::Optimizer> sgd = optim::make_optimizer("SGD", {first}, {{"lr", 1.0}});
+    const auto optimizer = post_local_sgd_optimizer(sgd, periodic_model_averager(shared(group), 1, 0));
+    sgd->add_group({{later}, {}});
+    for (const at::Tensor& parameter : {first, later}) {
+      parameter.mutable_grad() = torch::full_like(parameter.detach(), group.rank() + 1);
+    }
+    optimizer->step();
+    EXPECT_TRUE(first.equal(torch::full({2}, -1.5)));
+    EXPECT_TRUE(later.equal(torch::full({3}, -1.5)));
+    EXPECT_EQ(optimizer->parameters().size(), 2u);
+    optimizer->zero_grad();
+    EXPECT_FALSE(later.grad().defined());
+  });
+}
+
 TEST(PostLocalSgdOptimizer, StepsThenAveragesAndKeepsItsStep) {
   run_groups(2, [](ProcessGroup& group) {
     const auto make = [&](const at::Tensor& parameter) {

@@ -84,6 +84,9 @@ func clip(parameters []*gotorch.Tensor, most float64) (norm float64) {
 				norms = append(norms, linalg.VectorNorm(g))
 			}
 		}
+		if len(norms) == 0 {
+			return
+		}
 		norm = linalg.VectorNorm(gotorch.Stack(norms, 0)).Item()
 		for _, p := range parameters {
 			if g := p.Grad(); g != nil && norm > most {

@@ -1,0 +1,52 @@
+// Reads beside another thread that changes pages.
+#include "base/lost_pages.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace tandem::testing::base_lost_pages_test {
+namespace {
+
+TEST(LostPages, AReadWaitsForAnotherThreadsChanges) {
+  char path[] = "/tmp/tandem-lost-pages-XXXXXX";
+  const int file = mkstemp(path);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(unlink(path), 0);
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  ASSERT_EQ(ftruncate(file, static_cast<off_t>(bytes)), 0);
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  WatchedMapping* const watched = watch_mapping(memory, bytes);
+
+  // Changes for as long as a hundred reads take, one after the other.
+  std::atomic<bool> changes{false};
+  std::thread other([&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    while (std::chrono::steady_clock::now() < end) {
+      recover_mapping(watched, file);
+      changes = true;
+    }
+  });
+  while (!changes) std::this_thread::yield();
+  int reads = 0;
+  EXPECT_EQ(without_lost_pages([&] {
+              ++reads;
+              std::this_thread::sleep_for(std::chrono::milliseconds(2));
+              return 7;
+            }),
+            7);
+  EXPECT_GT(reads, 1);
+  other.join();
+  unwatch_mapping(watched);
+  munmap(memory, bytes);
+  close(file);
+}
+
+}  // namespace
+}  // namespace tandem::testing::base_lost_pages_test
