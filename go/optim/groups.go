@@ -25,10 +25,7 @@ const AllGroups = c.AllGroups
 //	err := adam.AddGroup(biases, optim.Settings{"weight_decay": 0})
 func (o *Optimizer) AddGroup(parameters []*gotorch.Tensor, settings Settings) error {
 	return gotorch.Try(func() {
-		handles := make([]c.Tensor, len(parameters))
-		for i, t := range parameters {
-			handles[i] = bridge.Handle(t, o.kind)
-		}
+		handles := handlesOf(parameters, o.kind)
 		f := c.NewFrame()
 		for name, value := range settings {
 			o.put(f, name, value)

@@ -55,12 +55,17 @@ func (o options) doubles(name string, list Opt[[2]float64]) options {
 	return o
 }
 
-func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
+// handlesOf panics where a parameter was closed.
+func handlesOf(parameters []*gotorch.Tensor, kind string) []c.Tensor {
 	handles := make([]c.Tensor, len(parameters))
 	for i, t := range parameters {
 		handles[i] = bridge.Handle(t, kind)
 	}
-	handle, err := c.CreateOptimizer(kind, handles, o.frame)
+	return handles
+}
+
+func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
+	handle, err := c.CreateOptimizer(kind, handlesOf(parameters, kind), o.frame)
 	runtime.KeepAlive(parameters)
 	bridge.Must(err)
 	return adopt(kind, handle)

@@ -37,12 +37,6 @@ std::vector<at::Tensor> joined(const std::vector<optim::ParameterGroup>& groups)
   return all;
 }
 
-std::vector<optim::ParameterGroup> one_group(std::vector<at::Tensor> parameters) {
-  std::vector<optim::ParameterGroup> groups(1);
-  groups[0].parameters = std::move(parameters);
-  return groups;
-}
-
 // "3.exp_avg" with its number read; the number is past the end where there is none.
 std::pair<std::size_t, std::string> split(const std::string& name) {
   const auto dot = name.find('.');
@@ -123,7 +117,8 @@ ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> g
 
 ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> group, const std::string& type,
                                                  std::vector<at::Tensor> parameters, const std::vector<Option>& options)
-    : ZeroRedundancyOptimizer(std::move(group), type, one_group(std::move(parameters)), options) {}
+    : ZeroRedundancyOptimizer(std::move(group), type, std::vector<optim::ParameterGroup>{{std::move(parameters), {}}},
+                              options) {}
 
 optim::ParameterGroup ZeroRedundancyOptimizer::share_of(optim::ParameterGroup group, const std::vector<int>& owners) {
   optim::ParameterGroup share{{}, std::move(group.options)};
@@ -138,8 +133,7 @@ optim::ParameterGroup ZeroRedundancyOptimizer::share_of(optim::ParameterGroup gr
 }
 
 void ZeroRedundancyOptimizer::add_group(optim::ParameterGroup group) {
-  std::vector<optim::ParameterGroup> groups = one_group(parameters());
-  groups.push_back(group);
+  const std::vector<optim::ParameterGroup> groups{{parameters(), {}}, group};
   optim::make_optimizer(rule_, groups, options_);  // refuses the same on all ranks
   std::vector<at::Tensor> all = joined(groups);
   local_->add_group(share_of(group, deal_out(group.parameters, load_)));

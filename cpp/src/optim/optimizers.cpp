@@ -248,9 +248,7 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<P
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<at::Tensor> parameters,
                                           const std::vector<Option>& options) {
-  std::vector<ParameterGroup> groups(1);
-  groups[0].parameters = std::move(parameters);
-  return make_optimizer(type, std::move(groups), options);
+  return make_optimizer(type, std::vector<ParameterGroup>{{std::move(parameters), {}}}, options);
 }
 
 }  // namespace tandem::optim
