@@ -1,5 +1,5 @@
 # Unity builds: the files of one folder that belong to one target are compiled as one, for LibTorch's headers cost more
-# than the files do. Never files of two folders, so that what a file sees is its own room's.
+# than the files do. Never files of two rooms, so that what a file sees is its own room's.
 #
 # Left out are files with options of their own and those that say SKIP_UNITY_BUILD_INCLUSION. The preset dev-files has
 # it off, for who edits; tests/includes compiles changed files alone, so that a missing include shows.
@@ -17,6 +17,8 @@ function(tandem_unity_target target)
     if(path MATCHES "\\.cpp$" AND NOT generated)
       cmake_path(GET path PARENT_PATH room)
       cmake_path(RELATIVE_PATH room BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+      # Ten folders of small files, each of which would cost what LibTorch's headers do.
+      string(REGEX REPLACE "^capi/src/core/.*" "capi/src/core" room "${room}")
       string(MAKE_C_IDENTIFIER "${room}" group)
       if(TANDEM_SANITIZE AND room MATCHES "^tests/")
         # With sanitizers GCC's time for a room of tests grows faster than its files: 17 in one took nine minutes.

@@ -193,14 +193,6 @@ func (k call) optInts(v []int) call {
 	return k.ints(v)
 }
 
-// positive is an option of 1 or more: 0 is the schema's default.
-func (k call) positive(v int) call {
-	if v == 0 {
-		return k.unset()
-	}
-	return k.int(v)
-}
-
 func (k call) optDouble(o Opt[float64]) call {
 	if v, ok := o.Get(); ok {
 		return k.double(v)
@@ -273,23 +265,9 @@ func (k call) noneInt(o Opt[int]) call {
 	return k.none()
 }
 
-func (k call) noneDouble(o Opt[float64]) call {
-	if v, ok := o.Get(); ok {
-		return k.double(v)
-	}
-	return k.none()
-}
-
 func (k call) noneBool(o Opt[bool]) call {
 	if v, ok := o.Get(); ok {
 		return k.bool(v)
-	}
-	return k.none()
-}
-
-func (k call) noneDType(o Opt[DType]) call {
-	if v, ok := o.Get(); ok {
-		return k.dtype(v)
 	}
 	return k.none()
 }
@@ -306,13 +284,6 @@ func (k call) nilInts(v []int) call {
 		return k.none()
 	}
 	return k.ints(v)
-}
-
-func (k call) nilDoubles(v []float64) call {
-	if v == nil {
-		return k.none()
-	}
-	return k.doubles(v)
 }
 
 func (k call) emptyString(v string) call {
@@ -353,16 +324,6 @@ func (k call) results(keep []*Tensor) []any {
 	return results
 }
 
-// done runs an operator whose results are tensors that were given.
-func (k call) done(keep ...*Tensor) {
-	for _, value := range k.op.All(k.frame) {
-		if made, ok := value.(c.Made); ok {
-			c.Free(made.Handle)
-		}
-	}
-	runtime.KeepAlive(keep)
-}
-
 func tensorAt(results []any, i int) *Tensor {
 	t, _ := results[i].(*Tensor)
 	return t
@@ -376,11 +337,6 @@ func (k call) two(keep ...*Tensor) (_, _ *Tensor) {
 func (k call) three(keep ...*Tensor) (_, _, _ *Tensor) {
 	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2)
-}
-
-func (k call) four(keep ...*Tensor) (_, _, _, _ *Tensor) {
-	r := k.results(keep)
-	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
 }
 
 func (k call) list(keep ...*Tensor) []*Tensor { return k.results(keep)[0].([]*Tensor) }

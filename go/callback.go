@@ -1,6 +1,7 @@
 package gotorch
 
 import (
+	"fmt"
 	"runtime"
 
 	"tandem.example/gotorch/internal/c"
@@ -22,7 +23,23 @@ func (e *CallbackError) Unwrap() []error { return []error{e.failure, e.Cause} }
 
 // PanicError is the cause of a [CallbackError] when the function panicked with something that is no error, or when
 // Go had it panic (an index out of range, a nil map).
-type PanicError = c.PanicError
+type PanicError struct {
+	Value any
+	Stack []byte // where it panicked
+}
+
+// Error is "panic: VALUE", and the stack below.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
+
+// Unwrap is the value, when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+func init() {
+	c.PanicError = func(value any, stack []byte) error { return &PanicError{value, stack} }
+}
 
 // inCallback calls body, with tensors for the handles that native code gave, in the native scope that is open for it:
 // the tensors that body makes go with it, but those it keeps. Results are nil or tensors of any scope.

@@ -45,7 +45,7 @@ func TestCheckpointGivesTheGradientsOfAPassWithout(t *testing.T) {
 			t.Errorf("the function ran %d times", runs)
 		}
 	})
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks outlived their graph", n)
 	}
 }
@@ -123,7 +123,7 @@ func TestCheckpointThatFails(t *testing.T) {
 		y := x.Mul(x)
 		backward(t, y)
 	})
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks outlived their graph", n)
 	}
 }

@@ -58,14 +58,14 @@ func TestNewTensorOfNestedSlices(t *testing.T) {
 
 func TestNewTensorOptions(t *testing.T) {
 	gotorch.Scope(func() {
-		before := gotorch.LiveHandles("tensor")
+		before := gotorch.LiveCounts()["tensor"]
 		x := gotorch.NewTensor([][]float64{{1.5, 2}}, gotorch.TensorOptions{DType: gotorch.Some(gotorch.Float16), Device: gotorch.Some(gotorch.Device{})})
 		equal(t, gotorch.ToSlice[gotorch.F16](x), []gotorch.F16{gotorch.ToF16(1.5), gotorch.ToF16(2)})
 		meta := gotorch.NewTensor(1, gotorch.TensorOptions{Device: gotorch.Some(gotorch.Device{Kind: gotorch.MetaDevice, Index: -1})})
 		if meta.Device().Kind != gotorch.MetaDevice {
 			t.Fatal(meta.Device())
 		}
-		if n := gotorch.LiveHandles("tensor") - before; n != 2 {
+		if n := gotorch.LiveCounts()["tensor"] - before; n != 2 {
 			t.Fatalf("%d handles for two tensors", n)
 		}
 		wantPanic(t, gotorch.ErrInvalidArgument, func() {
@@ -154,7 +154,7 @@ func TestCopyFromIsNoticedByBackward(t *testing.T) {
 func TestWithDataKeepsTheTensorAlive(t *testing.T) {
 	// What other tests left is gone first.
 	before := -1
-	for n := gotorch.LiveHandles("tensor"); n != before; n = gotorch.LiveHandles("tensor") {
+	for n := gotorch.LiveCounts()["tensor"]; n != before; n = gotorch.LiveCounts()["tensor"] {
 		before = n
 		runtime.GC()
 		time.Sleep(50 * time.Millisecond)
@@ -162,7 +162,7 @@ func TestWithDataKeepsTheTensorAlive(t *testing.T) {
 	gotorch.WithData(gotorch.Full([]int{1 << 10}, 3), func(elements []int) {
 		runtime.GC()
 		time.Sleep(50 * time.Millisecond)
-		if n := gotorch.LiveHandles("tensor"); n != before+1 {
+		if n := gotorch.LiveCounts()["tensor"]; n != before+1 {
 			t.Fatalf("%d tensors before, %d with the one in use", before, n)
 		}
 		for _, x := range elements {

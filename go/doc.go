@@ -14,6 +14,13 @@
 // [NewTensor] and [From] make tensors of Go's numbers, [ToSlice] copies them back, [Data] shows a tensor's memory.
 // [Tensor.Index] is Python's x[…], and tensors print as Python prints them.
 //
+// # Operators
+//
+// Operators are methods of [Tensor], x.Add(y), and functions where Python has functions: [Cat], [Where], [Zeros]. I at the end
+// overwrites the tensor: x.AddI(y). An overload adds its name: x.AddScalar(2), x.SumDim([]int{0}). Packages linalg, fft,
+// special and nn/functional have what Python has under these names; package variants what writes into given tensors.
+// docs/operators.md lists all by LibTorch's name, and [Call] calls any by that.
+//
 // # Options
 //
 // What has a default is a field of a struct that may be left out. A field that is not set has its zero value (nil, false,

@@ -201,12 +201,12 @@ func TestWhatIsNotEncoded(t *testing.T) {
 // A tensor that is decoded into gives up what it was, and belongs to the scope that is open.
 func TestDecodeReplaces(t *testing.T) {
 	text := []byte(`[1, 2]`)
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	x := gotorch.Ones([]int{5})
 	if err := json.Unmarshal(text, x); err != nil {
 		t.Fatal(err)
 	}
-	if n := gotorch.LiveHandles("tensor"); n > before+1 {
+	if n := gotorch.LiveCounts()["tensor"]; n > before+1 {
 		t.Fatalf("%d tensors before, %d after", before, n)
 	}
 	equal(t, gotorch.ToSlice[int](x), []int{1, 2})
@@ -293,4 +293,28 @@ func FuzzTensorUnmarshalJSON(f *testing.F) {
 			t.Fatalf("%s became %s, %v", again, third, err)
 		}
 	})
+}
+
+// A slice without elements is set, to no dimensions; nil is not.
+func TestOptionsInGobKeepEmptySlices(t *testing.T) {
+	type all struct {
+		None, Unset gotorch.AllDimsOptions
+		Some        gotorch.AMaxOptions
+	}
+	var file bytes.Buffer
+	written := all{None: gotorch.AllDimsOptions{Dim: []int{}}, Some: gotorch.AMaxOptions{Dim: []int{1, -1}, KeepDim: true}}
+	if err := gob.NewEncoder(&file).Encode(written); err != nil {
+		t.Fatal(err)
+	}
+	var read all
+	if err := gob.NewDecoder(&file).Decode(&read); err != nil {
+		t.Fatal(err)
+	}
+	if read.None.Dim == nil || len(read.None.Dim) != 0 || read.Unset.Dim != nil {
+		t.Errorf("got %#v, want %#v", read, written)
+	}
+	equal(t, read.Some.Dim, written.Some.Dim)
+	if !read.Some.KeepDim {
+		t.Error("KeepDim was lost")
+	}
 }

@@ -46,11 +46,11 @@ func TestFunction(t *testing.T) {
 		x.SetGrad(nil)
 		backward(t, gotorch.Apply(cube{1}, x, gotorch.From([]float32{1, 1}))[0].Sum())
 		equal(t, gotorch.ToSlice[float32](x.Grad()), []float32{12, 27})
-		if gotorch.LiveHandles("callback") != 2 {
-			t.Error("callbacks:", gotorch.LiveHandles("callback"))
+		if gotorch.LiveCounts()["callback"] != 2 {
+			t.Error("callbacks:", gotorch.LiveCounts()["callback"])
 		}
 	})
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks outlived their graph", n)
 	}
 }

@@ -26,12 +26,12 @@ func settle(t *testing.T, callbacks int) {
 	t.Helper()
 	for range 200 {
 		runtime.GC()
-		if gotorch.LiveHandles("callback") == callbacks {
+		if gotorch.LiveCounts()["callback"] == callbacks {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("%d callbacks are held, want %d", gotorch.LiveHandles("callback"), callbacks)
+	t.Fatalf("%d callbacks are held, want %d", gotorch.LiveCounts()["callback"], callbacks)
 }
 
 func TestHooksSeeAndReplaceGradients(t *testing.T) {
@@ -155,11 +155,11 @@ func TestHooksGoWithTheirTensor(t *testing.T) {
 		y := x.MulScalar(2)
 		y.RegisterHook(ignore)
 		backward(t, y)
-		if n := gotorch.LiveHandles("callback"); n != 2 {
+		if n := gotorch.LiveCounts()["callback"]; n != 2 {
 			t.Errorf("%d callbacks are held, want 2", n)
 		}
 	})
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks outlived their tensors", n)
 	}
 	hook.Remove()
@@ -168,7 +168,7 @@ func TestHooksGoWithTheirTensor(t *testing.T) {
 	x := parameter(1)
 	x.RegisterHook(ignore)
 	x.Close()
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks outlived a tensor that was closed", n)
 	}
 	func() {

@@ -120,11 +120,16 @@ func (s SliceIndex) index(string) (c.Index, *Tensor) {
 
 type symbol int32
 
+const (
+	ellipsis = symbol(c.IndexEllipsis)
+	newAxis  = symbol(c.IndexNone)
+)
+
 // Ellipsis stands for all dimensions that the other indices leave: Python's x[..., i]. NewAxis is a new dimension of
 // size 1: Python's x[None].
 var (
-	Ellipsis Index = symbol(c.IndexEllipsis)
-	NewAxis  Index = symbol(c.IndexNone)
+	Ellipsis Index = ellipsis
+	NewAxis  Index = newAxis
 )
 
 func (s symbol) index(string) (c.Index, *Tensor) { return c.Index{Kind: int32(s)}, nil }

@@ -187,7 +187,7 @@ func (one indexCase) set(t *testing.T, x *gotorch.Tensor, indices []gotorch.Inde
 		value = filled(shape, 100).SetRequiresGrad(true)
 	}
 	err := gotorch.Try(func() {
-		same := y
+		var same *gotorch.Tensor
 		if value != nil {
 			same = y.SetIndex(value, indices...)
 		} else {

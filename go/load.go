@@ -46,28 +46,26 @@ func CUDADeviceCount() (int, error) {
 
 // liveKinds are the types of native objects, as tandem.h names them.
 var liveKinds = []string{"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "recordio_writer",
-	"recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback", "generator", "stream",
-	"event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler",
-	"dynamic_loader", "error"}
+	"recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook", "callback", "generator",
+	"stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset", "sampler",
+	"error"}
 
 // LiveCounts counts the native objects of this process that are open, by type: "tensor", "module", "optimizer",
 // "store", "process_group", "work", "ddp", "recordio_writer", "recordio_reader", "loader", "scope", "mode", "hook",
 // "callback" (functions that native code holds), "generator", "stream", "event", "grad_scaler", "model_averager",
-// "summary_writer", "data_parallel", "dataset", "dynamic_loader", and what lives only during a call: "sampler",
-// "named_tensors", "string", "error". For tests of leaks; package leaktest has some.
+// "summary_writer", "data_parallel", "dataset", and what lives only during a call: "sampler",
+// "named_tensors", "string", "strings", "error". For tests of leaks; package leaktest has some.
 func LiveCounts() map[string]int {
+	loaded := c.Path() != ""
+	if loaded {
+		leaveShelves() // who compares two counts is to see what was made in between go
+	}
 	counts := make(map[string]int, len(liveKinds))
 	for _, kind := range liveKinds {
-		counts[kind] = LiveHandles(kind)
+		counts[kind] = 0
+		if loaded {
+			counts[kind] = int(c.LiveCount(kind))
+		}
 	}
 	return counts
-}
-
-// LiveHandles is the count of one type of [LiveCounts]; -1 for an unknown one.
-func LiveHandles(kind string) int {
-	if c.Path() == "" {
-		return 0
-	}
-	leaveShelves() // who compares two counts is to see what was made in between go
-	return int(c.LiveCount(kind))
 }

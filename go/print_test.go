@@ -125,9 +125,9 @@ func TestPrintOptionsAreCheckedAndRestored(t *testing.T) {
 func TestPrintingLeavesNothingBehind(t *testing.T) {
 	x := gotorch.Arange(2000.0).SetRequiresGrad(true)
 	y := x.MulScalar(2)
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	_ = fmt.Sprintf("%v %v", y, x.ToSparse())
-	if after := gotorch.LiveHandles("tensor"); after > before+1 {
+	if after := gotorch.LiveCounts()["tensor"]; after > before+1 {
 		t.Fatalf("%d tensors before, %d after", before, after)
 	}
 	if err := y.Sum().Backward(); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestScopesThatGiveSomething(t *testing.T) {
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	reason := errors.New("no more digits")
 	if err := gotorch.TryScope(func() error { gotorch.Ones([]int{1}); return reason }); err != reason {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestScopesThatGiveSomething(t *testing.T) {
 	}
 	one.Close()
 	two[0].Close()
-	if after := gotorch.LiveHandles("tensor"); after > before+2 { // the sum and the number, until they are collected
+	if after := gotorch.LiveCounts()["tensor"]; after > before+2 { // the sum and the number, until they are collected
 		t.Fatalf("%d tensors before, %d after", before, after)
 	}
 }
@@ -80,7 +80,7 @@ func TestConcurrentInference(t *testing.T) {
 		inputs[i] = gotorch.Rand([]int{3, 8})
 		want[i] = model.Forward(inputs[i]).Detach()
 	}
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	var requests sync.WaitGroup
 	for i := range inputs {
 		requests.Go(func() {
@@ -93,7 +93,7 @@ func TestConcurrentInference(t *testing.T) {
 		})
 	}
 	requests.Wait()
-	if after := gotorch.LiveHandles("tensor"); after > before {
+	if after := gotorch.LiveCounts()["tensor"]; after > before {
 		t.Errorf("%d tensors before, %d after", before, after)
 	}
 }

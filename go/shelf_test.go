@@ -13,9 +13,9 @@ import (
 // waitForTensors has the collector run until at most so many tensor handles are alive.
 func waitForTensors(t *testing.T, most int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); gotorch.LiveHandles("tensor") > most; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); gotorch.LiveCounts()["tensor"] > most; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d tensor handles are alive, not at most %d", gotorch.LiveHandles("tensor"), most)
+			t.Fatalf("%d tensor handles are alive, not at most %d", gotorch.LiveCounts()["tensor"], most)
 		}
 		runtime.GC()
 	}
@@ -25,7 +25,7 @@ func TestSmallTensorsOutsideScopesAreFreedTogether(t *testing.T) {
 	const perShelf = 8
 	one, sum := gotorch.Ones([]int{4}), gotorch.Zeros([]int{4})
 	runtime.GC()
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	var kept []*gotorch.Tensor
 	for i := range 50 * perShelf {
 		sum.AddI(one)
@@ -52,7 +52,7 @@ func TestSmallTensorsOutsideScopesAreFreedTogether(t *testing.T) {
 func TestNeighboursOnAShelfAreClosedByAnyGoroutine(t *testing.T) {
 	base := gotorch.Zeros([]int{4})
 	runtime.GC()
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	var wait sync.WaitGroup
 	for range 64 {
 		x := base.Neg()
@@ -68,7 +68,7 @@ func TestCountsOfTensorsAreNotBlurredByNeighbours(t *testing.T) {
 	one := gotorch.Ones([]int{4})
 	kept := one.Neg()
 	runtime.GC()
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	one.Neg()
 	one.Neg()
 	waitForTensors(t, before)
@@ -80,7 +80,7 @@ func TestSmallViewsOfLargeTensorsAreFreedAlone(t *testing.T) {
 	var kept []*gotorch.Tensor
 	two := gotorch.Ones([]int{2})
 	runtime.GC()
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	for range 10 {
 		kept = append(kept, two.Neg())
 		gotorch.Zeros([]int{8, 1 << 13}).Diagonal()

@@ -219,7 +219,7 @@ func TestUseAfterClose(t *testing.T) {
 }
 
 func TestScopeFreesAndKeeps(t *testing.T) {
-	before := gotorch.LiveHandles("tensor")
+	before := gotorch.LiveCounts()["tensor"]
 	var lost, kept, twice *gotorch.Tensor
 	gotorch.Scope(func() {
 		gotorch.Scope(func() {
@@ -235,7 +235,7 @@ func TestScopeFreesAndKeeps(t *testing.T) {
 	lost.Close()
 	equal(t, gotorch.ToSlice[float32](twice), []float32{3, 3, 3})
 	twice.Close()
-	if after := gotorch.LiveHandles("tensor"); after > before {
+	if after := gotorch.LiveCounts()["tensor"]; after > before {
 		t.Fatalf("%d tensors before, %d after", before, after)
 	}
 

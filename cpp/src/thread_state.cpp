@@ -6,6 +6,8 @@
 #include <mutex>
 #include <new>
 
+#include "memory/fork_locks.h"
+
 namespace tandem {
 
 __thread ThreadState* current_thread_state = nullptr;
@@ -30,11 +32,15 @@ void forget_other_threads();
 Registry& registry() {
   static auto* instance = [] {
     auto* made = new Registry;
+    hold_in_fork(ForkLock::thread_states, made->mutex);
     pthread_atfork(nullptr, nullptr, forget_other_threads);
     return made;
   }();
   return *instance;
 }
+
+// Made when the library is loaded: a fork beside the first use would leave the child in the middle of it.
+[[maybe_unused]] const Registry& registry_at_load = registry();
 
 // In a forked child the other threads, and their calls, do not exist.
 void forget_other_threads() {
@@ -104,13 +110,32 @@ void set_thread_end_handler(void (*handler)(ThreadState&)) {
 }
 
 const char* kind_name(Kind kind) {
-  static const char* const names[kKindCount] = {"tensor",          "module",         "optimizer",     "store",
-                                                "process_group",   "work",           "ddp",           "recordio_writer",
-                                                "recordio_reader", "loader",         "scope",         "named_tensors",
-                                                "string",          "mode",           "hook",          "callback",
-                                                "generator",       "stream",         "event",         "grad_scaler",
-                                                "model_averager",  "summary_writer", "data_parallel", "dataset",
-                                                "sampler",         "dynamic_loader"};
+  static const char* const names[kKindCount] = {"tensor",
+                                                "module",
+                                                "optimizer",
+                                                "store",
+                                                "process_group",
+                                                "work",
+                                                "ddp",
+                                                "recordio_writer",
+                                                "recordio_reader",
+                                                "loader",
+                                                "scope",
+                                                "named_tensors",
+                                                "string",
+                                                "strings",
+                                                "mode",
+                                                "hook",
+                                                "callback",
+                                                "generator",
+                                                "stream",
+                                                "event",
+                                                "grad_scaler",
+                                                "model_averager",
+                                                "summary_writer",
+                                                "data_parallel",
+                                                "dataset",
+                                                "sampler"};
   return names[static_cast<int>(kind)];
 }
 

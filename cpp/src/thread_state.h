@@ -30,6 +30,7 @@ enum class Kind : int {
   kScope,
   kNamedTensors,
   kString,
+  kStrings,
   kMode,
   kHook,
   kCallback,
@@ -42,7 +43,6 @@ enum class Kind : int {
   kDataParallel,
   kDataset,
   kSampler,
-  kDynamicLoader,
 };
 inline constexpr int kKindCount = 26;
 const char* kind_name(Kind kind);
@@ -76,6 +76,18 @@ inline ThreadState& thread_state() {
   return state ? *state : make_thread_state();
 }
 
+// For what cannot fail: NULL where this thread calls for the first time, and there is no memory for what is kept for
+// it.
+inline ThreadState* thread_state_if_memory() noexcept {
+  if (ThreadState* state = current_thread_state) [[likely]]
+    return state;
+  try {
+    return &make_thread_state();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 // Head of the list of all states.
 ThreadState* first_thread_state();
 
@@ -99,7 +111,8 @@ extern std::atomic<bool> process_exits;
 // refused. Nested calls (from a callback) keep the outermost mark.
 class CallMark {
  public:
-  explicit CallMark(const char* operation) : state_(thread_state()), outer_(load()) {
+  explicit CallMark(const char* operation) : CallMark(thread_state(), operation) {}
+  CallMark(ThreadState& state, const char* operation) noexcept : state_(state), outer_(load()) {
     if (!outer_) state_.operation.store(operation, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }

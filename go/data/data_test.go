@@ -74,7 +74,7 @@ func TestEpochs(t *testing.T) {
 	if plain.Len() != 7 || plain.Samples() != 50 {
 		t.Fatal(plain.Len(), plain.Samples())
 	}
-	loader := open(data.Options{BatchSize: 10, Seed: 3, Threads: 2})
+	loader := open(data.Options{BatchSize: 10, Seed: 3, Threads: gotorch.Some(2)})
 	first, second := epoch(t, loader, 0), epoch(t, loader, 1)
 	if slices.IsSorted(first) || slices.Equal(first, second) || !slices.Equal(first, epoch(t, loader, 0)) {
 		t.Fatal(first, second)
@@ -208,7 +208,7 @@ func TestResume(t *testing.T) {
 	var times [3][50]int
 	open := func(rank, ranks int) *data.Loader {
 		loader, err := data.Open([]string{path}, fields,
-			data.Options{BatchSize: 8, Rank: rank, WorldSize: ranks, Seed: 1, Threads: 2, Prefetch: 4})
+			data.Options{BatchSize: 8, Rank: rank, WorldSize: ranks, Seed: 1, Threads: gotorch.Some(2), Prefetch: gotorch.Some(4)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -463,5 +463,36 @@ func TestMNIST(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(empty, "out")); err == nil {
 		t.Fatal(fmt.Sprint("a file was left after ", err))
+	}
+}
+
+// A record is the label's byte, then the pixels, and a range is those samples alone.
+func TestConvertMNISTWritesARange(t *testing.T) {
+	folder := t.TempDir()
+	images, labels := filepath.Join(folder, "images"), filepath.Join(folder, "labels")
+	pixels := []byte{0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28}
+	for i := range 3 * 28 * 28 {
+		pixels = append(pixels, byte(i/(28*28)+10))
+	}
+	if err := errors.Join(os.WriteFile(images, pixels, 0o644),
+		os.WriteFile(labels, []byte{0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9}, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(folder, "out")
+	if _, err := data.ConvertMNIST(images, labels, output, 2, 2); !errors.Is(err, gotorch.ErrOutOfRange) {
+		t.Fatal(err)
+	}
+	written, err := data.ConvertMNIST(images, labels, output, 1, -1)
+	if err != nil || written != 2 {
+		t.Fatal(written, err)
+	}
+	records, err := recordio.Open(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	record, err := records.Record(1)
+	if err != nil || records.Len() != 2 || len(record) != 1+28*28 || record[0] != 9 || record[1] != 12 || record[784] != 12 {
+		t.Fatal(records.Len(), record, err)
 	}
 }

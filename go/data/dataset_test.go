@@ -63,7 +63,7 @@ func open(t *testing.T, dataset *data.Dataset, o data.Options) *data.Loader {
 func TestSamplesOfTheProgram(t *testing.T) {
 	own := &squares{n: 12}
 	dataset := must(data.FromSamples(own, "i", "squares"))
-	loader := open(t, dataset, data.Options{BatchSize: 5, Shuffle: gotorch.Some(false), Threads: 3, Prefetch: 4})
+	loader := open(t, dataset, data.Options{BatchSize: 5, Shuffle: gotorch.Some(false), Threads: gotorch.Some(3), Prefetch: gotorch.Some(4)})
 	dataset.Close() // which the loader does not need
 	var all []int
 	for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
@@ -95,7 +95,7 @@ func TestErrorsOfGetNameTheSample(t *testing.T) {
 	gone := errors.New("the disk is gone")
 	for _, threads := range []int{1, 3} {
 		dataset := must(data.FromSamples(&squares{n: 12, broken: gone}, "i", "squares"))
-		loader := open(t, must(dataset.Subset([]int{9, 5})), data.Options{BatchSize: 2, Threads: threads})
+		loader := open(t, must(dataset.Subset([]int{9, 5})), data.Options{BatchSize: 2, Threads: gotorch.Some(threads)})
 		for _, err := range loader.Epoch(t.Context(), 0) {
 			if !errors.Is(err, gone) || !strings.Contains(fmt.Sprint(err), "cannot load sample 5: ") {
 				t.Error(err)
@@ -246,7 +246,7 @@ func TestStreams(t *testing.T) {
 		t.Error(dataset.Len())
 	}
 	for _, threads := range []int{1, 2} {
-		loader := open(t, dataset, data.Options{BatchSize: 4, Seed: 100, Threads: threads})
+		loader := open(t, dataset, data.Options{BatchSize: 4, Seed: 100, Threads: gotorch.Some(threads)})
 		if loader.Len() != -1 || loader.Samples() != -1 {
 			t.Error(loader.Len(), loader.Samples())
 		}
@@ -312,7 +312,7 @@ func (s *sum) Next() ([]*gotorch.Tensor, error) {
 	before := s.at
 	defer before.Close()
 	s.at = before.AddScalar(1).Keep()
-	s.of.mostLive = max(s.of.mostLive, gotorch.LiveHandles("tensor")-s.of.live)
+	s.of.mostLive = max(s.of.mostLive, gotorch.LiveCounts()["tensor"]-s.of.live)
 	return []*gotorch.Tensor{s.at.MulScalar(1)}, nil
 }
 
@@ -320,7 +320,7 @@ func (s *sum) Close() error { s.at.Close(); return nil }
 
 func TestSkippedSamplesAreFreedAtOnce(t *testing.T) {
 	const first, batchSize = 500, 4
-	source := &sums{live: gotorch.LiveHandles("tensor")}
+	source := &sums{live: gotorch.LiveCounts()["tensor"]}
 	loader := open(t, must(data.FromIterable(source, "i")), data.Options{BatchSize: batchSize})
 	for batch, err := range gotorch.Scoped(loader.EpochFrom(t.Context(), 0, first)) {
 		if err != nil {
@@ -369,7 +369,7 @@ func TestLedger(t *testing.T) {
 			world := func(size int, state []byte) (loaders []*data.Loader) {
 				for rank := range size {
 					loader := open(t, c.dataset, data.Options{BatchSize: batchSize, Rank: rank, WorldSize: size,
-						Sampler: c.sampler, Threads: 1 + rank})
+						Sampler: c.sampler, Threads: gotorch.Some(1 + rank)})
 					if state != nil {
 						if err := loader.Restore(state); err != nil {
 							t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"sync"
 	"time"
 
 	"tandem.example/gotorch"
@@ -78,9 +77,13 @@ type DynamicOptions struct {
 //				return nil
 //			})
 //			… // sum the gradients over all ranks, and divide by step.GlobalCount()
-//			optimizer.Step()
+//			if err := errors.Join(err, optimizer.Step()); err != nil {
+//				return err
+//			}
 //			record, err := step.Commit()
-//			log.Encode(record)
+//			if err := errors.Join(err, log.Encode(record)); err != nil {
+//				return err
+//			}
 //		}
 //	}
 //
@@ -91,12 +94,9 @@ type DynamicOptions struct {
 //
 // One goroutine at a time may use it; any may close it.
 type DynamicLoader struct {
-	mutex  sync.Mutex   // of calls
-	life   sync.RWMutex // held for reading while the handle is in use
-	handle c.DynamicLoader
-	names  []string
-	begun  int // counts steps, so that an older one notices
-	watch  *leak.Watch
+	native
+	names []string
+	begun int // counts steps, so that an older one notices
 }
 
 // Step is a step of the optimizer.
@@ -120,7 +120,7 @@ func NewDynamicLoader(dataset *Dataset, store *dist.Store, o DynamicOptions) (*D
 	if err != nil {
 		return nil, err
 	}
-	l := &DynamicLoader{names: dataset.names}
+	l := &DynamicLoader{native: native{name: "data.DynamicLoader"}, names: dataset.names}
 	if err := dataset.use("data.NewDynamicLoader", func(handle c.Dataset) (failure *c.Failure) {
 		l.handle, failure, err = o.create(handle, store, raw)
 		return failure
@@ -131,12 +131,13 @@ func NewDynamicLoader(dataset *Dataset, store *dist.Store, o DynamicOptions) (*D
 		return nil, err
 	}
 	steps := batchSteps{
+		operation:  "data.NewDynamicLoader",
 		names:      l.names,
-		transforms: func(json string) *c.Failure { return c.AddDynamicTransforms(l.handle, json) },
-		step:       func(adds []string, body c.Callback) *c.Failure { return c.AddDynamicStep(l.handle, adds, body) },
+		transforms: func(json string) *c.Failure { return c.AddTransforms(l.handle, json) },
+		step:       func(adds []string, body c.Callback) *c.Failure { return c.AddStep(l.handle, adds, body) },
 	}
 	if err := steps.addAll(o.Transforms); err != nil {
-		c.FreeDynamicLoader(l.handle)
+		c.FreeLoader(l.handle)
 		return nil, err
 	}
 	l.names = steps.names
@@ -144,9 +145,9 @@ func NewDynamicLoader(dataset *Dataset, store *dist.Store, o DynamicOptions) (*D
 	return l, nil
 }
 
-func (o DynamicOptions) create(dataset c.Dataset, store *dist.Store, raw c.DynamicLoaderOptions) (handle c.DynamicLoader, failure *c.Failure, err error) {
+func (o DynamicOptions) create(dataset c.Dataset, store *dist.Store, raw c.DynamicLoaderOptions) (handle c.Loader, failure *c.Failure, err error) {
 	if o.Replay != nil {
-		log, err := lines(o.Replay)
+		log, err := records(o.Replay)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -195,29 +196,12 @@ func milliseconds(d, fallback time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// with calls with the handle, as the one that does.
-func (l *DynamicLoader) with(call func(c.DynamicLoader) error) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.life.RLock()
-	defer l.life.RUnlock()
-	if l.handle == nil {
-		return closedDynamic()
-	}
-	return call(l.handle)
-}
-
-func closedDynamic() error {
-	return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.DynamicLoader",
-		Message: "the loader was closed before this use"}
-}
-
 // until runs a call that waits for other ranks. When ctx ends it aborts the loader.
-func until(ctx context.Context, handle c.DynamicLoader, call func() *c.Failure) error {
+func until(ctx context.Context, handle c.Loader, call func() *c.Failure) error {
 	aborted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(aborted)
-		c.AbortDynamicLoader(handle)
+		c.AbortLoader(handle)
 	})
 	failure := call()
 	if !stop() {
@@ -226,7 +210,7 @@ func until(ctx context.Context, handle c.DynamicLoader, call func() *c.Failure) 
 	if failure != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return bridge.Error(failure)
+	return failed("data.Step.Parts", failure)
 }
 
 // Steps gives those that are left of the epoch. Each must be committed before the next. It ends after an error, which
@@ -249,11 +233,11 @@ func (l *DynamicLoader) next(ctx context.Context) (step *Step, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	err = l.with(func(handle c.DynamicLoader) error {
+	err = l.with(func(handle c.Loader) error {
 		has, failure := c.NextStep(handle)
 		if failure == nil && has {
 			l.begun++
-			step = &Step{Epoch: c.DynamicLoaderEpoch(handle), Index: c.DynamicLoaderStep(handle), loader: l, ctx: ctx,
+			step = &Step{Epoch: c.LoaderCurrentEpoch(handle), Index: c.LoaderCurrentStep(handle), loader: l, ctx: ctx,
 				number: l.begun}
 		}
 		return bridge.Error(failure)
@@ -262,8 +246,8 @@ func (l *DynamicLoader) next(ctx context.Context) (step *Step, err error) {
 }
 
 // with calls with the handle of its loader, if this is its open step.
-func (s *Step) with(call func(c.DynamicLoader) error) error {
-	return s.loader.with(func(handle c.DynamicLoader) error {
+func (s *Step) with(call func(c.Loader) error) error {
+	return s.loader.with(func(handle c.Loader) error {
 		if s.number != s.loader.begun {
 			return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Step",
 				Message: "another step of this loader was begun"}
@@ -296,14 +280,14 @@ func (s *Step) next() (part *Batch, err error) {
 	if s.ctx.Err() != nil {
 		return nil, context.Cause(s.ctx)
 	}
-	err = s.with(func(handle c.DynamicLoader) error {
+	err = s.with(func(handle c.Loader) error {
 		made := make([]c.Made, len(s.loader.names))
 		var about *c.LoaderBatch
 		err := until(s.ctx, handle, func() (failure *c.Failure) {
-			about, failure = c.NextPart(handle, made)
+			about, failure = c.Next(handle, made)
 			return failure
 		})
-		s.local, s.global = c.DynamicLoaderCounts(handle)
+		s.local, s.global = c.LoaderStepCounts(handle)
 		if err == nil && about != nil {
 			part = newBatch(about, made, s.loader.names)
 		}
@@ -315,7 +299,7 @@ func (s *Step) next() (part *Batch, err error) {
 // Fail says, instead of computing the part that was given last, that a sample of it cannot be computed. The part goes
 // back, and the sample's failures are counted as if it could not be loaded.
 func (s *Step) Fail(sample int, reason error) error {
-	return s.with(func(handle c.DynamicLoader) error {
+	return s.with(func(handle c.Loader) error {
 		return bridge.Error(c.FailPart(handle, sample, reason.Error()))
 	})
 }
@@ -329,10 +313,10 @@ func (s *Step) GlobalCount() int { return s.global }
 // Commit says that the optimizer has made the step: state and quarantine count it from now on, whatever the others say to
 // it, which the next step tells. Its record belongs into the run's log.
 func (s *Step) Commit() (record CommittedStep, err error) {
-	err = s.with(func(handle c.DynamicLoader) error {
+	err = s.with(func(handle c.Loader) error {
 		text, failure := c.CommitStep(handle)
 		if failure != nil {
-			return bridge.Error(failure)
+			return failed("data.Step.Commit", failure)
 		}
 		return json.Unmarshal([]byte(text), &record)
 	})
@@ -341,8 +325,8 @@ func (s *Step) Commit() (record CommittedStep, err error) {
 
 // Epoch is that of the open step, or of the next one.
 func (l *DynamicLoader) Epoch() (epoch int) {
-	l.with(func(handle c.DynamicLoader) error {
-		epoch = c.DynamicLoaderEpoch(handle)
+	l.with(func(handle c.Loader) error {
+		epoch = c.LoaderCurrentEpoch(handle)
 		return nil
 	})
 	return epoch
@@ -351,18 +335,18 @@ func (l *DynamicLoader) Epoch() (epoch int) {
 // State is where training goes on: less than 256 bytes, the same on every rank and as of a [Loader] that has come as
 // far. Save the model with it, and with [DynamicLoader.Quarantine], after [Step.Commit].
 func (l *DynamicLoader) State() (state []byte, err error) {
-	err = l.with(func(handle c.DynamicLoader) error {
-		text, failure := c.DynamicLoaderState(handle)
-		state = []byte(text)
-		return bridge.Error(failure)
+	err = l.with(func(handle c.Loader) error {
+		var failure *c.Failure
+		state, failure = c.LoaderState(handle)
+		return failed("data.DynamicLoader.State", failure)
 	})
 	return state, err
 }
 
 // Quarantine lists the samples that are left out, by the steps that this model has seen.
 func (l *DynamicLoader) Quarantine() (items []Quarantined, err error) {
-	err = l.with(func(handle c.DynamicLoader) error {
-		text, failure := c.DynamicLoaderQuarantine(handle)
+	err = l.with(func(handle c.Loader) error {
+		text, failure := c.LoaderQuarantine(handle)
 		if failure != nil {
 			return bridge.Error(failure)
 		}
@@ -373,14 +357,6 @@ func (l *DynamicLoader) Quarantine() (items []Quarantined, err error) {
 
 // Close stops the loader's threads; calls that wait end with ErrAborted. A second Close does nothing.
 func (l *DynamicLoader) Close() error {
-	if l.watch.Done() {
-		l.life.RLock()
-		c.AbortDynamicLoader(l.handle)
-		l.life.RUnlock()
-		l.life.Lock()
-		defer l.life.Unlock()
-		c.FreeDynamicLoader(l.handle)
-		l.handle = nil
-	}
+	l.close()
 	return nil
 }

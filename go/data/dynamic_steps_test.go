@@ -84,7 +84,7 @@ func TestDynamicStepsFail(t *testing.T) {
 		Transforms: []data.Transform{data.ToFloat{Fields: []string{"number"}, Scale: gotorch.Some(-0.5)},
 			data.OneHot{Fields: []string{"number"}, Classes: -1}}})
 	var ours *gotorch.Error
-	if !errors.As(err, &ours) || ours.Code != gotorch.ErrInvalidArgument || !strings.Contains(err.Error(), "one_hot") {
+	if !errors.As(err, &ours) || ours.Code != gotorch.ErrInvalidArgument || !strings.Contains(err.Error(), "OneHot") {
 		t.Error(err)
 	}
 }

@@ -231,10 +231,10 @@ func TestDynamicGradientsAreWeighted(t *testing.T) {
 				return err
 			}
 			// The pass in which DDP exchanges what was added up, also for a rank that had no part.
-			exchange := ddp.Run(func() []*gotorch.Tensor {
-				return []*gotorch.Tensor{layer.Weight.Sum().MulScalar(0)}
+			exchange := dist.Forward(ddp, layer.Weight, func(weight *gotorch.Tensor) *gotorch.Tensor {
+				return weight.Sum().MulScalar(0)
 			})
-			if err := exchange[0].Backward(); err != nil {
+			if err := exchange.Backward(); err != nil {
 				return err
 			}
 			mean := layer.Weight.Grad().MulScalar(float64(group.Size()) / float64(step.GlobalCount()))
@@ -389,9 +389,9 @@ func TestDynamicMisuse(t *testing.T) {
 	}
 	_, err := data.NewDynamicLoader(set, nil, data.DynamicOptions{BatchSize: 2, MicroBatch: 1})
 	refused(err, gotorch.ErrInvalidArgument, "store")
-	refused(make(data.DynamicOptions{BatchSize: 2}), gotorch.ErrInvalidArgument, "micro_batch")
-	refused(make(data.DynamicOptions{BatchSize: 2, MicroBatch: 1, Tail: data.PadTail}), gotorch.ErrInvalidArgument, "tail")
-	refused(make(data.DynamicOptions{BatchSize: 2, MicroBatch: 1, Timeout: -1}), gotorch.ErrInvalidArgument, "timeout")
+	refused(make(data.DynamicOptions{BatchSize: 2}), gotorch.ErrInvalidArgument, "MicroBatch")
+	refused(make(data.DynamicOptions{BatchSize: 2, MicroBatch: 1, Tail: data.PadTail}), gotorch.ErrInvalidArgument, "ail")
+	refused(make(data.DynamicOptions{BatchSize: 2, MicroBatch: 1, Timeout: -1}), gotorch.ErrInvalidArgument, "imeout")
 	refused(make(data.DynamicOptions{BatchSize: 2, MicroBatch: 1, State: []byte("none")}), gotorch.ErrDataLoss, "state")
 	_, err = data.NewDynamicLoader(set, nil, data.DynamicOptions{BatchSize: 2, MicroBatch: 1,
 		Replay: []data.CommittedStep{{Generation: 1}}})

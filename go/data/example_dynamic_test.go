@@ -17,14 +17,14 @@ import (
 
 // average has DDP exchange what parts added to the gradients, also for a rank that had none, and divides by samples.
 func average(ddp *dist.DDP, model nn.Module, samples, ranks int) error {
-	none := ddp.Run(func() []*gotorch.Tensor {
+	none := dist.Forward(ddp, nn.Parameters(model), func(parameters []*gotorch.Tensor) *gotorch.Tensor {
 		sum := gotorch.Zeros([]int{})
-		for _, p := range nn.Parameters(model) {
+		for _, p := range parameters {
 			sum = sum.Add(p.Sum().MulScalar(0))
 		}
-		return []*gotorch.Tensor{sum}
+		return sum
 	})
-	if err := none[0].Backward(); err != nil {
+	if err := none.Backward(); err != nil {
 		return err
 	}
 	for _, p := range nn.Parameters(model) {

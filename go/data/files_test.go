@@ -70,7 +70,7 @@ func TestRemoteFiles(t *testing.T) {
 	}
 	o.ConnectTimeout = -time.Second
 	_, err = data.Records(url, fields, o)
-	if !errors.As(err, &ours) || ours.Code != gotorch.ErrInvalidArgument || !strings.Contains(err.Error(), "connect_timeout") {
+	if !errors.As(err, &ours) || ours.Code != gotorch.ErrInvalidArgument || !strings.Contains(err.Error(), "ConnectTimeout") {
 		t.Error(err)
 	}
 }

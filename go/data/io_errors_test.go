@@ -65,7 +65,7 @@ func TestWhatCannotBeReadIsRetriedSkippedOrFails(t *testing.T) {
 		t.Error(count, err)
 	}
 	if count, err := read(data.Options{IORetry: -1}, 1<<30); !errors.Is(err, gotorch.ErrIO) ||
-		!strings.Contains(err.Error(), "io_retry") {
+		!strings.Contains(err.Error(), "IORetry") {
 		t.Error(count, err)
 	}
 	skips := data.Options{OnIOError: data.SkipIO, IORetry: time.Millisecond}
@@ -148,7 +148,7 @@ func TestAFileThatIsCutOffWhileItIsMapped(t *testing.T) {
 	path, fields := numbers(t, 5000)
 	set := must(data.Records([]string{path}, fields, data.FileOptions{}))
 	defer set.Close()
-	loader := open(t, set, data.Options{BatchSize: 100, Threads: 2})
+	loader := open(t, set, data.Options{BatchSize: 100, Threads: gotorch.Some(2)})
 	defer loader.Close()
 	if err := os.Truncate(path, 20_000); err != nil {
 		t.Fatal(err)

@@ -76,9 +76,9 @@ func threeOf(text []byte, what string) (three [3]int, err error) {
 	return three, nil
 }
 
-// lines has a step a line. Nil slices are empty ones to libtandem too.
-func lines(log []CommittedStep) (string, error) {
-	var all []byte
+// records has a text a step. Nil slices are empty ones to libtandem too.
+func records(log []CommittedStep) ([]string, error) {
+	var all []string
 	for _, step := range log {
 		if step.Parts == nil {
 			step.Parts = []StepPart{}
@@ -86,11 +86,11 @@ func lines(log []CommittedStep) (string, error) {
 		if step.LeftOut == nil {
 			step.LeftOut = []Quarantined{}
 		}
-		line, err := json.Marshal(step)
+		record, err := json.Marshal(step)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		all = append(append(all, line...), '\n')
+		all = append(all, string(record))
 	}
-	return string(all), nil
+	return all, nil
 }

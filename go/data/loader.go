@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"tandem.example/gotorch"
@@ -47,8 +46,8 @@ type Options struct {
 	Shuffle   gotorch.Opt[bool] // unset: true, but for samples that come one after the other
 	Seed      uint64            // of the shuffle
 	Tail      Tail
-	Threads   int // that make batches; 0: 1
-	Prefetch  int // batches ahead; 0: 2
+	Threads   gotorch.Opt[int] // that make batches; unset: 1; 0: none, whoever asks for a batch makes it
+	Prefetch  gotorch.Opt[int] // batches ahead, of all threads together, but at least one of each; unset: 2
 
 	// For files that are read by the chunk (compressed, remote): shuffles blocks of ShuffleBlock consecutive samples,
 	// then the samples within each ShuffleWindow (0: 16) consecutive ones of the shuffled blocks. 0: all samples alike.
@@ -177,15 +176,13 @@ func (b *Batch) Close() {
 	}
 }
 
-// Loader reads RecordIO files into batches. One goroutine at a time may use it.
+// Loader reads RecordIO files into batches. One goroutine at a time may use it; any may close it.
 type Loader struct {
-	mutex   sync.Mutex
-	handle  c.Loader
+	native
 	names   []string
 	samples int
 	batches int
 	epoch   int // counts calls of Epoch, so that an older one notices
-	watch   *leak.Watch
 }
 
 // Open files of records with those fields: a loader of [Records].
@@ -212,7 +209,7 @@ func NewLoader(dataset *Dataset, o Options) (*Loader, error) {
 }
 
 func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
-	l := &Loader{names: dataset.names}
+	l := &Loader{native: native{name: "data.Loader"}, names: dataset.names}
 	if err := dataset.use("data.NewLoader", func(handle c.Dataset) *c.Failure {
 		return o.Sampler.use(func(sampler c.Sampler) (failure *c.Failure) {
 			raw := o.raw(!dataset.iterable)
@@ -224,6 +221,7 @@ func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 		return nil, err
 	}
 	steps := batchSteps{
+		operation:  "data.NewLoader",
 		names:      l.names,
 		transforms: func(json string) *c.Failure { return c.AddTransforms(l.handle, json) },
 		step:       func(adds []string, body c.Callback) *c.Failure { return c.AddStep(l.handle, adds, body) },
@@ -241,8 +239,8 @@ func makeLoader(dataset *Dataset, o Options) (*Loader, error) {
 func (o Options) raw(shuffle bool) c.LoaderOptions {
 	return c.LoaderOptions{
 		BatchSize: o.BatchSize, GlobalBatch: !o.PerRank, Rank: o.Rank, WorldSize: or(o.WorldSize, 1),
-		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: or(o.Threads, 1),
-		Prefetch: or(o.Prefetch, 2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
+		Shuffle: o.Shuffle.Or(shuffle), Seed: o.Seed, Tail: int32(o.Tail) + 1, Threads: o.Threads.Or(1),
+		Prefetch: o.Prefetch.Or(2), ShuffleBlock: o.ShuffleBlock, ShuffleWindow: o.ShuffleWindow,
 		PrefetchBytes: o.PrefetchBytes, PinMemory: o.PinMemory, Device: nativeDevice(o.Device),
 		OnIOError: int32(o.OnIOError), IORetryMS: orNone(o.IORetry), TimeoutMS: orNone(o.Timeout),
 	}
@@ -275,8 +273,9 @@ func (l *Loader) Samples() int { return l.samples }
 //				return err
 //			}
 //			…
-//			optimizer.Step()
-//			loader.Commit()
+//			if err := errors.Join(optimizer.Step(), loader.Commit()); err != nil {
+//				return err
+//			}
 //		}
 //	}
 func (l *Loader) Epoch(ctx context.Context, epoch int) iter.Seq2[*Batch, error] {
@@ -308,34 +307,31 @@ func (l *Loader) batchesOf(ctx context.Context, epoch, first int) iter.Seq2[*Bat
 }
 
 func (l *Loader) start(epoch, first int) (number int, err error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return 0, closed()
-	}
-	l.epoch++
-	return l.epoch, bridge.Error(c.StartEpoch(l.handle, epoch, first))
+	err = l.with(func(handle c.Loader) error {
+		l.epoch++
+		number = l.epoch
+		return bridge.Error(c.StartEpoch(handle, epoch, first))
+	})
+	return number, err
 }
 
-func (l *Loader) next(ctx context.Context, number int) (*Batch, error) {
+func (l *Loader) next(ctx context.Context, number int) (batch *Batch, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return nil, closed()
-	}
-	if number != l.epoch {
-		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Epoch",
-			Message: "another epoch of this loader was begun; open a second loader to have both"}
-	}
-	made := make([]c.Made, len(l.names))
-	about, failure := c.Next(l.handle, made)
-	if failure != nil || about == nil {
-		return nil, bridge.Error(failure)
-	}
-	return newBatch(about, made, l.names), nil
+	err = l.with(func(handle c.Loader) error {
+		if number != l.epoch {
+			return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "data.Epoch",
+				Message: "another epoch of this loader was begun; open a second loader to have both"}
+		}
+		made := make([]c.Made, len(l.names))
+		about, failure := c.Next(handle, made)
+		if failure == nil && about != nil {
+			batch = newBatch(about, made, l.names)
+		}
+		return bridge.Error(failure)
+	})
+	return batch, err
 }
 
 func newBatch(about *c.LoaderBatch, made []c.Made, names []string) *Batch {
@@ -348,31 +344,21 @@ func newBatch(about *c.LoaderBatch, made []c.Made, names []string) *Batch {
 	return batch
 }
 
-func closed() error {
-	return &gotorch.Error{Code: gotorch.ErrClosed, Op: "data.Loader", Message: "the loader was closed before this use"}
-}
-
 // Commit has [Loader.State] count the batch that was given last. Call it after the optimizer's step.
 func (l *Loader) Commit() error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return closed()
-	}
-	return bridge.Error(c.CommitLoader(l.handle))
+	return l.with(func(handle c.Loader) error { return bridge.Error(c.CommitLoader(handle)) })
 }
 
 // State is where training goes on, less than 256 bytes, the same on every rank: it counts the batches up to the last one
 // that was committed, and those before the one that was given last, which the program was done with when it asked for
 // that. Batches that are only made ahead never count.
-func (l *Loader) State() ([]byte, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return nil, closed()
-	}
-	state, failure := c.LoaderState(l.handle)
-	return state, bridge.Error(failure)
+func (l *Loader) State() (state []byte, err error) {
+	err = l.with(func(handle c.Loader) (err error) {
+		var failure *c.Failure
+		state, failure = c.LoaderState(handle)
+		return bridge.Error(failure)
+	})
+	return state, err
 }
 
 // Restore has the loader go on where a [Loader.State] says: with its seed and epoch, at the sample where its last batch
@@ -380,28 +366,20 @@ func (l *Loader) State() ([]byte, error) {
 // ErrInvalidArgument for that of another data set, naming both fingerprints, or of another order, or after the first
 // epoch was started.
 func (l *Loader) Restore(state []byte) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return closed()
-	}
-	return bridge.Error(c.RestoreLoader(l.handle, state))
+	return l.with(func(handle c.Loader) error { return bridge.Error(c.RestoreLoader(handle, state)) })
 }
 
 // CurrentEpoch is the epoch to go on with: 0, or that of [Loader.Restore]; after an epoch's last batch the one behind it.
-func (l *Loader) CurrentEpoch() int {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return c.LoaderCurrentEpoch(l.handle)
+func (l *Loader) CurrentEpoch() (epoch int) {
+	l.with(func(handle c.Loader) error {
+		epoch = c.LoaderCurrentEpoch(handle)
+		return nil
+	})
+	return epoch
 }
 
-// Close stops the loader's threads. A second Close does nothing.
+// Close stops the loader's threads. Another goroutine that waits for a batch gets ErrAborted. A second Close does nothing.
 func (l *Loader) Close() error {
-	if l.watch.Done() {
-		l.mutex.Lock()
-		defer l.mutex.Unlock()
-		c.FreeLoader(l.handle)
-		l.handle = nil
-	}
+	l.close()
 	return nil
 }

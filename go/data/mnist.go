@@ -8,25 +8,55 @@ import (
 	"path/filepath"
 
 	"tandem.example/gotorch"
-	"tandem.example/gotorch/internal/bridge"
-	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/recordio"
 )
+
+const mnistSide = 28 // of a picture, in pixels
 
 // MNISTFields of the records that [ConvertMNIST] writes: "label" [batch] of Int64 and "image" [batch, 1, 28, 28] of
 // Float32, normalized by the mean and standard deviation of the training set.
 func MNISTFields() []Field {
 	return []Field{
 		{Name: "label", DType: gotorch.Uint8, Out: gotorch.Int64},
-		{Name: "image", DType: gotorch.Uint8, Shape: []int{1, 28, 28}, Out: gotorch.Float32, Scale: 1.0 / 255,
+		{Name: "image", DType: gotorch.Uint8, Shape: []int{1, mnistSide, mnistSide}, Out: gotorch.Float32, Scale: 1.0 / 255,
 			Mean: 0.1307, Std: 0.3081},
 	}
 }
 
 // ConvertMNIST writes samples [begin, begin + count), count -1: all from begin, of IDX files, plain or .gz, to a
-// RecordIO file. Errors: gotorch.ErrDataLoss for a wrong magic or size; then there is no file.
+// RecordIO file: a record is the label's byte, then the pixels' bytes. Errors: gotorch.ErrDataLoss for a wrong magic or
+// size, gotorch.ErrOutOfRange; then there is no file.
 func ConvertMNIST(images, labels, output string, begin, count int) (written int, err error) {
-	written, failure := c.MNISTToRecordIO(images, labels, output, begin, count)
-	return written, bridge.Error(failure)
+	record := Field{Name: "record", DType: gotorch.Uint8, Shape: []int{1 + mnistSide*mnistSide}, Out: gotorch.Uint8}
+	digits, err := Records([]string{images, labels}, []Field{record}, FileOptions{Format: "mnist"})
+	if err != nil {
+		return 0, err
+	}
+	defer digits.Close()
+	if begin < 0 || count < -1 || begin > digits.Len() || count > digits.Len()-begin {
+		return 0, &gotorch.Error{Code: gotorch.ErrOutOfRange, Op: "data.ConvertMNIST", Message: fmt.Sprintf(
+			"%d samples from %d on are not within the %d of %s", count, begin, digits.Len(), images)}
+	}
+	if count == -1 {
+		count = digits.Len() - begin
+	}
+	file, err := recordio.Create(output)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Discard()
+	for i := range count {
+		sample, err := digits.Get(begin + i)
+		if err != nil {
+			return 0, err
+		}
+		_, err = file.Write(gotorch.ToSlice[uint8](sample[0]))
+		sample[0].Close()
+		if err != nil {
+			return 0, err
+		}
+	}
+	return count, file.Close()
 }
 
 // Ranks is what a [dist.ProcessGroup] tells of the processes that share the work; nil is one process.
@@ -40,10 +70,10 @@ type Ranks interface {
 
 // MNISTOptions of [MNIST].
 type MNISTOptions struct {
-	BatchSize int    // of each rank; 0: 64
-	Cache     string // where converted files lie; "": beside the originals
-	Seed      uint64 // of the shuffle
-	Threads   int    // that fill batches; 0: 1
+	BatchSize int              // of each rank; 0: 64
+	Cache     string           // where converted files lie; "": beside the originals
+	Seed      uint64           // of the shuffle
+	Threads   gotorch.Opt[int] // as in [Options]
 }
 
 // MNIST opens the digits in a folder: train.recordio and test.recordio, or IDX files (train-images-idx3-ubyte,

@@ -160,7 +160,7 @@ func (s *streams) answer(call c.Invocation) ([]c.Tensor, error) {
 				return nil, nil
 			}
 			if err == nil && sample == nil {
-				err = errors.New("Next gave no tensors")
+				err = errors.New("the function Next gave no tensors")
 			}
 			request.Result = 1
 			return sample, err

@@ -76,7 +76,7 @@ func TestSamplersUseOperators(t *testing.T) {
 		if got := must(sampler.Epoch(0, 0)); !slices.Equal(got, want) {
 			t.Error(got)
 		}
-		loader := open(t, own, data.Options{BatchSize: 4, Sampler: sampler, Threads: 2})
+		loader := open(t, own, data.Options{BatchSize: 4, Sampler: sampler, Threads: gotorch.Some(2)})
 		if got := slices.Concat(numbersOf(t, loader, 0)...); !slices.Equal(got, want) {
 			t.Error(got)
 		}

@@ -81,7 +81,7 @@ func loaderOfPictures(paths []string) (*data.Loader, error) {
 		return nil, err
 	}
 	defer pictures.Close()
-	return data.NewLoader(pictures, data.Options{BatchSize: 64, Threads: 8, Transforms: []data.Transform{
+	return data.NewLoader(pictures, data.Options{BatchSize: 64, Threads: gotorch.Some(8), Transforms: []data.Transform{
 		data.Normalize{Fields: []string{"picture"}, Mean: []float64{0.485, 0.456, 0.406},
 			Std: []float64{0.229, 0.224, 0.225}, Scale: gotorch.Some(1. / 255)}}})
 }
@@ -106,7 +106,7 @@ func TestLoaderOfThePage(t *testing.T) {
 func TestSchemaAndTransforms(t *testing.T) {
 	path, schema := pictures(t, 10, -1)
 	var calls atomic.Int32
-	loader := schemaLoader(t, []string{path}, schema, fit, data.Options{BatchSize: 4, Threads: 2, Transforms: []data.Transform{
+	loader := schemaLoader(t, []string{path}, schema, fit, data.Options{BatchSize: 4, Threads: gotorch.Some(2), Transforms: []data.Transform{
 		data.RandomHorizontalFlip{Fields: []string{"picture"}},
 		data.Normalize{Fields: []string{"picture"}, Mean: []float64{0.5}, Std: []float64{0.25}, Scale: gotorch.Some(1. / 255)},
 		data.BatchStep{Adds: []string{"twice"}, Apply: func(batch *data.Batch) error {
@@ -254,7 +254,7 @@ func TestSchemaOfLines(t *testing.T) {
 			schema = &data.Schema{Format: data.CSVFormat, Fields: fields, Separator: ";", Columns: []string{"text", "id", "x", "tokens"}}
 			o.Files.Skip = 1
 		}
-		loader := schemaLoader(t, []string{path}, schema, o, data.Options{BatchSize: 2, Threads: 2, Shuffle: gotorch.Some(false)})
+		loader := schemaLoader(t, []string{path}, schema, o, data.Options{BatchSize: 2, Threads: gotorch.Some(2), Shuffle: gotorch.Some(false)})
 		batches := 0
 		for batch, err := range gotorch.Scoped(loader.Epoch(t.Context(), 0)) {
 			if err != nil {
@@ -383,7 +383,7 @@ func TestSchemaMistakes(t *testing.T) {
 		t.Error(got)
 	}
 	_, err = data.NewLoader(dataset, data.Options{BatchSize: 1, Transforms: []data.Transform{data.CenterCrop{Fields: []string{"picture"}}}})
-	refused(err, "center_crop")
+	refused(err, "CenterCrop")
 	_, err = data.NewLoader(dataset, data.Options{BatchSize: 1, Transforms: []data.Transform{
 		data.BatchStep{Adds: []string{"label"}, Apply: func(*data.Batch) error { return nil }}}})
 	refused(err, "'label'")

@@ -3,7 +3,6 @@ package data
 import (
 	"time"
 
-	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 )
 
@@ -43,30 +42,25 @@ type LoaderStatistics struct {
 // String is one line, which ends with what the bottleneck is.
 func (s LoaderStatistics) String() string { return s.text }
 
-// Statistics of the loader so far.
+// Statistics of the loader so far. Any goroutine may ask, at any time.
 func (l *Loader) Statistics() (LoaderStatistics, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.handle == nil {
-		return LoaderStatistics{}, closed()
-	}
-	return statistics(c.GetLoaderStatistics(l.handle))
+	return l.statistics("data.Loader.Statistics")
 }
 
 // Statistics of the loader so far, with micro-batches for batches; waiting for other ranks at a step's end does not count.
 // Any goroutine may ask, at any time.
 func (l *DynamicLoader) Statistics() (LoaderStatistics, error) {
-	l.life.RLock()
-	defer l.life.RUnlock()
-	if l.handle == nil {
-		return LoaderStatistics{}, closedDynamic()
-	}
-	return statistics(c.GetDynamicLoaderStatistics(l.handle))
+	return l.statistics("data.DynamicLoader.Statistics")
 }
 
-func statistics(raw c.LoaderStatistics, failure *c.Failure) (LoaderStatistics, error) {
-	return LoaderStatistics{raw.Batches, raw.Samples, raw.Bytes, raw.MostBytesReady, raw.Threads,
-		time.Duration(raw.Reading), time.Duration(raw.Decoding), time.Duration(raw.Transforming),
-		time.Duration(raw.Pinning), time.Duration(raw.Copying), time.Duration(raw.WaitingForRoom), raw.Delivered, time.Duration(raw.Waiting),
-		time.Duration(raw.Computing), Bottleneck(raw.Bottleneck), raw.Text}, bridge.Error(failure)
+func (n *native) statistics(operation string) (s LoaderStatistics, err error) {
+	err = n.beside(func(handle c.Loader) error {
+		raw, failure := c.GetLoaderStatistics(handle)
+		s = LoaderStatistics{raw.Batches, raw.Samples, raw.Bytes, raw.MostBytesReady, raw.Threads,
+			time.Duration(raw.Reading), time.Duration(raw.Decoding), time.Duration(raw.Transforming),
+			time.Duration(raw.Pinning), time.Duration(raw.Copying), time.Duration(raw.WaitingForRoom), raw.Delivered,
+			time.Duration(raw.Waiting), time.Duration(raw.Computing), Bottleneck(raw.Bottleneck), raw.Text}
+		return failed(operation, failure)
+	})
+	return s, err
 }

@@ -18,6 +18,7 @@ type Transform interface {
 
 // batchSteps are those of a loader that is being made.
 type batchSteps struct {
+	operation  string   // that makes the loader, for errors
 	names      []string // of the tensors after the steps so far
 	transforms func(json string) *c.Failure
 	step       func(adds []string, body c.Callback) *c.Failure
@@ -34,7 +35,7 @@ func (s *batchSteps) addAll(transforms []Transform) error {
 
 func (s *batchSteps) addNamed(step string, fields []string, o option) error {
 	o["step"], o["fields"] = step, fields
-	return bridge.Error(s.transforms("[" + o.json() + "]"))
+	return failed(s.operation, s.transforms("["+o.json()+"]"))
 }
 
 // ToFloat is x · Scale as Float32; unset: 1/255.
@@ -179,7 +180,7 @@ type BatchStep struct {
 func (b BatchStep) add(s *batchSteps) error {
 	names := s.names
 	after := append(append([]string(nil), names...), b.Adds...)
-	if err := bridge.Error(s.step(b.Adds, func(call c.Invocation) ([]c.Tensor, error) {
+	if err := failed(s.operation, s.step(b.Adds, func(call c.Invocation) ([]c.Tensor, error) {
 		return bridge.InScopeOf(call, call.Inputs, func(given []any) ([]any, error) {
 			batch := &Batch{Randomness: call.Randomness, Count: countSamples(call.Randomness), rows: len(call.Randomness),
 				names: names}

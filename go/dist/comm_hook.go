@@ -11,7 +11,7 @@ import (
 
 // CommHook is how [DDP] exchanges a bucket of gradients. All ranks set the same one, once, before the first Forward:
 //
-//	ddp.SetCommHook(dist.BF16Compress())
+//	err := ddp.SetCommHook(dist.BF16Compress())
 //
 // Source: torch.distributed.algorithms.ddp_comm_hooks.
 type CommHook struct {
@@ -116,7 +116,12 @@ func Hook(body BucketHook) CommHook { return CommHook{own: body} }
 // SetCommHook has gradients exchanged by the hook.
 func (d *DDP) SetCommHook(hook CommHook) error {
 	if hook.own != nil {
-		return d.call("set_comm_hook", func() *c.Failure { return c.RegisterCommHook(d.handle, callbackOf(hook.own)) })
+		callback, endAll := callbackOf(hook.own)
+		err := d.call("set_comm_hook", func() *c.Failure { return c.RegisterCommHook(d.handle, callback) })
+		if err == nil {
+			d.endHook = endAll
+		}
+		return err
 	}
 	if hook.group == nil {
 		return d.call("set_comm_hook", func() *c.Failure { return c.SetCommHook(d.handle, hook.kind, hook.options) })
@@ -127,11 +132,37 @@ func (d *DDP) SetCommHook(hook CommHook) error {
 	})
 }
 
-// callbackOf keeps what is to finish each bucket between the two calls for it.
-func callbackOf(hook BucketHook) c.Callback {
+// begun is what a hook has begun for a bucket.
+type begun struct {
+	work   *Work
+	finish func(*GradBucket) (*gotorch.Tensor, error)
+}
+
+// end closes the work. That of a backward that failed may go on until its timeout, or its group's end: nobody waits for it.
+func (b begun) end() {
+	switch {
+	case b.work == nil:
+	case b.work.IsDone():
+		b.work.takeBack()
+	default:
+		go b.work.takeBack()
+	}
+}
+
+// callbackOf keeps what is begun between the two calls for each bucket.
+func callbackOf(hook BucketHook) (callback c.Callback, endAll func()) {
 	var mutex sync.Mutex
-	pending := map[int]func(*GradBucket) (*gotorch.Tensor, error){}
-	return func(call c.Invocation) ([]c.Tensor, error) {
+	pending := map[int]begun{}
+	endAll = func() {
+		mutex.Lock()
+		left := pending
+		pending = map[int]begun{}
+		mutex.Unlock()
+		for _, one := range left {
+			one.end()
+		}
+	}
+	callback = func(call c.Invocation) ([]c.Tensor, error) {
 		raw := call.Bucket
 		given := append([]c.Made{raw.Buffer}, append(raw.Gradients, raw.Parameters...)...)
 		return bridge.InScopeOf(call, given, func(tensors []any) ([]any, error) {
@@ -141,45 +172,32 @@ func callbackOf(hook BucketHook) c.Callback {
 			}
 			bucket := &GradBucket{raw.Index, raw.IsLast, all[0], all[1 : 1+len(raw.Gradients)], all[1+len(raw.Gradients):]}
 			mutex.Lock()
-			finish := pending[raw.Index]
+			before := pending[raw.Index]
 			delete(pending, raw.Index)
 			mutex.Unlock()
+			defer before.end() // after finish, which may ask how it ended
 			if raw.Finishes {
-				if finish == nil {
+				if before.finish == nil {
 					return nil, nil
 				}
-				result, err := finish(bucket)
+				result, err := before.finish(bucket)
 				if result == nil {
 					return nil, err
 				}
 				return []any{result}, err
 			}
 			work, finish, err := hook(bucket)
-			if err != nil {
+			mutex.Lock()
+			pending[raw.Index] = begun{work, finish}
+			mutex.Unlock()
+			if err != nil || work == nil {
 				return nil, err
 			}
-			mutex.Lock()
-			pending[raw.Index] = finish
-			mutex.Unlock()
-			if work != nil {
-				handle, err := work.release()
-				raw.SetWork(handle)
-				return nil, err
+			if !work.lend(raw.SetWork) { // waited for already
+				return nil, work.Err()
 			}
 			return nil, nil
 		})
 	}
-}
-
-// release gives the handle away; nil and the error when the work was waited for.
-func (w *Work) release() (c.Work, error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.handle == nil {
-		return nil, w.outcome
-	}
-	w.watch.Done()
-	handle := w.handle
-	w.handle, w.outcome = nil, closed("work_wait", "work that a communication hook returned")
-	return handle, nil
+	return callback, endAll
 }

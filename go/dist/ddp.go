@@ -37,13 +37,14 @@ type DDPOptions struct {
 // MixedPrecision says what a module under [DDP] computes and exchanges in. Unset: unchanged. Source:
 // torch.nn.parallel.distributed._MixedPrecision.
 type MixedPrecision struct {
-	Param  gotorch.Opt[gotorch.DType] // of parameters from Forward to the end of Backward, and of Forward's input
+	Param  gotorch.Opt[gotorch.DType] // of parameters from Forward to the end of Backward, and of Forward's inputs
 	Reduce gotorch.Opt[gotorch.DType] // that gradients are exchanged in; unset: Param
 	Buffer gotorch.Opt[gotorch.DType] // of buffers, for good
 }
 
 // DDP wraps a module so that Backward averages its gradients over all ranks, while it still computes. All ranks then
-// make the same steps. Source: torch.nn.parallel.DistributedDataParallel.
+// make the same steps. Compute through [DDP.Forward] or, where the module takes or gives several values, [Forward].
+// Source: torch.nn.parallel.DistributedDataParallel.
 type DDP struct {
 	nn.Base
 	Module nn.Module
@@ -53,6 +54,7 @@ type DDP struct {
 	watch   *leak.Watch
 	options DDPOptions
 	buffers []nn.Named `nn:"-"` // that are broadcast
+	endHook func()     // of a hook of the program's own; nil: none
 
 	mutex  sync.Mutex
 	noSync int // how many NoSync are open
@@ -106,49 +108,6 @@ func NewDDP(group *ProcessGroup, module nn.Module, options ...DDPOptions) (*DDP,
 	}
 	d.watch = leak.Track(d, "dist.DDP")
 	return d, nil
-}
-
-// Forward calls the module, which must have one input and one output; see [DDP.Run] for others. It panics with *[Error]
-// on a lost or late peer.
-func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
-	layer, ok := d.Module.(nn.Layer)
-	if !ok {
-		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DDP.Forward",
-			Message: "the module has no Forward of one input and one output; use Run"})
-	}
-	if d.options.AverageBySamples && x.Dim() > 0 {
-		d.check(c.SetBatchSamples(d.handle, x.Size(0)))
-	}
-	d.prepareForward()
-	if dtype, casts := d.options.MixedPrecision.Param.Get(); casts && x.DType().IsFloat() {
-		x = x.To(dtype)
-	}
-	y := layer.Forward(x)
-	d.check(c.PrepareBackwardOne(d.handle, bridge.Handle(y, "dist.DDP.Forward")))
-	runtime.KeepAlive(y)
-	return y
-}
-
-// Run calls forward, which calls the module once and gives all outputs that a loss is computed from. It panics with
-// *[Error] on a lost or late peer.
-func (d *DDP) Run(forward func() []*gotorch.Tensor) []*gotorch.Tensor {
-	d.prepareForward()
-	outputs := forward()
-	handles := make([]c.Tensor, len(outputs))
-	for i, y := range outputs {
-		handles[i] = bridge.Handle(y, "dist.DDP.Run")
-	}
-	d.check(c.PrepareBackward(d.handle, handles))
-	runtime.KeepAlive(outputs)
-	return outputs
-}
-
-func (d *DDP) prepareForward() {
-	if d.watch.Closed() {
-		panic(closed("dist.DDP.Forward", "DDP wrapper"))
-	}
-	d.refreshBuffers()
-	d.check(c.PrepareForward(d.handle, d.Module.IsTraining()))
 }
 
 func (d *DDP) moduleBuffers() []nn.Named {
@@ -238,8 +197,8 @@ func (d *DDP) LoadState(state map[string]*gotorch.Tensor) error {
 	return d.call("load_state", func() *c.Failure { return c.LoadDDPState(d.handle, names, handles) })
 }
 
-// SetBatchSamples tells how many samples the next batches given to [DDP.Run] have, for AverageBySamples. [DDP.Forward]
-// takes the first dimension of its input.
+// SetBatchSamples tells how many samples the next batches have, for AverageBySamples, where that is not the first
+// dimension of the first tensor among the inputs.
 func (d *DDP) SetBatchSamples(samples int) error {
 	return d.call("set_batch_samples", func() *c.Failure { return c.SetBatchSamples(d.handle, samples) })
 }
@@ -315,6 +274,9 @@ func (d *DDP) Close() error {
 	if d.watch.Done() {
 		c.FreeDDP(d.handle)
 		d.handle = nil
+		if d.endHook != nil {
+			d.endHook()
+		}
 	}
 	return nil
 }

@@ -187,27 +187,6 @@ func noSyncAccumulates(t *testing.T, noSync func(ddp *dist.DDP, backward func() 
 	})
 }
 
-func TestDDPOfSeveralOutputs(t *testing.T) {
-	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
-		lstm := nn.NewLSTM(3, 4)
-		ddp, err := dist.NewDDP(group, lstm, dist.DDPOptions{FindUnusedParameters: true})
-		if err != nil {
-			return err
-		}
-		defer ddp.Close()
-		outputs := ddp.Run(func() []*gotorch.Tensor {
-			y, h, c := lstm.ForwardState(gotorch.Full([]int{2, 1, 3}, float64(group.Rank())), nil, nil)
-			return []*gotorch.Tensor{y, h, c}
-		})
-		if err := outputs[0].Sum().Add(outputs[2].Sum()).Backward(); err != nil {
-			return err
-		}
-		gradients := nn.Parameters(lstm)[0].Grad().Bytes()
-		equal, err := group.AllEqual(ctx, gradients)
-		return errors.Join(err, check(equal, "the ranks' gradients differ"))
-	})
-}
-
 func TestDDPNamesWhatDiffers(t *testing.T) {
 	var messages [2]string
 	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {

@@ -4,6 +4,9 @@
 //	func main() {
 //		dist.Run(func(ctx context.Context, group *dist.ProcessGroup) error {
 //			model, err := dist.NewDDP(group, net)
+//			if err != nil {
+//				return err
+//			}
 //			…
 //		})
 //	}

@@ -39,7 +39,7 @@ func errorOf(ctx context.Context, rank int, failure *c.Failure) error {
 		return nil
 	}
 	e := &Error{Err: bridge.Error(failure).(*gotorch.Error), Rank: rank}
-	if ctx != nil && ctx.Err() != nil {
+	if ctx.Err() != nil {
 		e.blame(ctx)
 	}
 	return e

@@ -3,6 +3,7 @@ package dist
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -66,6 +67,10 @@ func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	if o.Backend == "" && o.Device.Kind == gotorch.CUDADevice {
 		o.Backend = "nccl"
 	}
+	if rank, set := o.Rank.Get(); o.WorldSize < 0 || set && rank < 0 {
+		return nil, &Error{Err: &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.Init", Message: fmt.Sprintf(
+			"Rank is %d and WorldSize %d; neither is negative. Leave them out to have those of the launcher", rank, o.WorldSize)}, Rank: -1}
+	}
 	device := o.Device
 	if device.Kind == gotorch.CPUDevice {
 		device = gotorch.CPU
@@ -102,7 +107,7 @@ func meet(ctx context.Context, options c.GroupOptions, store *Store) (c.ProcessG
 	done := func() {}
 	if store != nil {
 		var err error
-		if base, done, err = store.use("process_group_create"); err != nil {
+		if base, done, err = store.hold("process_group_create"); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ const shutdownTimeout = 10 * time.Second
 func Main(run func(ctx context.Context) error) {
 	runtime.LockOSThread() // LibTorch keeps a pool of threads for each thread that calls it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err, stack := protect(func() error { return run(ctx) })
+	stack, err := protect(func() error { return run(ctx) })
 	stop()
 	code := 0
 	if err != nil {
@@ -97,7 +97,7 @@ func isAlone(o Options) bool {
 }
 
 // protect turns a panic into an error; a panic that is no error of gotorch's comes with its stack.
-func protect(run func() error) (err error, stack string) {
+func protect(run func() error) (stack string, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			stack = string(debug.Stack())
@@ -108,7 +108,7 @@ func protect(run func() error) (err error, stack string) {
 	if err = gotorch.Try(func() { returned = run() }); err == nil {
 		err = returned
 	}
-	return err, ""
+	return "", err
 }
 
 // writeErrorFile writes what torchrun and tandem run read to find the first failure. No path: nothing.

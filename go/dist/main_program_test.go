@@ -91,7 +91,7 @@ func TestMainSucceeds(t *testing.T) {
 		t.Fatal(code, output, file)
 	}
 	if code, output, _ := program(t, "not closed"); code != 0 ||
-		!strings.Contains(output, "not closed: a dist.Store made in "+fmt.Sprint("tandem.example/gotorch/dist")) {
+		!strings.Contains(output, "not closed: a dist.Store made in tandem.example/gotorch/dist") {
 		t.Fatal(code, output)
 	}
 }

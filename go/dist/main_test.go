@@ -20,6 +20,7 @@ var children = testmain.Children{
 	"collectives":         func() { dist.Main(collectivesChild) },
 	"ddp":                 func() { dist.Main(ddpChild) },
 	"lost while training": func() { dist.Main(lostWhileTraining) },
+	"several values":      func() { dist.Main(severalValues) },
 	"lost peer":           func() { dist.Main(lostPeerChild) },
 	"error":               func() { dist.Main(func(context.Context) error { return errors.New("the disk is full") }) },
 	"panic":               func() { dist.Main(func(context.Context) error { panic("a bug") }) },

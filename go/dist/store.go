@@ -23,6 +23,22 @@ type Store struct {
 	watch  *leak.Watch
 	base   *Store       // that this one's keys lie in
 	limit  atomic.Int64 // milliseconds that a Get or Wait takes at most; of a store with a base that one's
+	held   *heldStore
+}
+
+// heldStore counts who uses a handle longer than Close is to wait for. The last one frees it.
+type heldStore struct {
+	mutex  sync.Mutex
+	handle c.Store
+	users  int
+}
+
+func (h *heldStore) release() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.users--; h.users == 0 {
+		c.FreeStore(h.handle)
+	}
 }
 
 const storeTimeout = 5 * time.Minute
@@ -33,9 +49,9 @@ func init() {
 
 func newStore(handle c.Store, failure *c.Failure, base *Store) (*Store, error) {
 	if failure != nil {
-		return nil, errorOf(nil, -1, failure)
+		return nil, errorOf(context.Background(), -1, failure)
 	}
-	s := &Store{handle: handle, base: base}
+	s := &Store{handle: handle, base: base, held: &heldStore{handle: handle, users: 1}}
 	s.limit.Store(storeTimeout.Milliseconds())
 	s.watch = leak.Track(s, "dist.Store")
 	return s, nil
@@ -107,13 +123,26 @@ func (s *Store) use(op string) (handle c.Store, done func(), err error) {
 	return s.handle, s.mutex.RUnlock, nil
 }
 
+// hold is use for a call that goes on after its caller has gone: Close does not wait for it.
+func (s *Store) hold(op string) (handle c.Store, release func(), err error) {
+	handle, done, err := s.use(op)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	s.held.mutex.Lock()
+	defer s.held.mutex.Unlock()
+	s.held.users++
+	return handle, s.held.release, nil
+}
+
 func (s *Store) with(op string, call func(c.Store) *c.Failure) error {
 	handle, done, err := s.use(op)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return errorOf(nil, -1, call(handle))
+	return errorOf(context.Background(), -1, call(handle))
 }
 
 // Close frees the store; calls that wait in other goroutines end first. A second Close does nothing.
@@ -121,8 +150,8 @@ func (s *Store) Close() error {
 	if s.watch.Done() {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		c.FreeStore(s.handle)
 		s.handle = nil
+		s.held.release()
 	}
 	return nil
 }
@@ -173,25 +202,32 @@ func (s *Store) Wait(ctx context.Context, keys ...string) error {
 // wait asks again and again: a call cannot be ended from outside, and one that waits delays those of other goroutines.
 func (s *Store) wait(ctx context.Context, op string, keys ...string) error {
 	start, limit := time.Now(), s.timeout()
+	if ctx.Done() == nil {
+		return s.with(op, func(h c.Store) *c.Failure { return c.StoreWait(h, keys, limit) })
+	}
 	for pause := int64(10); ; pause = min(2*pause, 200) {
 		if ctx.Err() != nil {
 			return ended(ctx, op, keys)
 		}
 		last := false
-		if ctx.Done() == nil {
-			pause, last = limit, true
-		} else if limit >= 0 {
+		if limit >= 0 {
 			left := limit - time.Since(start).Milliseconds()
 			pause, last = max(min(pause, left), 1), left <= pause
 		}
-		var failure *c.Failure
+		late := false // of this try alone
 		if err := s.with(op, func(h c.Store) *c.Failure {
-			if failure = c.StoreWait(h, keys, pause); failure != nil && !last && gotorch.Code(failure.Code) == gotorch.ErrTimeout {
+			failure := c.StoreWait(h, keys, pause)
+			if late = failure != nil && gotorch.Code(failure.Code) == gotorch.ErrTimeout; late {
 				return nil
 			}
 			return failure
-		}); err != nil || failure == nil {
+		}); err != nil || !late {
 			return err
+		}
+		if last && ctx.Err() == nil {
+			return &Error{Err: &gotorch.Error{Code: gotorch.ErrTimeout, Op: names.Operation(op), Message: fmt.Sprintf(
+				"keys %q are not there after %v, which is the store's timeout (dist.Store.SetTimeout)", keys,
+				time.Duration(limit)*time.Millisecond)}, Rank: -1}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (g *ProcessGroup) StartTrace(ctx context.Context, options ...TraceOptions) 
 
 // StopTrace ends the process's trace and writes it to a file. What is still under way is not in it.
 func StopTrace(path string) error {
-	return errorOf(nil, -1, c.StopTrace(path))
+	return errorOf(context.Background(), -1, c.StopTrace(path))
 }
 
 // StartProfiler is gotorch.StartProfiler for the ranks of a group, which all call it together: their files are on one

@@ -18,6 +18,8 @@ type Work struct {
 
 	mutex   sync.Mutex
 	handle  c.Work
+	lent    bool   // a communication hook has given the handle to the core, which may not have read it yet
+	late    c.Work // that was ended while it was lent
 	watch   *leak.Watch
 	outcome error
 	source  int
@@ -66,8 +68,36 @@ func (w *Work) wait(ctx context.Context, timeoutMS int64) error {
 func (w *Work) free(outcome error) {
 	w.watch.Done()
 	w.source = c.WorkSourceRank(w.handle)
-	c.FreeWork(w.handle)
+	if w.lent {
+		w.late = w.handle
+	} else {
+		c.FreeWork(w.handle)
+	}
 	w.handle, w.outcome = nil, outcome
+}
+
+// lend calls give with the handle, which stays valid until takeBack; it returns false for a work that has ended.
+func (w *Work) lend(give func(c.Work)) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.handle == nil {
+		return false
+	}
+	w.lent = true
+	give(w.handle)
+	return true
+}
+
+// takeBack ends a work that was lent.
+func (w *Work) takeBack() {
+	w.mutex.Lock()
+	w.lent = false
+	if w.late != nil {
+		c.FreeWork(w.late)
+		w.late = nil
+	}
+	w.mutex.Unlock()
+	w.Close()
 }
 
 // IsDone tells whether Wait would not block.

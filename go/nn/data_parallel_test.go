@@ -112,13 +112,13 @@ func gradients(t *testing.T, m nn.Module) (all [][]float64) {
 func settled(t *testing.T, kind string, want int) {
 	t.Helper()
 	for range 200 {
-		if gotorch.LiveHandles(kind) == want {
+		if gotorch.LiveCounts()[kind] == want {
 			return
 		}
 		runtime.GC()
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Errorf("%d %ss, want %d", gotorch.LiveHandles(kind), kind, want)
+	t.Errorf("%d %ss, want %d", gotorch.LiveCounts()[kind], kind, want)
 }
 
 func TestDataParallelGivesWhatTheModuleGives(t *testing.T) {
@@ -200,7 +200,7 @@ func TestDataParallelFollowsTheModule(t *testing.T) {
 		}
 		return forward()
 	}
-	if first := draw(); !first.Equal(draw()) || !first.Equal(draw()) {
+	if first, second, third := draw(), draw(), draw(); !first.Equal(second) || !first.Equal(third) {
 		t.Error("the same seed gives other numbers")
 	}
 	if names := names(nn.NamedParameters(parallel)); !slices.Contains(names, "module.0.weight") {
@@ -262,7 +262,7 @@ func TestDataParallelSaysWhichReplicaFailed(t *testing.T) {
 func TestDataParallelLetsGoOfItsReplicas(t *testing.T) {
 	settled(t, "callback", 0)
 	module := nn.NewLinear(4, 2)
-	modules := gotorch.LiveHandles("module")
+	modules := gotorch.LiveCounts()["module"]
 	parallel := nn.NewDataParallel(module, nn.DataParallelOptions{Replicas: 3})
 	x := gotorch.Rand([]int{6, 4})
 	for range 50 {
@@ -274,10 +274,10 @@ func TestDataParallelLetsGoOfItsReplicas(t *testing.T) {
 		})
 	}
 	// Two forwards were alive at once.
-	if now := gotorch.LiveHandles("module") - modules; now != 6 {
+	if now := gotorch.LiveCounts()["module"] - modules; now != 6 {
 		t.Errorf("%d modules are replicas, want 6", now)
 	}
-	if n := gotorch.LiveHandles("callback"); n != 0 {
+	if n := gotorch.LiveCounts()["callback"]; n != 0 {
 		t.Errorf("%d callbacks are left", n)
 	}
 	parallel.Close()

@@ -189,7 +189,11 @@ func (l *LSTM) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 // ForwardState takes a hidden and a cell state, both nil for zeros, of shape [layers · directions, batch, hidden], and
 // gives those after the last step.
 func (l *LSTM) ForwardState(x, h, c *gotorch.Tensor) (y, hidden, cell *gotorch.Tensor) {
-	results := l.forwardStates(x, h, c)
+	inputs := []any{x}
+	if h != nil || c != nil {
+		inputs = append(inputs, []*gotorch.Tensor{h, c})
+	}
+	results := l.ForwardAll(inputs...)
 	return results[0], results[1], results[2]
 }
 
@@ -209,17 +213,6 @@ func (g *GRU) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 
 // ForwardState takes a hidden state, nil for zeros, and gives that after the last step.
 func (g *GRU) ForwardState(x, h *gotorch.Tensor) (y, hidden *gotorch.Tensor) {
-	results := g.forwardStates(x, h)
+	results := g.ForwardAll(x, h)
 	return results[0], results[1]
-}
-
-// forwardStates leaves states out when they are nil.
-func (n *Native) forwardStates(x *gotorch.Tensor, states ...*gotorch.Tensor) []*gotorch.Tensor {
-	inputs := []*gotorch.Tensor{x}
-	for _, state := range states {
-		if state != nil {
-			inputs = append(inputs, state)
-		}
-	}
-	return n.ForwardAll(inputs...)
 }

@@ -31,17 +31,28 @@ func convert(m Module, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[got
 	})
 }
 
+// replaceData of a tensor, and of its gradient: the one is refused while the other has another type.
 func replaceData(t *gotorch.Tensor, device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType]) {
 	gotorch.NoGrad(func() {
 		gotorch.Scope(func() {
-			data := t.Detach()
-			if to, ok := device.Get(); ok {
-				data = data.ToDevice(to)
+			converted := func(x *gotorch.Tensor) *gotorch.Tensor {
+				if to, ok := device.Get(); ok {
+					x = x.ToDevice(to)
+				}
+				if to, ok := dtype.Get(); ok && x.DType().IsFloat() {
+					x = x.To(to)
+				}
+				return x
 			}
-			if to, ok := dtype.Get(); ok && t.DType().IsFloat() {
-				data = data.To(to)
+			grad := t.Grad()
+			if grad != nil {
+				grad = converted(grad.Detach())
+				t.SetGrad(nil)
 			}
-			gotorch.Call("aten::set_data", "", t, data)
+			gotorch.Call("aten::set_data", "", t, converted(t.Detach()))
+			if grad != nil {
+				t.SetGrad(grad)
+			}
 		})
 	})
 }

@@ -1,11 +1,15 @@
 package nn
 
 import (
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/internal/names"
 )
 
 // Native is a module of LibTorch's, from the registry of libtandem. The typed modules, such as [Linear], embed it.
@@ -100,10 +104,26 @@ func opt[T any](o options, name string, value gotorch.Opt[T], set func(name stri
 	return o
 }
 
-// create makes a module of the registry; panics with *gotorch.Error.
+// parameters of constructors have names of their own.
+var parametersOf = map[string]string{"in_features": "in", "out_features": "out", "in_channels": "in", "out_channels": "out",
+	"kernel_size": "kernel", "num_features": "features", "normalized_shape": "shape", "num_embeddings": "count",
+	"embedding_dim": "dim", "input_size": "input", "hidden_size": "hidden", "output_size": "output", "p": "p", "dim": "dim"}
+
+// create is made for the constructor of a typed module, whose errors name its parameters and options.
 func (o options) create(kind string) *Native {
+	return o.made(kind, func(err *c.Failure) {
+		err.Op, err.Message = "nn.New"+kind, names.Options(strings.TrimPrefix(err.Message, kind+": "),
+			slices.Sorted(maps.Keys(o.given)), parametersOf)
+	})
+}
+
+// made makes a module of the registry; panics with *gotorch.Error, of a failure that `named` has put names into.
+func (o options) made(kind string, named func(*c.Failure)) *Native {
 	handle, err := c.CreateModule(kind, o.frame)
-	bridge.Must(err)
+	if err != nil {
+		named(err)
+		bridge.Must(err)
+	}
 	n := newNative(kind, handle)
 	n.given = o.given
 	if o.given["sparse"] == true {
@@ -152,7 +172,7 @@ func New(kind string, with map[string]any) *Native {
 			panic(misuse("option %q of %s is a %T, which no module takes", name, kind, value))
 		}
 	}
-	return o.create(kind)
+	return o.made(kind, func(*c.Failure) {})
 }
 
 func (n *Native) native() *Native { return n }
@@ -201,21 +221,21 @@ func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	return bridge.Wrap(made).(*gotorch.Tensor)
 }
 
-// ForwardAll calls a module of any inputs, of which trailing ones may be left out or nil, and gives all its outputs.
-func (n *Native) ForwardAll(inputs ...*gotorch.Tensor) []*gotorch.Tensor {
-	for n.tied != nil && len(inputs) > 1 && inputs[len(inputs)-1] == nil {
+// ForwardAll calls a module of any inputs, as torch.nn has them: tensors, a tuple of tensors such as an LSTM's states as a
+// []*gotorch.Tensor, bool, int, []int. Optional ones are nil, trailing ones may be left out. It gives all tensors of what
+// the module gives, in order: of an LSTM's (y, (h, c)) three; nil for one that is not there.
+func (n *Native) ForwardAll(inputs ...any) []*gotorch.Tensor {
+	for n.tied != nil && len(inputs) > 1 && isNil(inputs[len(inputs)-1]) {
 		inputs = inputs[:len(inputs)-1]
 	}
 	if n.tied != nil && len(inputs) == 1 {
-		return []*gotorch.Tensor{n.Forward(inputs[0])}
+		if x, ok := inputs[0].(*gotorch.Tensor); ok {
+			return []*gotorch.Tensor{n.Forward(x)}
+		}
 	}
 	f := c.NewFrame()
-	for _, x := range inputs {
-		if x == nil {
-			f.None()
-		} else {
-			f.Tensor(bridge.Handle(x, n.kind))
-		}
+	for i, input := range inputs {
+		n.add(f, i, input)
 	}
 	values, err := c.Forward(n.handle, f, 8)
 	runtime.KeepAlive(inputs)
@@ -224,13 +244,59 @@ func (n *Native) ForwardAll(inputs ...*gotorch.Tensor) []*gotorch.Tensor {
 		err.Op = n.kind
 		bridge.Must(err)
 	}
-	results := make([]*gotorch.Tensor, len(values))
-	for i, value := range values {
-		if made, ok := value.(c.Made); ok {
-			results[i] = bridge.Wrap(made).(*gotorch.Tensor)
+	return appendTensors(make([]*gotorch.Tensor, 0, 4), values)
+}
+
+func isNil(input any) bool {
+	t, ok := input.(*gotorch.Tensor)
+	return input == nil || ok && t == nil
+}
+
+// add puts an input of ForwardAll into its frame.
+func (n *Native) add(f *c.Frame, i int, input any) {
+	tensor := func(t *gotorch.Tensor) {
+		if t == nil {
+			f.None()
+		} else {
+			f.Tensor(bridge.Handle(t, n.kind))
 		}
 	}
-	return results
+	switch v := input.(type) {
+	case nil:
+		f.None()
+	case *gotorch.Tensor:
+		tensor(v)
+	case []*gotorch.Tensor:
+		f.Tuple(func() {
+			for _, t := range v {
+				tensor(t)
+			}
+		})
+	case bool:
+		f.Bool(v)
+	case int:
+		f.Int(int64(v))
+	case []int:
+		f.Ints(v)
+	default:
+		panic(misuse("input %d of %s is a %T, which no module takes; give a tensor, a slice of tensors, bool, int, []int or nil",
+			i, n.kind, input))
+	}
+}
+
+// appendTensors lists the tensors of results; those of a tuple stand for it.
+func appendTensors(list []*gotorch.Tensor, values []c.Value) []*gotorch.Tensor {
+	for _, value := range values {
+		switch v := value.(type) {
+		case c.Made:
+			list = append(list, bridge.Wrap(v).(*gotorch.Tensor))
+		case []c.Value:
+			list = appendTensors(list, v)
+		default:
+			list = append(list, nil)
+		}
+	}
+	return list
 }
 
 func (n *Native) move(device gotorch.Opt[gotorch.Device], dtype gotorch.Opt[gotorch.DType], current gotorch.Device) {

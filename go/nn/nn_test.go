@@ -160,7 +160,7 @@ func TestLinearComputes(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	failed(t, gotorch.ErrInvalidArgument, "Linear 7", func() { nn.NewLinear(3, 2).Forward(gotorch.Rand([]int{1, 7})) })
-	failed(t, gotorch.ErrInvalidArgument, "groups", func() { nn.NewConv2d(3, 2, 1, nn.ConvOptions{Groups: 2}) })
+	failed(t, gotorch.ErrInvalidArgument, "Groups", func() { nn.NewConv2d(3, 2, 1, nn.ConvOptions{Groups: 2}) })
 	failed(t, gotorch.ErrNotFound, "Lineer", func() { nn.New("Lineer", nil) })
 	failed(t, gotorch.ErrNotFound, "out_feature", func() { nn.New("Linear", map[string]any{"in_features": 1, "out_features": 1, "out_feature": 2}) })
 	failed(t, gotorch.ErrInvalidArgument, "out_features", func() { nn.New("Linear", map[string]any{"in_features": 1}) })

@@ -43,7 +43,7 @@ func LoadState(m Module, state map[string]*gotorch.Tensor) error {
 			loaded[t] = name
 		case other == "":
 			loaded[t] = name
-		case slices.Equal(state[other].Shape(), given.Shape()) && !state[other].Equal(given):
+		case slices.Equal(state[other].Shape(), given.Shape()) && !sameValues(state[other], given):
 			problems = append(problems, fmt.Sprintf("%s and %s are one tensor in the module, but differ in the state", other, name))
 		}
 	}
@@ -68,6 +68,21 @@ func LoadState(m Module, state map[string]*gotorch.Tensor) error {
 			}
 		})
 	})
+}
+
+// sameValues of two tensors of one shape, where a NaN is like another.
+func sameValues(a, b *gotorch.Tensor) (same bool) {
+	gotorch.NoGrad(func() {
+		gotorch.Scope(func() {
+			dtype := gotorch.PromoteTypes(a.DType(), b.DType())
+			if dtype.IsFloat() && dtype.Size() == 1 {
+				dtype = gotorch.Float32 // Float8 types are not compared
+			}
+			a, b := a.To(dtype), b.ToDevice(a.Device()).To(dtype)
+			same = a.Ne(b).LogicalAnd(a.IsNaN().LogicalAnd(b.IsNaN()).LogicalNot()).Any().Item() == 0
+		})
+	})
+	return same
 }
 
 // Save writes all parameters and buffers to a file in the safetensors format.

@@ -109,13 +109,21 @@ func refer(m Module, replaced, kept *gotorch.Tensor) {
 
 // referIn goes through slices, arrays and maps; what it meets of modules the walk visits.
 func referIn(value reflect.Value, replaced, kept *gotorch.Tensor) {
-	is := func(value reflect.Value) bool {
-		return value.IsValid() && value.CanInterface() && value.Interface() == any(replaced)
+	// A map's elements and what an interface holds are copies: they are put back.
+	inCopy := func(value reflect.Value, put func(changed reflect.Value)) {
+		changed := reflect.New(value.Type()).Elem()
+		changed.Set(value)
+		referIn(changed, replaced, kept)
+		put(changed)
 	}
 	switch value.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if is(value) {
+	case reflect.Pointer:
+		if value.CanInterface() && value.Interface() == any(replaced) {
 			value.Set(reflect.ValueOf(kept))
+		}
+	case reflect.Interface:
+		if held := value.Elem(); held.IsValid() && holdsOthers(held.Kind()) {
+			inCopy(held, value.Set)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range value.Len() {
@@ -123,13 +131,19 @@ func referIn(value reflect.Value, replaced, kept *gotorch.Tensor) {
 		}
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
-			if element := value.MapIndex(key); is(element) {
-				value.SetMapIndex(key, reflect.ValueOf(kept))
-			} else if kind := element.Kind(); kind == reflect.Slice || kind == reflect.Map {
-				referIn(element, replaced, kept)
+			if element := value.MapIndex(key); holdsOthers(element.Kind()) {
+				inCopy(element, func(changed reflect.Value) { value.SetMapIndex(key, changed) })
 			}
 		}
 	}
+}
+
+func holdsOthers(kind reflect.Kind) bool {
+	switch kind {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Array, reflect.Map:
+		return true
+	}
+	return false
 }
 
 // tiedForwards compute what LibTorch's module does, with the tensors that n names: the module has only its own.

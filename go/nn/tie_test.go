@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -142,6 +143,97 @@ func TestTiedLayersOfEveryKindThatCanBe(t *testing.T) {
 	nn.Tie(o, "map.x", "list.0")
 	if o.List[0] != o.Scale || o.Map["x"] != o.Scale || len(nn.Parameters(o)) != 1 {
 		t.Fatal("fields of one's own were not tied")
+	}
+}
+
+// Whichever of the layers is converted, one tensor is, and both compute with it.
+func TestTiedWeightsAreConvertedTogether(t *testing.T) {
+	for name, part := range map[string]func(*gpt) nn.Module{
+		"head": func(g *gpt) nn.Module { return g.Head }, "embed": func(g *gpt) nn.Module { return g.Embed },
+		"all": func(g *gpt) nn.Module { return g },
+	} {
+		g, x := newGPT(), gotorch.From([]int{0, 3, 3})
+		sgd := optim.SGD(nn.Parameters(g), 0.5)
+		if err := g.Forward(x).Sum().Backward(); err != nil { // a gradient of the type that was
+			t.Fatal(err)
+		}
+		nn.ToDType(part(g), gotorch.Float64)
+		nn.ToDType(g.Head, gotorch.Float64) // the bias
+		if g.Head.Weight != g.Embed.Weight || g.Embed.Weight.DType() != gotorch.Float64 || len(nn.Parameters(g)) != 2 {
+			t.Fatal(name, g.Embed.Weight.DType(), len(nn.Parameters(g)))
+		}
+		if err := sgd.ZeroGrad(); err != nil {
+			t.Fatal(err)
+		}
+		weight := g.Embed.Weight.Detach().Clone().SetRequiresGrad(true)
+		reference := F.Linear(F.Embedding(x, weight, F.EmbeddingOptions{PaddingIdx: nn.Some(4)}), weight, g.Head.Bias.Detach())
+		for _, y := range []*gotorch.Tensor{g.Forward(x), reference} {
+			if err := y.Square().Sum().Backward(); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		if !g.Embed.Weight.Grad().AllClose(weight.Grad()) {
+			t.Error(name, "the gradient is not the sum of both uses")
+		}
+		if err := sgd.Step(); err != nil {
+			t.Fatal(name, err)
+		}
+		if want := weight.Detach().Sub(weight.Grad().MulScalar(0.5)); !g.Head.Weight.AllClose(want) ||
+			!g.Embed.Forward(x).AllClose(want.IndexSelect(0, x)) {
+			t.Error(name, "a layer computes with another tensor after the step")
+		}
+	}
+}
+
+// Values that were diverged into NaN are the same under both names.
+func TestTiedWeightsOfNaNAreLoaded(t *testing.T) {
+	g := newGPT()
+	gotorch.NoGrad(func() {
+		g.Embed.Weight.SetIndexScalar(math.NaN(), gotorch.At(1))
+		g.Embed.Weight.SetIndexScalar(math.Inf(1), gotorch.At(2))
+	})
+	path := filepath.Join(t.TempDir(), "gpt")
+	if err := nn.Save(path, g); err != nil {
+		t.Fatal(err)
+	}
+	other := newGPT()
+	if err := nn.Load(path, other); err != nil {
+		t.Fatal(err)
+	}
+	if got := other.Head.Weight.IsNaN().Sum().Item(); got != 3 {
+		t.Fatal(got, "NaN")
+	}
+	state, _, err := gotorch.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state["head.weight"].SetIndexScalar(math.NaN(), gotorch.At(0), gotorch.At(0))
+	failed(t, gotorch.ErrInvalidArgument, "embed.weight head.weight differ", func() {
+		if err := nn.LoadState(other, state); err != nil {
+			panic(err)
+		}
+	})
+}
+
+func TestTiesReachWhateverHoldsTensors(t *testing.T) {
+	type held struct {
+		nn.Base
+		Scale *gotorch.Tensor
+		Pairs map[string][2]*gotorch.Tensor
+		Any   map[string]any
+		Deep  map[int][1][]*gotorch.Tensor
+		One   any
+	}
+	ones := func() *gotorch.Tensor { return gotorch.Ones([]int{2}) }
+	h := &held{Scale: ones(), Pairs: map[string][2]*gotorch.Tensor{"x": {ones(), ones()}},
+		Any:  map[string]any{"list": []*gotorch.Tensor{ones()}, "pair": [1]*gotorch.Tensor{ones()}, "text": "text"},
+		Deep: map[int][1][]*gotorch.Tensor{7: {{ones()}}}, One: ones()}
+	for _, name := range []string{"pairs.x.0", "pairs.x.1", "any.list.0", "any.pair.0", "deep.7.0.0", "one"} {
+		nn.Tie(h, name, "scale")
+	}
+	if got := nn.Parameters(h); len(got) != 1 || got[0] != h.Scale || h.Pairs["x"] != [2]*gotorch.Tensor{h.Scale, h.Scale} ||
+		h.One != any(h.Scale) || h.Any["text"] != "text" {
+		t.Fatal(len(got), "parameters are left", h)
 	}
 }
 

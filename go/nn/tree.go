@@ -213,8 +213,7 @@ func reach(value reflect.Value, path string, around []uintptr) string {
 	case reflect.Struct:
 		for i := range value.NumField() {
 			field := value.Type().Field(i)
-			// An interface that nobody can see is no place for either: errors, contexts and locks have some.
-			if !field.IsExported() && field.Type.Kind() == reflect.Interface || field.Tag.Get("nn") == "-" {
+			if hidden(field) || field.Tag.Get("nn") == "-" {
 				continue
 			}
 			if found := reach(value.Field(i), path+"."+field.Name, around); found != "" {
@@ -281,14 +280,18 @@ func mayLeadAround(t reflect.Type, modules bool, around []reflect.Type) bool {
 		return mayLeadAround(t.Elem(), modules, around)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			// An interface that nobody can see is no place for either: errors, contexts and locks have some.
-			field := t.Field(i)
-			if (field.IsExported() || field.Type.Kind() != reflect.Interface) && mayLeadAround(field.Type, modules, around) {
+			if field := t.Field(i); !hidden(field) && mayLeadAround(field.Type, modules, around) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hidden fields are no place for modules and tensors: interfaces that nobody can see, of which errors, contexts and locks
+// have some.
+func hidden(field reflect.StructField) bool {
+	return !field.IsExported() && field.Type.Kind() == reflect.Interface
 }
 
 // snakeCase is PyTorch's spelling of a Go name: Conv1 is conv1, LayerNorm is layer_norm, FC is fc, BNLast is bn_last.

@@ -12,13 +12,16 @@ import (
 // GradScaler keeps float16 gradients away from zero and infinity: it scales the loss, and leaves out the steps whose
 // gradients came out infinite. A step is
 //
-//	scaler.Scale(loss).Backward()
-//	scaler.Unscale(optimizer)        // only to look at gradients, or to clip them
-//	scaler.Step(optimizer)
-//	scaler.Update()
+//	if err := scaler.Scale(loss).Backward(); err != nil {
+//		return err
+//	}
+//	if _, err := scaler.Step(optimizer); err != nil {
+//		return err
+//	}
+//	return scaler.Update()
 //
-// Several optimizers may share one: each has its Step, then there is one Update. One goroutine at a time may use it.
-// Source: torch.amp.GradScaler.
+// [GradScaler.Unscale] comes before Step where a program looks at gradients, or clips them. Several optimizers may share
+// one: each has its Step, then there is one Update. One goroutine at a time may use it. Source: torch.amp.GradScaler.
 type GradScaler struct{ handle c.GradScaler }
 
 // GradScalerOptions of [NewGradScaler].

@@ -24,12 +24,21 @@ type Optimizer struct {
 	handle c.Optimizer
 }
 
-type options struct{ frame *c.Frame }
+type options struct {
+	frame *c.Frame
+	given []string
+}
 
-func begin(lr float64) options { return options{c.NewFrame()}.double("lr", lr) }
+func begin(lr float64) options { return options{frame: c.NewFrame()}.double("lr", lr) }
+
+func (o options) name(name string) options {
+	o.given = append(o.given, name)
+	o.frame.Name(name)
+	return o
+}
 
 func (o options) double(name string, x float64) options {
-	o.frame.Name(name)
+	o = o.name(name)
 	o.frame.Double(x)
 	return o
 }
@@ -42,14 +51,14 @@ func (o options) optDouble(name string, x Opt[float64]) options {
 }
 
 func (o options) bool(name string, b bool) options {
-	o.frame.Name(name)
+	o = o.name(name)
 	o.frame.Bool(b)
 	return o
 }
 
 func (o options) doubles(name string, list Opt[[2]float64]) options {
 	if list, ok := list.Get(); ok {
-		o.frame.Name(name)
+		o = o.name(name)
 		o.frame.Doubles(list[:])
 	}
 	return o
@@ -67,7 +76,11 @@ func handlesOf(parameters []*gotorch.Tensor, kind string) []c.Tensor {
 func (o options) create(kind string, parameters []*gotorch.Tensor) *Optimizer {
 	handle, err := c.CreateOptimizer(kind, handlesOf(parameters, kind), o.frame)
 	runtime.KeepAlive(parameters)
-	bridge.Must(err)
+	if err != nil {
+		err.Op, err.Message = "optim."+kind, names.Options(strings.TrimPrefix(err.Message, kind+": "),
+			append(o.given, "beta1", "beta2"), map[string]string{"lr": "lr", "beta1": "Betas[0]", "beta2": "Betas[1]"})
+		bridge.Must(err)
+	}
 	return adopt(kind, handle)
 }
 

@@ -57,6 +57,7 @@ STATIC(tandem::abi::DynamicLoader, DynamicLoader::replay)
 %}
 %enddef
 WAKE(ProcessGroup)
+WAKE(Loader)
 WAKE(DynamicLoader)
 
 // A closed proxy has the pointer 0.

@@ -50,9 +50,9 @@ def growth(before, after, growing):
             elif now[field] != (byte, type_):
                 yield f"{name}.{field} was {type_} at byte {byte} and is {now[field][1]} at byte {now[field][0]}"
         for field in sorted(now.keys() - fields.keys()):
-            if now[field][0] < size and not field.startswith("reserved"):
+            if now[field][0] < size:
                 yield (f"{name}.{field} is new at byte {now[field][0]}, inside the {size} bytes that older programs pass: "
-                       "append it, behind a reserved field where those end in padding")
+                       "append it; where those end in padding, as a field of eight bytes")
 
 
 def renumbered(before, after):
@@ -76,7 +76,7 @@ def newer_programs(compiler, header, before, after, folder):
             continue
         last = max(fields, key=lambda field: fields[field][0])
         lines += [f"  if (offsetof({name}, {last}) + sizeof((({name}*)0)->{last}) != sizeof({name}))",
-                  f'    puts("{name} ends in padding, of any content: end it with a reserved field");']
+                  f'    puts("{name} ends in padding, of any content: its new fields have eight bytes, or come in pairs of four");']
         if macro := header.initialisers.get(name):
             lines += [f"  {{ static const {name} made = {macro};",
                       f"    for (size_t i = {before[name][0]}; i < sizeof made; ++i)",

@@ -48,7 +48,7 @@ class Deprecated(unittest.TestCase):
     def test_it_is_read_as_any_other_function(self):
         header = Header(self.folder / "tandem.h")
         [old] = [f for f in header.functions if f.name == "tdm_old"]
-        self.assertEqual((old.result, old.parameters, old.arguments), ("tdm_error*", "int32_t of", "of"))
+        self.assertEqual((old.result, old.text, old.arguments), ("tdm_error*", "int32_t of", "of"))
         surface.build(os.environ["CC"], header.path, self.folder / "libtandem.so")
 
     def test_nothing_is_today(self):

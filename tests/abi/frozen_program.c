@@ -54,19 +54,19 @@ static double item(const tdm_tensor* tensor) {
 }
 
 static tdm_value tensor_value(tdm_tensor* tensor) {
-  tdm_value value = {TDM_VALUE_TENSOR, 0, {NULL}};
+  tdm_value value = {TDM_VALUE_TENSOR, {NULL}};
   value.as.tensor = tensor;
   return value;
 }
 
 static tdm_value int_value(int64_t integer) {
-  tdm_value value = {TDM_VALUE_INT, 0, {NULL}};
+  tdm_value value = {TDM_VALUE_INT, {NULL}};
   value.as.integer = integer;
   return value;
 }
 
 static tdm_value double_value(double real) {
-  tdm_value value = {TDM_VALUE_DOUBLE, 0, {NULL}};
+  tdm_value value = {TDM_VALUE_DOUBLE, {NULL}};
   value.as.real = real;
   return value;
 }
@@ -118,7 +118,7 @@ static void operators(void) {
   NEED(fabs(item(call1("aten::sum", "", call2("aten::softmax", "int", x, int_value(1)))) - 2) < 1e-6);
   NEED(item(call1("aten::mean", "", call2("aten::pow", "Tensor_Scalar", x, double_value(2)))) == 7.5);
   NEED(item(call1("aten::sum", "", call1("aten::t", "", call2("aten::mul", "Scalar", x, double_value(3))))) == 30);
-  tdm_value list = {TDM_VALUE_INT_LIST, 0, {NULL}};
+  tdm_value list = {TDM_VALUE_INT_LIST, {NULL}};
   list.as.list.data = shape;
   list.as.list.size = 1;
   NEED(tdm_tensor_dim(call2("aten::reshape", "", x, list)) == 1);
@@ -201,7 +201,7 @@ static void random_numbers(void) {
   const tdm_device cpu = {TDM_DEVICE_CPU, -1};
   OK(tdm_generator_create(cpu, &generator));
   for (int i = 0; i < 2; ++i) {
-    tdm_value values[2] = {{TDM_VALUE_INT_LIST, 0, {NULL}}, {TDM_VALUE_GENERATOR, 0, {NULL}}};
+    tdm_value values[2] = {{TDM_VALUE_INT_LIST, {NULL}}, {TDM_VALUE_GENERATOR, {NULL}}};
     values[0].as.list.data = shape;
     values[0].as.list.size = 1;
     values[1].as.generator = generator;
@@ -253,7 +253,7 @@ static void training(const char* data, const char* checkpoint) {
   NEED(strcmp(tdm_process_group_backend(group), "gloo") == 0);
 
   tdm_module *model = NULL, *loss = NULL;
-  tdm_option features[2] = {{"in_features", {TDM_VALUE_INT, 0, {NULL}}}, {"out_features", {TDM_VALUE_INT, 0, {NULL}}}};
+  tdm_option features[2] = {{"in_features", {TDM_VALUE_INT, {NULL}}}, {"out_features", {TDM_VALUE_INT, {NULL}}}};
   features[0].value = features[1].value = int_value(1);
   OK(tdm_manual_seed(1));
   OK(tdm_module_create("Linear", features, 2, &model));
@@ -265,7 +265,7 @@ static void training(const char* data, const char* checkpoint) {
   for (size_t i = 0; i < 2; ++i) OK(tdm_named_tensors_get(named, i, &parameters[i]));
   tdm_named_tensors_free(named);
 
-  tdm_option rate = {"lr", {TDM_VALUE_DOUBLE, 0, {NULL}}};
+  tdm_option rate = {"lr", {TDM_VALUE_DOUBLE, {NULL}}};
   tdm_optimizer* optimizer = NULL;
   rate.value = double_value(0.5);
   OK(tdm_optimizer_create("SGD", parameters, 2, &rate, 1, &optimizer));
@@ -274,8 +274,8 @@ static void training(const char* data, const char* checkpoint) {
   tdm_ddp* ddp = NULL;
   OK(tdm_ddp_create(group, parameters, NULL, 2, NULL, 0, NULL, &ddp));
 
-  const tdm_field fields[2] = {{"x", TDM_DTYPE_UINT8, NULL, 0, TDM_DTYPE_FLOAT32, 0, 1, 0.1},
-                               {"y", TDM_DTYPE_UINT8, NULL, 0, TDM_DTYPE_FLOAT32, 0, 1, 0.01}};
+  const tdm_field fields[2] = {{"x", TDM_DTYPE_UINT8, TDM_DTYPE_FLOAT32, NULL, 0, 0, 1, 0.1},
+                               {"y", TDM_DTYPE_UINT8, TDM_DTYPE_FLOAT32, NULL, 0, 0, 1, 0.01}};
   tdm_loader_options batches = TDM_LOADER_OPTIONS_INIT;
   tdm_loader* loader = NULL;
   batches.batch_size = 5;
@@ -290,18 +290,16 @@ static void training(const char* data, const char* checkpoint) {
       OK(tdm_loader_next(loader, batch, 2, &more));
       if (!more) break;
       tdm_scope* scope = NULL;
-      tdm_value result, pair[2];
+      tdm_value result, output, input, pair[2];
       size_t count = 1;
       OK(tdm_scope_enter(&scope));
       tdm_tensor* x = call2("aten::unsqueeze", "", batch[0], int_value(1));
       tdm_tensor* y = call2("aten::unsqueeze", "", batch[1], int_value(1));
-      tdm_tensor *outputs[1], *scaled = NULL;
-      OK(tdm_ddp_prepare_forward(ddp, 1));
+      tdm_tensor* scaled = NULL;
       pair[0] = tensor_value(x);
-      OK(tdm_module_forward(model, pair, 1, &result, &count));
-      outputs[0] = result.as.tensor;
-      OK(tdm_ddp_prepare_backward(ddp, outputs, 1));
-      pair[0] = tensor_value(outputs[0]);
+      OK(tdm_ddp_prepare_forward(ddp, 1, pair, 1, &input));
+      OK(tdm_module_forward(model, &input, 1, &output, &count));
+      OK(tdm_ddp_prepare_backward(ddp, &output, 1, &pair[0]));
       pair[1] = tensor_value(y);
       count = 1;
       OK(tdm_module_forward(loss, pair, 2, &result, &count));
@@ -325,10 +323,12 @@ static void training(const char* data, const char* checkpoint) {
   tdm_store_free(store);
 
   static const char* const names[] = {"weight", "bias"};
-  tdm_string* metadata = NULL;
-  OK(tdm_safetensors_save(checkpoint, names, parameters, 2, NULL, NULL, 0));
-  OK(tdm_safetensors_load(checkpoint, &named, &metadata));
-  NEED(tdm_named_tensors_size(named) == 2 && tdm_string_size(metadata) == 0);
+  static const char* const note[] = {"note"};
+  tdm_strings *keys = NULL, *values = NULL;
+  OK(tdm_safetensors_save(checkpoint, names, parameters, 2, note, names, 1));
+  OK(tdm_safetensors_load(checkpoint, &named, &keys, &values));
+  NEED(tdm_named_tensors_size(named) == 2 && tdm_strings_count(keys) == 1 && tdm_strings_size(values, 0) == 6);
+  NEED(!strcmp(tdm_strings_data(keys, 0), "note") && !strcmp(tdm_strings_data(values, 0), "weight"));
   for (size_t i = 0; i < 2; ++i) {
     tdm_tensor* saved = NULL;
     OK(tdm_named_tensors_get(named, i, &saved));
@@ -336,7 +336,8 @@ static void training(const char* data, const char* checkpoint) {
     tdm_tensor_free(saved);
     tdm_tensor_free(parameters[i]);
   }
-  tdm_string_free(metadata);
+  tdm_strings_free(keys);
+  tdm_strings_free(values);
   tdm_named_tensors_free(named);
   tdm_grad_scaler_free(scaler);
   tdm_optimizer_free(optimizer);

@@ -63,12 +63,12 @@ class Records {
 
   tdm_error* loader(const tdm_loader_options* options, tdm_loader** out) const {
     const char* path = path_.c_str();
-    const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
+    const tdm_field field{"byte", TDM_DTYPE_UINT8, TDM_DTYPE_UINT8, nullptr, 0, 0, 1, 1};
     return tdm_loader_create(&path, 1, &field, 1, options, out);
   }
   tdm_error* dataset(tdm_dataset** out, const tdm_open_records_options* options = nullptr) const {
     const char* path = path_.c_str();
-    const tdm_field field{"byte", TDM_DTYPE_UINT8, nullptr, 0, TDM_DTYPE_UINT8, 0, 1, 1};
+    const tdm_field field{"byte", TDM_DTYPE_UINT8, TDM_DTYPE_UINT8, nullptr, 0, 0, 1, 1};
     return tdm_dataset_from_records(&path, 1, &field, 1, options, out);
   }
 
@@ -110,10 +110,12 @@ tdm_error* with_ddp(const std::function<tdm_error*(tdm_ddp*)>& call, bool after_
   tdm_ddp* ddp = nullptr;
   EXPECT_OK(tdm_ddp_create(group, weights, nullptr, 1, nullptr, 0, nullptr, &ddp));
   if (after_a_step) {
-    EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1));
-    const Tensor loss = calls::call("aten::sum", "", {of(weight)});
-    tdm_tensor* outputs[] = {loss.get()};
-    EXPECT_OK(tdm_ddp_prepare_backward(ddp, outputs, 1));
+    EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1, nullptr, 0, nullptr));
+    const Tensor sum = calls::call("aten::sum", "", {of(weight)});
+    const tdm_value output = of(sum);
+    tdm_value prepared{};
+    EXPECT_OK(tdm_ddp_prepare_backward(ddp, &output, 1, &prepared));
+    const Tensor loss(prepared.as.tensor);
     EXPECT_OK(backward(loss));
   }
   tdm_error* error = call(ddp);
@@ -331,12 +333,12 @@ std::vector<Case> cases() {
                                               const Records records;
                                               tdm_dataset* dataset = nullptr;
                                               tdm_error* error = records.dataset(&dataset);
-                                              tdm_dynamic_loader* loader = nullptr;
+                                              tdm_loader* loader = nullptr;
                                               if (!error) {
-                                                error = tdm_dynamic_loader_replay(dataset, "", given, nullptr, 0,
-                                                                                  nullptr, &loader);
+                                                error = tdm_loader_create_replay(dataset, nullptr, 0, given, nullptr, 0,
+                                                                                 nullptr, &loader);
                                               }
-                                              tdm_dynamic_loader_free(loader);
+                                              tdm_loader_free(loader);
                                               tdm_dataset_free(dataset);
                                               return error;
                                             }),
@@ -505,88 +507,6 @@ TEST(StructSizeDefaults, OfATcpStore) {
   ASSERT_OK(tdm_store_tcp("127.0.0.1", 0, &options, &store));
   EXPECT_NE(tdm_store_port(store), 0);
   tdm_store_free(store);
-}
-
-// For languages without macros: the same bytes as the macro makes, for a caller that knows as much of the struct.
-template <typename Struct>
-void expect_initialised(const char* type, const Struct& macro, void (*init)(Struct*, std::size_t)) {
-  SCOPED_TRACE(type);
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&macro);
-  for (std::size_t size = sizeof size; size <= sizeof macro + 64; size += sizeof size) {
-    Bytes expected(bytes, bytes + std::min(size, sizeof macro));
-    expected.resize(size);  // what a newer program's struct has behind that: zeros
-    std::memcpy(expected.data(), &size, sizeof size);
-    Bytes noise(size, 0xa5);
-    const Guarded guarded(noise);
-    init(static_cast<Struct*>(static_cast<void*>(guarded.get())), size);
-    EXPECT_EQ(Bytes(guarded.bytes(), guarded.bytes() + size), expected) << size;
-  }
-  const Bytes noise(sizeof macro, 0xa5);
-  Bytes untouched = noise;
-  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, sizeof(std::size_t) + 1, SIZE_MAX}) {
-    init(reinterpret_cast<Struct*>(untouched.data()), size);
-    EXPECT_EQ(untouched, noise) << size;
-  }
-  init(nullptr, sizeof macro);
-}
-
-// Static, so that what lies between fields is zero.
-#define EXPECT_INITIALISED(type, INIT)                   \
-  do {                                                   \
-    static const type whole = INIT;                      \
-    expect_initialised<type>(#type, whole, type##_init); \
-  } while (false)
-
-TEST(StructInit, MakesWhatTheMacroMakes) {
-  EXPECT_INITIALISED(tdm_load_options, TDM_LOAD_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_modes, TDM_MODES_INIT);
-  EXPECT_INITIALISED(tdm_function, TDM_FUNCTION_INIT);
-  EXPECT_INITIALISED(tdm_device_memory, TDM_DEVICE_MEMORY_INIT);
-  EXPECT_INITIALISED(tdm_cuda_settings, TDM_CUDA_SETTINGS_INIT);
-  EXPECT_INITIALISED(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_grad_scaler_state, TDM_GRAD_SCALER_STATE_INIT);
-  EXPECT_INITIALISED(tdm_tcp_store_options, TDM_TCP_STORE_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_trace_options, TDM_TRACE_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_profiler_options, TDM_PROFILER_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_ddp_options, TDM_DDP_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_comm_hook_options, TDM_COMM_HOOK_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_ddp_join_options, TDM_DDP_JOIN_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_ddp_statistics, TDM_DDP_STATISTICS_INIT);
-  EXPECT_INITIALISED(tdm_ddp_iteration, TDM_DDP_ITERATION_INIT);
-  EXPECT_INITIALISED(tdm_bucket_trial_options, TDM_BUCKET_TRIAL_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_bucket_advice, TDM_BUCKET_ADVICE_INIT);
-  EXPECT_INITIALISED(tdm_data_parallel_options, TDM_DATA_PARALLEL_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_replicas, TDM_REPLICAS_INIT);
-  EXPECT_INITIALISED(tdm_recordio_writer_options, TDM_RECORDIO_WRITER_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_loader_options, TDM_LOADER_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_loader_batch, TDM_LOADER_BATCH_INIT);
-  EXPECT_INITIALISED(tdm_open_records_options, TDM_OPEN_RECORDS_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_iterable, TDM_ITERABLE_INIT);
-  EXPECT_INITIALISED(tdm_schema_options, TDM_SCHEMA_OPTIONS_INIT);
-  EXPECT_INITIALISED(tdm_loader_statistics, TDM_LOADER_STATISTICS_INIT);
-  EXPECT_INITIALISED(tdm_dynamic_loader_options, TDM_DYNAMIC_LOADER_OPTIONS_INIT);
-}
-
-// Its text is the library's own.
-TEST(StructInit, MakesTheOptionsOfAGroup) {
-  static tdm_process_group_options whole = TDM_PROCESS_GROUP_OPTIONS_INIT;
-  tdm_process_group_options made{};
-  tdm_process_group_options_init(&made, sizeof made);
-  ASSERT_STREQ(made.init_method, whole.init_method);
-  whole.init_method = made.init_method;
-  expect_initialised<tdm_process_group_options>("tdm_process_group_options", whole, tdm_process_group_options_init);
-}
-
-TEST(StructInit, IsThereForEveryMacro) {
-  std::ifstream file(TANDEM_HEADER);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::regex macro(R"(#define TDM_(\w+)_INIT \\?\s*\{ sizeof\((tdm_\w+)\))");
-  int macros = 0;
-  for (std::sregex_iterator match(text.begin(), text.end(), macro), end; match != end; ++match, ++macros) {
-    const std::string type = (*match)[2];
-    EXPECT_THAT(text, HasSubstr("void " + type + "_init(" + type + "* made, size_t struct_size);"));
-  }
-  EXPECT_EQ(macros, 28);
 }
 
 // A struct that the table above lacks is not tested.

@@ -10,9 +10,10 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-OPERATORS = HERE.parents[1] / "capi/operators"
-sys.path.insert(0, str(OPERATORS))
-import schema  # noqa: E402
+GENERATOR = HERE.parents[1] / "capi/generator"
+BOUND = GENERATOR / "operators/bound.txt"
+sys.path.insert(0, str(GENERATOR))
+from operators import schema  # noqa: E402
 
 
 def types(values):
@@ -43,12 +44,12 @@ def compare(printed, expected_absent, names, operators):
 
 
 def main(program, libtorch):
-    names = [line.split()[0] for line in (OPERATORS / "names.txt").read_text(encoding="utf-8").splitlines()]
+    names = BOUND.read_text(encoding="utf-8").split()
     operators = {operator.key: operator for operator in schema.operators()}
     listed = HERE / f"absent-{libtorch.rsplit('.', 1)[0]}.txt"
     expected = set(listed.read_text(encoding="utf-8").split()) if listed.exists() else set()
     with tempfile.TemporaryDirectory() as folder:
-        ended = subprocess.run([program, folder, libtorch, str(OPERATORS / "names.txt")], capture_output=True, text=True)
+        ended = subprocess.run([program, folder, libtorch, str(BOUND)], capture_output=True, text=True)
     if ended.returncode:
         sys.exit(f"{program} ended with {ended.returncode}:\n{ended.stderr}")
     problems = list(compare(ended.stdout.splitlines(), expected, names, operators))

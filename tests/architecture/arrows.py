@@ -63,7 +63,7 @@ def wrong_arrows(root):
     for folder in ("go", "swig"):
         for path in files(folder):
             for name in includes(path):
-                if LIBTORCH.match(name) or (root / "cpp/include" / name).exists() or name.startswith(("core/", "loader/")):
+                if LIBTORCH.match(name) or (root / "cpp/include" / name).exists() or name.startswith(("core/", "library/")):
                     yield path, name, f"{folder} knows only tandem.h"
 
 

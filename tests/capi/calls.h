@@ -20,6 +20,7 @@ struct Free {
   void operator()(tdm_string* string) const { tdm_string_free(string); }
   void operator()(tdm_module* module) const { tdm_module_free(module); }
   void operator()(tdm_optimizer* optimizer) const { tdm_optimizer_free(optimizer); }
+  void operator()(tdm_strings* list) const { tdm_strings_free(list); }
   void operator()(tdm_named_tensors* list) const { tdm_named_tensors_free(list); }
   void operator()(tdm_hook* hook) const { tdm_hook_free(hook); }
   void operator()(tdm_generator* generator) const { tdm_generator_free(generator); }
@@ -31,6 +32,7 @@ using Module = std::unique_ptr<tdm_module, Free>;
 using Optimizer = std::unique_ptr<tdm_optimizer, Free>;
 using Generator = std::unique_ptr<tdm_generator, Free>;
 using Hook = std::unique_ptr<tdm_hook, Free>;
+using Strings = std::unique_ptr<tdm_strings, Free>;
 using NamedTensors = std::unique_ptr<tdm_named_tensors, Free>;
 
 inline testing::AssertionResult succeeded(tdm_error* owned) {
@@ -190,6 +192,15 @@ inline std::vector<tdm_tensor*> borrowed(const std::vector<Tensor>& tensors) {
   return pointers;
 }
 
+inline std::vector<std::string> take_strings(tdm_strings* list) {
+  const Strings owned(list);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < tdm_strings_count(list); ++i) {
+    texts.emplace_back(tdm_strings_data(list, i), tdm_strings_size(list, i));
+  }
+  return texts;
+}
+
 // Handles live at the end that were not at the start.
 class LeakCheck {
  public:
@@ -204,12 +215,10 @@ class LeakCheck {
 
  private:
   static constexpr const char* kTypes[] = {
-      "tensor",          "module",         "optimizer",     "store",       "scope",
-      "named_tensors",   "process_group",  "work",          "string",      "mode",
-      "error",           "hook",           "callback",      "generator",   "recordio_writer",
-      "recordio_reader", "loader",         "ddp",           "grad_scaler", "event",
-      "stream",          "summary_writer", "data_parallel", "dataset",     "dynamic_loader",
-      "sampler"};
+      "tensor",    "module",          "optimizer",       "store",   "scope",  "named_tensors", "process_group",
+      "work",      "string",          "strings",         "mode",    "error",  "hook",          "callback",
+      "generator", "recordio_writer", "recordio_reader", "loader",  "ddp",    "grad_scaler",   "event",
+      "stream",    "summary_writer",  "data_parallel",   "dataset", "sampler"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -104,8 +104,8 @@ TEST_F(IntraOp, ResultsModesAndErrorsAreThoseOfTheCaller) {
     const Tensor there = call("aten::mm", "", {of(x), of(x)});
     EXPECT_EQ(tdm_tensor_requires_grad(there.get()), 1);
     EXPECT_EQ(floats(there.get()), floats(here.get()));
-    std::int32_t previous = 0;
-    ASSERT_OK(tdm_set_grad_enabled(0, &previous));
+    tdm_mode* off = nullptr;  // ends with the thread
+    ASSERT_OK(tdm_mode_enter_grad(0, &off));
     EXPECT_EQ(tdm_tensor_requires_grad(call("aten::mm", "", {of(x), of(x)}).get()), 0);
 
     const Tensor odd = tensor(numbers(311 * 211), {311, 211});

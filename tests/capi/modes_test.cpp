@@ -55,6 +55,20 @@ TEST(Modes, AnOuterExitEndsWhatIsInside) {
   EXPECT_REFUSED(tdm_mode_exit(inner), TDM_ERROR_INVALID_ARGUMENT, "not open on this thread");
 }
 
+// A mode that has the memory of one that ended is another mode.
+TEST(Modes, AStaleHandleEndsNobodyElses) {
+  LeakCheck leaks;
+  for (int i = 0; i < 100; ++i) {
+    tdm_mode *ended = nullptr, *open = nullptr;
+    ASSERT_OK(tdm_mode_enter_grad(0, &ended));
+    ASSERT_OK(tdm_mode_exit(ended));
+    ASSERT_OK(tdm_mode_enter_grad(0, &open));
+    EXPECT_REFUSED(tdm_mode_exit(ended), TDM_ERROR_INVALID_ARGUMENT, "not open on this thread");
+    EXPECT_EQ(modes().grad, 0);
+    ASSERT_OK(tdm_mode_exit(open));
+  }
+}
+
 TEST(Modes, BelongToTheirThread) {
   tdm_mode* off = nullptr;
   ASSERT_OK(tdm_mode_enter_grad(0, &off));

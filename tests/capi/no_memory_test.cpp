@@ -129,6 +129,39 @@ TEST_F(NoMemory, ForAThreadsFirstCall) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Threads that free or keep what others made, as their first call: nothing ends them, and what they could not free
+// stays.
+TEST_F(NoMemory, ForAThreadThatOnlyFrees) {
+  constexpr int kThreads = 40;
+  const Tensor one = tensor({1}, {1});
+  std::vector<tdm_string*> texts(kThreads);
+  std::vector<tdm_tensor*> tensors(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    ASSERT_OK(tdm_tensor_to_string(one.get(), &texts[i]));
+    ASSERT_OK(tdm_tensor_share(one.get(), &tensors[i]));
+  }
+  std::atomic<int> called{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      new_fails = true;
+      EXPECT_EQ(tdm_scope_current(), 0u);
+      tdm_scope_keep(tensors[i]);
+      tdm_string_free(texts[i]);
+      tdm_tensor_free(tensors[i]);
+      tdm_scope_exit(nullptr);
+      new_fails = false;
+      for (++called; called != kThreads;) std::this_thread::yield();  // their states are theirs as long
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(tdm_live_count("string"), 0) << "all threads had memory";
+  for (int i = 0; i < kThreads; ++i) {
+    tdm_string_free(texts[i]);
+    tdm_tensor_free(tensors[i]);
+  }
+}
+
 // Freed handles are put by for a while, which takes no memory.
 TEST_F(NoMemory, ForFreeing) {
   const float number = 1;

@@ -90,13 +90,11 @@ TEST(Autograd, SaysWhatIsWrong) {
 }
 
 TEST(Autograd, GradModeIsAThreadsState) {
-  std::int32_t previous = -1;
-  ASSERT_OK(tdm_set_grad_enabled(0, &previous));
-  EXPECT_EQ(previous, 1);
+  tdm_mode* off = nullptr;
+  ASSERT_OK(tdm_mode_enter_grad(0, &off));
   const Tensor x = parameter({1}, {1});
   EXPECT_EQ(tdm_tensor_requires_grad(call("aten::mul", "Scalar", {of(x), of(2)}).get()), 0);
-  ASSERT_OK(tdm_set_grad_enabled(1, &previous));
-  EXPECT_EQ(previous, 0);
+  ASSERT_OK(tdm_mode_exit(off));
   EXPECT_EQ(tdm_tensor_requires_grad(call("aten::mul", "Scalar", {of(x), of(2)}).get()), 1);
 }
 
@@ -131,25 +129,39 @@ TEST(Module, ForwardIsTheModulesFormula) {
 TEST(Module, RecurrentOnesTakeAndGiveStates) {
   const Module lstm = module("LSTM", {option("input_size", of(3)), option("hidden_size", of(4))});
   const Tensor x = tensor(std::vector<float>(6, 0.5), {2, 1, 3});
-  tdm_value results[3];
-  std::size_t count = 3;
+  tdm_value results[2];
+  std::size_t count = 2;
   const tdm_value input = of(x);
   ASSERT_OK(tdm_module_forward(lstm.get(), &input, 1, results, &count));
-  ASSERT_EQ(count, 3u);
+  ASSERT_EQ(count, 2u);
   EXPECT_THAT(sizes(results[0].as.tensor), ElementsAre(2, 1, 4));
-  EXPECT_THAT(sizes(results[2].as.tensor), ElementsAre(1, 1, 4));
-  tdm_value again[3];
-  const tdm_value with_states[] = {input, results[1], results[2]};
-  ASSERT_OK(tdm_module_forward(lstm.get(), with_states, 3, again, &count));
+  ASSERT_EQ(results[1].tag, TDM_VALUE_TUPLE);
+  ASSERT_EQ(results[1].as.list.size, 2u);
+  const auto* states = static_cast<const tdm_value*>(results[1].as.list.data);
+  EXPECT_THAT(sizes(states[1].as.tensor), ElementsAre(1, 1, 4));
+  tdm_value again[2];
+  const tdm_value with_states[] = {input, results[1]};
+  ASSERT_OK(tdm_module_forward(lstm.get(), with_states, 2, again, &count));
   EXPECT_NE(floats(again[0].as.tensor), floats(results[0].as.tensor));
-  EXPECT_REFUSED(tdm_module_forward(lstm.get(), with_states, 2, again, &count), TDM_ERROR_INVALID_ARGUMENT,
-                 "both states or none");
+  const auto refused = [&](const tdm_value& second, const char* why) {
+    const tdm_value arguments[] = {input, second};
+    EXPECT_REFUSED(tdm_module_forward(lstm.get(), arguments, 2, again, &count), TDM_ERROR_INVALID_ARGUMENT, why);
+  };
+  refused(states[0], "takes a tuple of two tensors as value 1, not Tensor");
+  refused(list(TDM_VALUE_TUPLE, std::vector<tdm_value>{states[0]}), "both states");
+  refused(list(TDM_VALUE_TUPLE, std::vector<tdm_value>{states[0], of(1)}), "both states");
+  refused(list(TDM_VALUE_DICT, std::vector<tdm_value>{of("h"), states[0]}), "not GenericDict");
+  refused(list(TDM_VALUE_DICT, std::vector<tdm_value>{of("h")}), "whose last key has no value");
+  refused(list(TDM_VALUE_DICT, std::vector<tdm_value>{of(1), states[0]}), "must be a string, not an int");
+  tdm_value cyclic = tagged(TDM_VALUE_TUPLE);
+  cyclic.as.list = {&cyclic, 1};
+  refused(cyclic, "a value must not contain itself");
   for (auto* values : {results, again}) {
-    for (int i = 0; i < 3; ++i) tdm_value_clear(&values[i]);
+    for (int i = 0; i < 2; ++i) tdm_value_clear(&values[i]);
   }
   count = 1;
   EXPECT_REFUSED(tdm_module_forward(lstm.get(), &input, 1, results, &count), TDM_ERROR_INVALID_ARGUMENT,
-                 "gives 3 results");
+                 "gives 2 results");
 }
 
 TEST(Module, TrainAndEvalDiffer) {
@@ -221,9 +233,11 @@ TEST(Module, SaysWhatIsWrong) {
   EXPECT_REFUSED(tdm_module_forward(relu.get(), values + 2, 1, &result, &count), TDM_ERROR_INVALID_ARGUMENT,
                  "takes a tensor");
   EXPECT_REFUSED(tdm_module_forward(nullptr, values, 1, &result, &count), TDM_ERROR_INVALID_ARGUMENT, "'module'");
-  tdm_string* types = nullptr;
+  tdm_strings* types = nullptr;
   ASSERT_OK(tdm_module_types(&types));
-  EXPECT_THAT(tdm_string_data(String(types).get()), HasSubstr("\nConv2d\n"));
+  EXPECT_EQ(tdm_strings_data(types, tdm_strings_count(types)), nullptr);
+  EXPECT_EQ(tdm_strings_size(types, SIZE_MAX), 0u);
+  EXPECT_THAT(take_strings(types), testing::Contains("Conv2d"));
 }
 
 std::vector<tdm_option> sgd_options() {
@@ -286,10 +300,11 @@ void resumes(const char* type, const std::vector<tdm_option>& options) {
 
   // Load into another model and go on.
   tdm_named_tensors* loaded = nullptr;
-  tdm_string* metadata = nullptr;
-  ASSERT_OK(tdm_safetensors_load(path.c_str(), &loaded, &metadata));
+  tdm_strings *key_list = nullptr, *value_list = nullptr;
+  ASSERT_OK(tdm_safetensors_load(path.c_str(), &loaded, &key_list, &value_list));
   const NamedTensors owned(loaded);
-  EXPECT_STREQ(tdm_string_data(String(metadata).get()), "a\\nkey\nback\\\\slash\nnote\nstep 3\n");
+  EXPECT_EQ(take_strings(key_list), (std::vector<std::string>{"a\nkey", "note"}));
+  EXPECT_EQ(take_strings(value_list), (std::vector<std::string>{"back\\slash", "step 3"}));
   const Module second = linear();
   const auto other = parameters(second);
   std::vector<const char*> state_names;
@@ -406,13 +421,14 @@ TEST(Optimizer, OptionsByName) {
 
 TEST(Safetensors, MissingAndBrokenFiles) {
   tdm_named_tensors* out = nullptr;
-  EXPECT_REFUSED(tdm_safetensors_load("/nowhere/at.all", &out, nullptr), TDM_ERROR_NOT_FOUND, "/nowhere/at.all");
+  EXPECT_REFUSED(tdm_safetensors_load("/nowhere/at.all", &out, nullptr, nullptr), TDM_ERROR_NOT_FOUND,
+                 "/nowhere/at.all");
   const Tensor t = tensor({1}, {1});
   const char* names[] = {"t"};
   tdm_tensor* tensors[] = {t.get()};
   EXPECT_REFUSED(tdm_safetensors_save("/nowhere/at.all", names, tensors, 1, nullptr, nullptr, 0), TDM_ERROR_NOT_FOUND,
                  "/nowhere/at.all");
-  EXPECT_REFUSED(tdm_safetensors_load(nullptr, &out, nullptr), TDM_ERROR_INVALID_ARGUMENT, "'path'");
+  EXPECT_REFUSED(tdm_safetensors_load(nullptr, &out, nullptr, nullptr), TDM_ERROR_INVALID_ARGUMENT, "'path'");
 }
 
 }  // namespace

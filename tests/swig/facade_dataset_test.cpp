@@ -232,7 +232,7 @@ TEST_F(FacadeDataset, DealtOutDynamically) {
   const Dataset own = numbers(7);
   const Store store = Store::hash();
   Ids seen[2];
-  std::string log[2];
+  std::vector<std::string> log[2];
   // As the exchange of gradients would.
   std::atomic<int> met{0};
   const auto meet = [&] {
@@ -254,7 +254,7 @@ TEST_F(FacadeDataset, DealtOutDynamically) {
       }
       EXPECT_EQ(loader.global_count(), loader.step() == 0 ? 4 : 3);
       meet();
-      log[number] += loader.commit() + "\n";
+      log[number].push_back(loader.commit());
     }
     EXPECT_EQ(loader.epoch(), 1);
     EXPECT_EQ(loader.quarantine(), "[]");

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -163,7 +164,10 @@ class TANDEM_API DataParallelReducer {
   // used instead: with find_unused_parameters all outputs go through one node, so that those the loss does not use
   // count as unused. A backward with create_graph fails (kUnsupported) when it comes to the parameters, for derivatives
   // of averaged gradients would be those of this rank alone.
+  // Errors: kInvalidArgument when gradients are on and no element of `outputs` is defined.
   void prepare_backward(std::vector<at::Tensor>& outputs);
+
+  bool average_by_samples() const;
 
   // false: gradients accumulate locally until switched on again. Takes effect at the next forward.
   void set_require_backward_grad_sync(bool on);
@@ -232,28 +236,30 @@ class TANDEM_API DataParallelReducer {
 
 namespace internal {
 
-// Casts floating-point tensors; other arguments pass as they are.
+// An argument of forward while it is cast: a copy of what may hold tensors, else the argument itself.
 template <typename T>
-decltype(auto) cast_input(T&& value, const std::optional<at::ScalarType>& dtype) {
-  if constexpr (std::is_same_v<std::remove_cvref_t<T>, at::Tensor>) {
-    const bool casts = dtype && value.defined() && value.is_floating_point();
-    return casts ? value.to(*dtype) : at::Tensor(std::forward<T>(value));
-  } else {
-    return std::forward<T>(value);
-  }
+using Castable = std::conditional_t<Nested<std::remove_cvref_t<T>>::kTensors, std::remove_cvref_t<T>, T&&>;
+
+// Has every tensor of floating point in `value`, at any depth, be of `dtype`.
+template <typename T>
+void cast_tensors(T& value, at::ScalarType dtype) {
+  const auto cast = [dtype](at::Tensor& tensor) {
+    if (tensor.defined() && tensor.is_floating_point()) tensor = tensor.to(dtype);
+  };
+  Nested<std::remove_cvref_t<T>>::visit(value, cast);
 }
 
-// Elements of the first dimension of the first tensor; 1 where there is none.
+// Elements of the first dimension of the first tensor that has one, at any depth; 1 where there is none, and -1 where
+// one may be in an argument of a type that is not looked into.
 template <typename... Arguments>
 std::int64_t samples_in(const Arguments&... arguments) {
   std::int64_t samples = -1;
-  [[maybe_unused]] const auto look = [&](const auto& argument) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>, at::Tensor>) {
-      if (samples < 0 && argument.defined() && argument.dim() > 0) samples = argument.size(0);
-    }
+  [[maybe_unused]] const auto look = [&](const at::Tensor& tensor) {
+    if (samples < 0 && tensor.defined() && tensor.dim() > 0) samples = tensor.size(0);
   };
-  (look(arguments), ...);
-  return samples < 0 ? 1 : samples;
+  (Nested<Arguments>::visit(arguments, look), ...);
+  constexpr bool kAllKnown = (Nested<Arguments>::kKnown && ...);
+  return samples < 0 && kAllKnown ? 1 : samples;
 }
 
 // Which parameters of `module` belong to embeddings with sparse gradients, in the order of module.named_parameters().
@@ -268,8 +274,12 @@ TANDEM_API void refresh_buffers(DataParallelReducer& reducer, const torch::nn::M
 
 // A torch::nn module, by its holder (TORCH_MODULE), trained data-parallel. Every rank makes the same module; rank 0's
 // parameters and buffers are taken at the start. Build the optimizer from module()->parameters() as usual. The module
-// may span devices of one type. A batch's samples, for average_by_samples, are the first dimension of forward's first
-// tensor.
+// may span devices of one type.
+//
+// forward() takes and gives what the module's does. Tensors are found at any depth of what tandem/nested.h lists: those
+// of floating point in the arguments are cast for mixed_precision, and a batch's samples, for average_by_samples, are
+// the first dimension of the first; a loss may be computed from any of those that come back, or some. Throws Error
+// (kInvalidArgument) when none comes back, with gradients on.
 template <typename ModuleHolder>
 class DistributedDataParallel {
  public:
@@ -280,13 +290,20 @@ class DistributedDataParallel {
   template <typename... Arguments>
   auto forward(Arguments&&... arguments) {
     internal::refresh_buffers(*reducer_, *module_);
-    reducer_->prepare_forward(module_->is_training(), internal::samples_in(arguments...));
-    const MixedPrecision& precision = reducer_->options().mixed_precision;
-    const auto dtype = precision.cast_forward_inputs ? precision.param_dtype : std::nullopt;
-    auto result = module_->forward(internal::cast_input(std::forward<Arguments>(arguments), dtype)...);
-    static_assert(internal::Nested<std::remove_cvref_t<decltype(result)>>::kTensors,
-                  "DistributedDataParallel: forward gives tensors, or tuples, pairs, arrays, vectors, optionals and "
-                  "maps of them");
+    const std::int64_t samples = internal::samples_in(arguments...);
+    if (samples < 0 && reducer_->average_by_samples()) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "average_by_samples: no tensor that is a batch was found in forward's arguments, and some are of types "
+          "that are not looked into; pass the batch's tensor itself, or what tandem/nested.h lists");
+    }
+    reducer_->prepare_forward(module_->is_training(), samples < 0 ? 1 : samples);
+    auto result = call(std::forward<Arguments>(arguments)...);
+    using Result = internal::Nested<decltype(result)>;
+    static_assert(
+        Result::kTensors && Result::kKnown,
+        "DistributedDataParallel: forward gives tensors, or tuples, pairs, arrays, vectors, optionals, variants "
+        "and maps of them, or of structs that have auto fields() { return std::tie(a, b); }");
     std::vector<at::Tensor> outputs = internal::tensors_of(result);
     reducer_->prepare_backward(outputs);
     internal::put_tensors(result, outputs);
@@ -325,6 +342,21 @@ class DistributedDataParallel {
   }
 
  private:
+  template <typename... Arguments>
+  auto call(Arguments&&... arguments) {
+    const MixedPrecision& precision = reducer_->options().mixed_precision;
+    if (!precision.cast_forward_inputs || !precision.param_dtype) {
+      return module_->forward(std::forward<Arguments>(arguments)...);
+    }
+    std::tuple<internal::Castable<Arguments>...> cast(std::forward<Arguments>(arguments)...);
+    return std::apply(
+        [&](auto&... each) {
+          (internal::cast_tensors(each, *precision.param_dtype), ...);
+          return module_->forward(static_cast<Arguments&&>(each)...);
+        },
+        cast);
+  }
+
   ModuleHolder module_;
   std::unique_ptr<DataParallelReducer> reducer_;
 };

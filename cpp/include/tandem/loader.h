@@ -106,8 +106,8 @@ struct LoadedBatch {
 //
 // Errors: Error(kInvalidArgument) for options. What a thread meets (a damaged chunk, a record of another size) is
 // thrown by the next() that would have returned that batch, naming file, chunk and record, and again by each later
-// next() of the epoch. One thread at a time; any thread may destroy it. tandem::shutdown() stops it: then next() throws
-// Error(kAborted).
+// next() of the epoch. One thread at a time, but for abort() and statistics(); any thread may destroy it.
+// tandem::shutdown() stops it: then next() throws Error(kAborted).
 class TANDEM_API DataLoader {
  public:
   DataLoader(std::shared_ptr<Dataset> dataset, const LoaderOptions& options);
@@ -138,6 +138,9 @@ class TANDEM_API DataLoader {
   // The next batch; nothing at the end of the epoch. Blocks until it is made, for LoaderOptions::timeout at most: then
   // Error(kTimeout), which says what the batch waits for.
   std::optional<LoadedBatch> next();
+  // From any thread: next() that waits, and all later calls of start_epoch() and next(), throw Error(kAborted). Waits
+  // for no thread of the loader's. commit() and state() go on.
+  void abort();
 
   class Epoch;
   // start_epoch(epoch), and its batches as a range.

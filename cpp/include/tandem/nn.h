@@ -22,9 +22,10 @@ class TANDEM_API Module {
   // The module itself: parameters, buffers, train().
   virtual torch::nn::Module& get() const = 0;
 
-  // Tensors, none for an optional one that is left out. A tuple counts as several values, both as an argument (an
-  // LSTM's two states) and as a result. Throws tandem::Error (kInvalidArgument) naming what does not fit.
-  virtual std::vector<at::Tensor> forward(at::ArrayRef<at::IValue> arguments) = 0;
+  // Arguments and results as torch.nn has them: an LSTM takes x and the tuple (h, c), and gives y and a tuple (h, c).
+  // None, or nothing at the end, stands for an optional argument that is left out. Throws tandem::Error
+  // (kInvalidArgument) naming what does not fit.
+  virtual std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) = 0;
 
   // A module of its own with copies of the parameters and buffers. Draws no random numbers. Throws tandem::Error
   // (kUnsupported) where that has no meaning.

@@ -238,6 +238,10 @@ void DataParallelReducer::Parts::install_hook() {
 void DataParallelReducer::set_require_backward_grad_sync(bool on) {
   parts_->require_backward_sync = on;
 }
+bool DataParallelReducer::average_by_samples() const {
+  return parts_->options.average_by_samples;
+}
+
 bool DataParallelReducer::require_backward_grad_sync() const {
   return parts_->require_backward_sync;
 }

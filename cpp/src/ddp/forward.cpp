@@ -4,6 +4,8 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
+
 #include "comm/shared_tensors.h"
 #include "ddp/parameters.h"
 #include "ddp/parts.h"
@@ -168,7 +170,14 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   Parts& parts = *parts_;
   const bool grad = at::GradMode::is_enabled();
   if (parts.timer && grad && parts.require_backward_sync) parts.timer->end_forward();
-  if (!grad && parts.lowered && !parts.pass->pending) parts.lowered->restore();
+  const bool nothing =
+      std::none_of(outputs.begin(), outputs.end(), [](const at::Tensor& one) { return one.defined(); });
+  if ((!grad || nothing) && parts.lowered && !parts.pass->pending) parts.lowered->restore();
+  if (grad && nothing) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "forward gave no tensor, so no gradient can come back through it; return the tensors that the loss is "
+                "computed from, or the loss, or switch gradients off where nothing is trained");
+  }
   if (grad) {  // what one rank evaluates alone changes nothing that ranks do together
     parts.require_forward_sync = parts.require_backward_sync;
     parts.armed = parts.require_backward_sync;

@@ -132,7 +132,7 @@ class Synchronized final : public nn::Module {
       : Module("SyncBatchNorm"), module_(std::move(module)), norm_(norm), group_(std::move(group)) {}
 
   torch::nn::Module& get() const override { return module_->get(); }
-  std::vector<at::Tensor> forward(at::ArrayRef<at::IValue> arguments) override {
+  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override {
     if (arguments.size() != 1 || !arguments[0].isTensor()) {
       throw Error(ErrorCode::kInvalidArgument, "SyncBatchNorm: forward takes one tensor");
     }

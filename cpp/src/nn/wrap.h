@@ -58,13 +58,16 @@ class Arguments {
     if (!given->isIntList()) wrong(*given, "a list of integers");
     return given->toIntVector();
   }
-  // An LSTM's states: two values or none.
+  // An LSTM's states, (h, c).
   std::optional<std::tuple<at::Tensor, at::Tensor>> take(std::optional<std::tuple<at::Tensor, at::Tensor>>*) {
-    const at::Tensor first = take(static_cast<at::Tensor*>(nullptr));
-    const at::Tensor second = take(static_cast<at::Tensor*>(nullptr));
-    if (first.defined() != second.defined()) refuse("takes both states or none");
-    if (!first.defined()) return std::nullopt;
-    return std::make_tuple(first, second);
+    const at::IValue* given = value();
+    if (!given) return std::nullopt;
+    if (!given->isTuple()) wrong(*given, "a tuple of two tensors");
+    const auto& states = given->toTupleRef().elements();
+    if (states.size() != 2 || !states[0].isTensor() || !states[1].isTensor()) {
+      refuse("takes a tuple of two tensors, both states, as value " + std::to_string(next_ - 1));
+    }
+    return std::make_tuple(states[0].toTensor(), states[1].toTensor());
   }
 
   const std::string& type_;
@@ -94,12 +97,21 @@ struct Kept<const std::optional<std::vector<std::int64_t>>&> {
   }
 };
 
-inline void flatten(const at::Tensor& result, std::vector<at::Tensor>& out) {
+inline at::IValue to_value(const at::Tensor& result) {
+  return result;
+}
+template <typename... Ts>
+at::IValue to_value(const std::tuple<Ts...>& results) {
+  return std::apply([](const auto&... each) { return c10::ivalue::Tuple::create({to_value(each)...}); }, results);
+}
+
+// What a forward gives: a tuple is several results.
+inline void add_results(const at::Tensor& result, std::vector<at::IValue>& out) {
   out.push_back(result);
 }
 template <typename... Ts>
-void flatten(const std::tuple<Ts...>& results, std::vector<at::Tensor>& out) {
-  std::apply([&](const auto&... each) { (flatten(each, out), ...); }, results);
+void add_results(const std::tuple<Ts...>& results, std::vector<at::IValue>& out) {
+  std::apply([&](const auto&... each) { (out.push_back(to_value(each)), ...); }, results);
 }
 
 template <typename Implementation>
@@ -110,7 +122,7 @@ class Wrapped : public Module {
 
   torch::nn::Module& get() const override { return *implementation_; }
 
-  std::vector<at::Tensor> forward(at::ArrayRef<at::IValue> given) override {
+  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> given) override {
     return call(given, &Implementation::forward);
   }
 
@@ -122,14 +134,16 @@ class Wrapped : public Module {
 
  private:
   template <typename Result, typename Class, typename... Parameters>
-  std::vector<at::Tensor> call(at::ArrayRef<at::IValue> given, Result (Class::*forward)(Parameters...)) {
+  std::vector<at::IValue> call(at::ArrayRef<at::IValue> given, Result (Class::*forward)(Parameters...)) {
     Arguments arguments(type(), given, required_);
     // Braces: evaluated in order.
     const std::tuple<typename Kept<Parameters>::type...> kept{arguments.next<typename Kept<Parameters>::type>()...};
     arguments.finish();
-    std::vector<at::Tensor> results;
+    std::vector<at::IValue> results;
     std::apply(
-        [&](const auto&... each) { flatten(((*implementation_).*forward)(Kept<Parameters>::pass(each)...), results); },
+        [&](const auto&... each) {
+          add_results(((*implementation_).*forward)(Kept<Parameters>::pass(each)...), results);
+        },
         kept);
     return results;
   }

@@ -10,6 +10,9 @@ import (
 	"tandem.example/gotorch/internal/c"
 )
 
+// MarshalOptions writes a struct of options.
+func MarshalOptions(options any) ([]byte, error) { return json.Marshal(options) }
+
 // UnmarshalOptions reads a struct of options in which fields of an interface type are numbers: int where JSON's number has
 // neither point nor exponent, else float64, or bool.
 func UnmarshalOptions(text []byte, options any) error {

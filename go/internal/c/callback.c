@@ -65,14 +65,14 @@ tdm_error* tg_function_record(const char* name, tdm_tensor* const* inputs, size_
                            saved,                    saved_count,
                            dirty,                    dirty_count,
                            non_differentiable,       non_differentiable_count,
-                           materialize_grads,        on_backward,
-                           (void*)handle,            release};
+                           on_backward,              (void*)handle,
+                           release,                  materialize_grads};
   return tdm_function_record(&function, results);
 }
 
 static tdm_error* on_replica(void* user_data, const tdm_replica_call* call) {
   tg_call go = {tdm_scope_current(), call->inputs, call->input_count, call->outputs, call->output_room, NULL, 0, NULL,
-                NULL,                NULL,         call->replica,     call->output_count, NULL};
+                NULL,                NULL,         (int32_t)call->replica, call->output_count, NULL};
   return tgCallback((uintptr_t)user_data, &go);
 }
 
@@ -98,11 +98,6 @@ static tdm_error* on_step(void* user_data, const tdm_step_batch* batch) {
 
 tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle) {
   return tdm_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
-}
-
-tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const char* const* adds, size_t add_count,
-                                      uintptr_t handle) {
-  return tdm_dynamic_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
 }
 
 tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle) {

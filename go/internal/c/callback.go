@@ -3,7 +3,6 @@ package c
 // #include "shim.h"
 import "C"
 import (
-	"fmt"
 	"runtime"
 	"runtime/cgo"
 	"runtime/debug"
@@ -64,20 +63,9 @@ type owned struct {
 	released func()
 }
 
-// PanicError is the error of a callback that panicked with something that is no error, or that Go itself had panic.
-type PanicError struct {
-	Value any
-	Stack []byte // where it panicked
-}
-
-// Error is "panic: VALUE", and the stack below.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
-
-// Unwrap is the value, when it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// PanicError makes the error of a callback that panicked with something that is no error, or that Go itself had panic, and
+// where it did. Package gotorch sets it.
+var PanicError func(value any, stack []byte) error
 
 //export tgCallback
 func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
@@ -165,7 +153,7 @@ func errorOfPanic(problem any) error {
 	if _, own := problem.(runtime.Error); ok && !own {
 		return err
 	}
-	return &PanicError{problem, debug.Stack()}
+	return PanicError(problem, debug.Stack())
 }
 
 // CodedError is an error of a callback with the code that the C ABI is told; Err is the program's own.

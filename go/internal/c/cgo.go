@@ -33,7 +33,6 @@ type (
 	Dataset        unsafe.Pointer
 	Sampler        unsafe.Pointer
 	Loader         unsafe.Pointer
-	DynamicLoader  unsafe.Pointer
 	SummaryWriter  unsafe.Pointer
 )
 
@@ -79,6 +78,16 @@ func boolean(b bool) C.int32_t {
 func text(s *C.tdm_string) string {
 	defer C.tdm_string_free(s)
 	return C.GoStringN(C.tdm_string_data(s), C.int(C.tdm_string_size(s)))
+}
+
+// texts copies an owned list of strings and frees it.
+func texts(list *C.tdm_strings) []string {
+	defer C.tdm_strings_free(list)
+	all := make([]string, int(C.tdm_strings_count(list)))
+	for i := range all {
+		all[i] = C.GoStringN(C.tdm_strings_data(list, C.size_t(i)), C.int(C.tdm_strings_size(list, C.size_t(i))))
+	}
+	return all
 }
 
 // bytes copies an owned string and frees it.

@@ -3,10 +3,7 @@ package c
 // #include <stdlib.h>
 // #include "shim.h"
 import "C"
-import (
-	"strings"
-	"unsafe"
-)
+import "unsafe"
 
 func ddp(d DDP) *C.tdm_ddp { return (*C.tdm_ddp)(unsafe.Pointer(d)) }
 
@@ -52,16 +49,51 @@ func CreateDDP(g ProcessGroup, parameters []Tensor, names []string, buffers []Te
 
 func FreeDDP(d DDP) { C.tdm_ddp_free(ddp(d)) }
 
-func PrepareForward(d DDP, training bool) *Failure {
-	return failure(C.tdm_ddp_prepare_forward(ddp(d), boolean(training)))
+// PrepareForward is told of the tensors among forward's inputs, zero handles for those that are not there. With casts
+// it gives what to use instead of them.
+func PrepareForward(d DDP, training bool, inputs []Tensor, casts bool) ([]Made, *Failure) {
+	if len(inputs) == 0 {
+		return nil, failure(C.tdm_ddp_prepare_forward(ddp(d), boolean(training), nil, 0, nil))
+	}
+	f := NewFrame()
+	f.Tensors(inputs)
+	var prepared [1]C.tdm_value
+	out := &prepared[0]
+	if !casts {
+		out = nil
+	}
+	values, count, pool := f.arguments()
+	err := failure(C.tg_ddp_prepare_forward(ddp(d), boolean(training), values, count, pool, out))
+	f.Release()
+	if err != nil {
+		return nil, err
+	}
+	return takeTensors(prepared[:])
 }
 
-func PrepareBackward(d DDP, outputs []Tensor) *Failure {
-	return failure(C.tdm_ddp_prepare_backward(ddp(d), handles(outputs), C.size_t(len(outputs))))
+// PrepareBackward gives what to use instead of the tensors that forward gave.
+func PrepareBackward(d DDP, outputs []Tensor) ([]Made, *Failure) {
+	f := NewFrame()
+	f.Tensors(outputs)
+	var prepared [1]C.tdm_value
+	values, count, pool := f.arguments()
+	err := failure(C.tg_ddp_prepare_backward(ddp(d), values, count, pool, &prepared[0]))
+	f.Release()
+	if err != nil {
+		return nil, err
+	}
+	return takeTensors(prepared[:])
 }
 
-func PrepareBackwardOne(d DDP, output Tensor) *Failure {
-	return failure(C.tg_ddp_prepare_backward_one(ddp(d), tensor(output)))
+func takeTensors(list []C.tdm_value) ([]Made, *Failure) {
+	values, err := take(list)
+	tensors, _ := values[0].([]Made)
+	return tensors, err
+}
+
+// PrepareBackwardOne is PrepareBackward for one tensor.
+func PrepareBackwardOne(d DDP, output Tensor) (Made, *Failure) {
+	return made(C.tg_ddp_prepare_backward_one(ddp(d), tensor(output)))
 }
 
 func SetGradSync(d DDP, on bool) *Failure {
@@ -150,7 +182,7 @@ type Bucket struct {
 	work                  **C.tdm_work
 }
 
-// SetWork hands over the collective to wait for.
+// SetWork says which collective to wait for; the handle stays the caller's.
 func (b *Bucket) SetWork(w Work) { *b.work = work(w) }
 
 func bucketOf(call *C.tg_call) *Bucket {
@@ -275,13 +307,12 @@ func GetDDPStatistics(d DDP) (s DDPStatistics, err *Failure) {
 		CommunicationAlone:   int64(now.communication_alone), BucketsRebuilt: now.buckets_rebuilt != 0}
 	for i := range now.bucket_count {
 		var bytes C.int64_t
-		var names *C.tdm_string
+		var names *C.tdm_strings
 		if err = failure(C.tdm_ddp_get_bucket(ddp(d), i, &bytes, &names)); err != nil {
 			return s, err
 		}
 		s.BucketBytes = append(s.BucketBytes, int64(bytes))
-		s.BucketParameters = append(s.BucketParameters, strings.Fields(C.GoString(C.tdm_string_data(names))))
-		C.tdm_string_free(names)
+		s.BucketParameters = append(s.BucketParameters, texts(names))
 	}
 	return s, nil
 }

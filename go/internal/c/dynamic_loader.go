@@ -4,10 +4,6 @@ package c
 import "C"
 import "unsafe"
 
-func dynamicLoader(l DynamicLoader) *C.tdm_dynamic_loader {
-	return (*C.tdm_dynamic_loader)(unsafe.Pointer(l))
-}
-
 // DynamicLoaderOptions are tdm_dynamic_loader_options, and what goes with them.
 type DynamicLoaderOptions struct {
 	BatchSize, MicroBatch         int
@@ -31,7 +27,7 @@ type DynamicLoaderOptions struct {
 }
 
 func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t,
-	quarantine *C.char, out **C.tdm_dynamic_loader) *C.tdm_error) (DynamicLoader, *Failure) {
+	quarantine *C.char, out **C.tdm_loader) *C.tdm_error) (Loader, *Failure) {
 	name, quarantine := cString(o.Name), cString(o.Quarantine)
 	defer free(name)
 	defer free(quarantine)
@@ -46,96 +42,61 @@ func (o DynamicLoaderOptions) make(call func(options *C.tdm_dynamic_loader_optio
 		device: nativeDevice(o.Device), on_io_error: C.tdm_on_io_error(o.OnIOError), io_retry_ms: C.int64_t(o.IORetryMS),
 	}
 	options.struct_size = C.sizeof_tdm_dynamic_loader_options
-	var l *C.tdm_dynamic_loader
+	var l *C.tdm_loader
 	err := failure(call(&options, unsafe.Pointer(unsafe.SliceData(o.State)), C.size_t(len(o.State)), quarantine, &l))
-	return DynamicLoader(unsafe.Pointer(l)), err
+	return Loader(unsafe.Pointer(l)), err
 }
 
-func CreateDynamicLoader(d Dataset, s Store, o DynamicLoaderOptions) (DynamicLoader, *Failure) {
+func CreateDynamicLoader(d Dataset, s Store, o DynamicLoaderOptions) (Loader, *Failure) {
 	return o.make(func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t, quarantine *C.char,
-		out **C.tdm_dynamic_loader) *C.tdm_error {
-		return C.tdm_dynamic_loader_create(dataset(d), store(s), options, state, size, quarantine, out)
+		out **C.tdm_loader) *C.tdm_error {
+		return C.tdm_loader_create_dynamic(dataset(d), store(s), options, state, size, quarantine, out)
 	})
 }
 
-// ReplayDynamicLoader runs a log, of a line a step, again.
-func ReplayDynamicLoader(d Dataset, log string, o DynamicLoaderOptions) (DynamicLoader, *Failure) {
-	lines := C.CString(log)
-	defer free(lines)
+// ReplayDynamicLoader runs a log, of a record a step, again.
+func ReplayDynamicLoader(d Dataset, log []string, o DynamicLoaderOptions) (Loader, *Failure) {
+	records, done := cStrings(log)
+	defer done()
 	return o.make(func(options *C.tdm_dynamic_loader_options, state unsafe.Pointer, size C.size_t, quarantine *C.char,
-		out **C.tdm_dynamic_loader) *C.tdm_error {
-		return C.tdm_dynamic_loader_replay(dataset(d), lines, options, state, size, quarantine, out)
+		out **C.tdm_loader) *C.tdm_error {
+		return C.tdm_loader_create_replay(dataset(d), records, C.size_t(len(log)), options, state, size, quarantine, out)
 	})
 }
 
-func FreeDynamicLoader(l DynamicLoader) { C.tdm_dynamic_loader_free(dynamicLoader(l)) }
+func LoaderCurrentStep(l Loader) int { return int(C.tdm_loader_current_step(loader(l))) }
 
-func DynamicLoaderEpoch(l DynamicLoader) int {
-	return int(C.tdm_dynamic_loader_epoch(dynamicLoader(l)))
-}
-func DynamicLoaderStep(l DynamicLoader) int { return int(C.tdm_dynamic_loader_step(dynamicLoader(l))) }
-
-// DynamicLoaderCounts are the samples of the open step that this rank, and that all ranks, computed.
-func DynamicLoaderCounts(l DynamicLoader) (local, global int) {
-	return int(C.tdm_dynamic_loader_local_count(dynamicLoader(l))), int(C.tdm_dynamic_loader_global_count(dynamicLoader(l)))
+// LoaderStepCounts are the samples of the open step that this rank, and that all ranks, computed.
+func LoaderStepCounts(l Loader) (local, global int) {
+	return int(C.tdm_loader_step_local_count(loader(l))), int(C.tdm_loader_step_global_count(loader(l)))
 }
 
 // NextStep is false at an epoch's end.
-func NextStep(l DynamicLoader) (bool, *Failure) {
+func NextStep(l Loader) (bool, *Failure) {
 	var has C.int32_t
-	err := failure(C.tdm_dynamic_loader_next_step(dynamicLoader(l), &has))
+	err := failure(C.tdm_loader_next_step(loader(l), &has))
 	return has != 0, err
 }
 
-// NextPart fills part, one handle a field; nil at the end of the step.
-func NextPart(l DynamicLoader, part []Made) (*LoaderBatch, *Failure) {
-	raw := make([]Tensor, len(part))
-	var has C.int32_t
-	err := failure(C.tdm_dynamic_loader_next(dynamicLoader(l), handles(raw), C.size_t(len(raw)), &has))
-	if err != nil || has == 0 {
-		return nil, err
-	}
-	for i, h := range raw {
-		part[i], _ = made(C.tg_describe(tensor(h)))
-	}
-	about := C.tdm_loader_batch{struct_size: C.sizeof_tdm_loader_batch}
-	if err := failure(C.tdm_dynamic_loader_get_part(dynamicLoader(l), &about)); err != nil {
-		return nil, err
-	}
-	return loaderBatch(&about), nil
-}
-
-func FailPart(l DynamicLoader, sample int, reason string) *Failure {
+func FailPart(l Loader, sample int, reason string) *Failure {
 	why := C.CString(reason)
 	defer free(why)
-	return failure(C.tdm_dynamic_loader_fail(dynamicLoader(l), C.int64_t(sample), why))
+	return failure(C.tdm_loader_fail(loader(l), C.int64_t(sample), why))
 }
 
 // CommitStep gives the step's record, as JSON.
-func CommitStep(l DynamicLoader) (string, *Failure) {
+func CommitStep(l Loader) (string, *Failure) {
 	var record *C.tdm_string
-	if err := failure(C.tdm_dynamic_loader_commit(dynamicLoader(l), &record)); err != nil {
+	if err := failure(C.tdm_loader_commit(loader(l), &record)); err != nil {
 		return "", err
 	}
 	return text(record), nil
 }
 
-func AbortDynamicLoader(l DynamicLoader) *Failure {
-	return failure(C.tdm_dynamic_loader_abort(dynamicLoader(l)))
-}
-
-func DynamicLoaderState(l DynamicLoader) (string, *Failure) {
-	var state *C.tdm_string
-	if err := failure(C.tdm_dynamic_loader_get_state(dynamicLoader(l), &state)); err != nil {
-		return "", err
-	}
-	return text(state), nil
-}
-
-// DynamicLoaderQuarantine gives JSON.
-func DynamicLoaderQuarantine(l DynamicLoader) (string, *Failure) {
+// LoaderQuarantine gives JSON.
+func LoaderQuarantine(l Loader) (string, *Failure) {
 	var quarantine *C.tdm_string
-	if err := failure(C.tdm_dynamic_loader_get_quarantine(dynamicLoader(l), &quarantine)); err != nil {
+	if err := failure(C.tdm_loader_get_quarantine(loader(l), &quarantine)); err != nil {
 		return "", err
 	}
 	return text(quarantine), nil

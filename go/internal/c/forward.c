@@ -1,4 +1,4 @@
-/* Written by capi/abi.py from tandem.h; do not edit. */
+/* Written by capi/generator from tandem.h; do not edit. */
 #include "forward.h"
 
 #include <dlfcn.h>
@@ -16,6 +16,10 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_string_data",
     "tdm_string_size",
     "tdm_string_free",
+    "tdm_strings_count",
+    "tdm_strings_data",
+    "tdm_strings_size",
+    "tdm_strings_free",
     "tdm_load_options_init",
     "tdm_load",
     "tdm_shutdown",
@@ -72,7 +76,6 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_tensor_grad",
     "tdm_tensor_set_grad",
     "tdm_tensor_set_requires_grad",
-    "tdm_set_grad_enabled",
     "tdm_mode_enter_grad",
     "tdm_mode_enter_inference",
     "tdm_mode_enter_autocast",
@@ -294,7 +297,6 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_recordio_reader_metadata_key",
     "tdm_recordio_reader_metadata_value",
     "tdm_recordio_reader_free",
-    "tdm_mnist_to_recordio",
     "tdm_loader_options_init",
     "tdm_loader_create",
     "tdm_loader_free",
@@ -302,6 +304,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_loader_batch_count",
     "tdm_loader_start_epoch",
     "tdm_loader_next",
+    "tdm_loader_abort",
     "tdm_loader_batch_init",
     "tdm_loader_get_batch",
     "tdm_loader_get_batch_mask",
@@ -345,25 +348,14 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_sampler_distributed",
     "tdm_sampler_create",
     "tdm_dynamic_loader_options_init",
-    "tdm_dynamic_loader_create",
-    "tdm_dynamic_loader_replay",
-    "tdm_dynamic_loader_free",
-    "tdm_dynamic_loader_add_transforms",
-    "tdm_dynamic_loader_add_step",
-    "tdm_dynamic_loader_get_statistics",
-    "tdm_dynamic_loader_statistics_text",
-    "tdm_dynamic_loader_next_step",
-    "tdm_dynamic_loader_next",
-    "tdm_dynamic_loader_get_part",
-    "tdm_dynamic_loader_fail",
-    "tdm_dynamic_loader_epoch",
-    "tdm_dynamic_loader_step",
-    "tdm_dynamic_loader_local_count",
-    "tdm_dynamic_loader_global_count",
-    "tdm_dynamic_loader_commit",
-    "tdm_dynamic_loader_abort",
-    "tdm_dynamic_loader_get_state",
-    "tdm_dynamic_loader_get_quarantine",
+    "tdm_loader_create_dynamic",
+    "tdm_loader_create_replay",
+    "tdm_loader_next_step",
+    "tdm_loader_fail",
+    "tdm_loader_current_step",
+    "tdm_loader_step_local_count",
+    "tdm_loader_step_global_count",
+    "tdm_loader_get_quarantine",
     "tdm_summary_writer_create",
     "tdm_summary_writer_path",
     "tdm_summary_writer_add_scalar",
@@ -405,7 +397,7 @@ void tdm_error_free(tdm_error* error) {
 }
 
 tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[4]) return (tdm_error*)&tandem_go_missing[4];
+  if (!slots[4]) return 0;
   return ((tdm_error* (*)(tdm_error_code code, const char* operation, const char* message, void* user_data, void (*destroy)(void* user_data)))slots[4])(code, operation, message, user_data, destroy);
 }
 
@@ -429,1787 +421,1747 @@ void tdm_string_free(tdm_string* string) {
   ((void (*)(tdm_string* string))slots[8])(string);
 }
 
+size_t tdm_strings_count(const tdm_strings* list) {
+  if (!slots[9]) return 0;
+  return ((size_t (*)(const tdm_strings* list))slots[9])(list);
+}
+
+const char* tdm_strings_data(const tdm_strings* list, size_t index) {
+  if (!slots[10]) return 0;
+  return ((const char* (*)(const tdm_strings* list, size_t index))slots[10])(list, index);
+}
+
+size_t tdm_strings_size(const tdm_strings* list, size_t index) {
+  if (!slots[11]) return 0;
+  return ((size_t (*)(const tdm_strings* list, size_t index))slots[11])(list, index);
+}
+
+void tdm_strings_free(tdm_strings* list) {
+  if (!slots[12]) return;
+  ((void (*)(tdm_strings* list))slots[12])(list);
+}
+
 void tdm_load_options_init(tdm_load_options* made, size_t struct_size) {
-  if (!slots[9]) return;
-  ((void (*)(tdm_load_options* made, size_t struct_size))slots[9])(made, struct_size);
+  if (!slots[13]) return;
+  ((void (*)(tdm_load_options* made, size_t struct_size))slots[13])(made, struct_size);
 }
 
 tdm_error* tdm_load(const tdm_load_options* options) {
-  if (!slots[10]) return (tdm_error*)&tandem_go_missing[10];
-  return ((tdm_error* (*)(const tdm_load_options* options))slots[10])(options);
+  if (!slots[14]) return (tdm_error*)&tandem_go_missing[14];
+  return ((tdm_error* (*)(const tdm_load_options* options))slots[14])(options);
 }
 
 tdm_error* tdm_shutdown(int64_t timeout_ms) {
-  if (!slots[11]) return (tdm_error*)&tandem_go_missing[11];
-  return ((tdm_error* (*)(int64_t timeout_ms))slots[11])(timeout_ms);
+  if (!slots[15]) return (tdm_error*)&tandem_go_missing[15];
+  return ((tdm_error* (*)(int64_t timeout_ms))slots[15])(timeout_ms);
 }
 
 const char* tdm_version(void) {
-  if (!slots[12]) return 0;
-  return ((const char* (*)(void))slots[12])();
+  if (!slots[16]) return 0;
+  return ((const char* (*)(void))slots[16])();
 }
 
 const char* tdm_libtorch_version(void) {
-  if (!slots[13]) return 0;
-  return ((const char* (*)(void))slots[13])();
+  if (!slots[17]) return 0;
+  return ((const char* (*)(void))slots[17])();
 }
 
 tdm_error* tdm_cuda_device_count(int32_t* out) {
-  if (!slots[14]) return (tdm_error*)&tandem_go_missing[14];
-  return ((tdm_error* (*)(int32_t* out))slots[14])(out);
+  if (!slots[18]) return (tdm_error*)&tandem_go_missing[18];
+  return ((tdm_error* (*)(int32_t* out))slots[18])(out);
 }
 
 int64_t tdm_live_count(const char* type) {
-  if (!slots[15]) return 0;
-  return ((int64_t (*)(const char* type))slots[15])(type);
+  if (!slots[19]) return 0;
+  return ((int64_t (*)(const char* type))slots[19])(type);
 }
 
 int64_t tdm_tensor_live_bytes(void) {
-  if (!slots[16]) return 0;
-  return ((int64_t (*)(void))slots[16])();
+  if (!slots[20]) return 0;
+  return ((int64_t (*)(void))slots[20])();
 }
 
 tdm_error* tdm_tensor_from_data(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out) {
-  if (!slots[17]) return (tdm_error*)&tandem_go_missing[17];
-  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out))slots[17])(data, data_bytes, dtype, sizes, ndim, out);
+  if (!slots[21]) return (tdm_error*)&tandem_go_missing[21];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, tdm_tensor** out))slots[21])(data, data_bytes, dtype, sizes, ndim, out);
 }
 
 tdm_error* tdm_tensor_from_blob(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out) {
-  if (!slots[18]) return (tdm_error*)&tandem_go_missing[18];
-  return ((tdm_error* (*)(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out))slots[18])(data, data_bytes, dtype, sizes, ndim, destroy, user_data, out);
+  if (!slots[22]) return (tdm_error*)&tandem_go_missing[22];
+  return ((tdm_error* (*)(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data), void* user_data, tdm_tensor** out))slots[22])(data, data_bytes, dtype, sizes, ndim, destroy, user_data, out);
 }
 
 tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[19]) return (tdm_error*)&tandem_go_missing[19];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[19])(tensor, out);
+  if (!slots[23]) return (tdm_error*)&tandem_go_missing[23];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[23])(tensor, out);
 }
 
 void tdm_tensor_free(tdm_tensor* tensor) {
-  if (!slots[20]) return;
-  ((void (*)(tdm_tensor* tensor))slots[20])(tensor);
+  if (!slots[24]) return;
+  ((void (*)(tdm_tensor* tensor))slots[24])(tensor);
 }
 
 int64_t tdm_tensor_dim(const tdm_tensor* tensor) {
-  if (!slots[21]) return 0;
-  return ((int64_t (*)(const tdm_tensor* tensor))slots[21])(tensor);
+  if (!slots[25]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[25])(tensor);
 }
 
 const int64_t* tdm_tensor_sizes(const tdm_tensor* tensor) {
-  if (!slots[22]) return 0;
-  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[22])(tensor);
+  if (!slots[26]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[26])(tensor);
 }
 
 const int64_t* tdm_tensor_strides(const tdm_tensor* tensor) {
-  if (!slots[23]) return 0;
-  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[23])(tensor);
+  if (!slots[27]) return 0;
+  return ((const int64_t* (*)(const tdm_tensor* tensor))slots[27])(tensor);
 }
 
 int64_t tdm_tensor_numel(const tdm_tensor* tensor) {
-  if (!slots[24]) return 0;
-  return ((int64_t (*)(const tdm_tensor* tensor))slots[24])(tensor);
+  if (!slots[28]) return 0;
+  return ((int64_t (*)(const tdm_tensor* tensor))slots[28])(tensor);
 }
 
 size_t tdm_tensor_nbytes(const tdm_tensor* tensor) {
-  if (!slots[25]) return 0;
-  return ((size_t (*)(const tdm_tensor* tensor))slots[25])(tensor);
+  if (!slots[29]) return 0;
+  return ((size_t (*)(const tdm_tensor* tensor))slots[29])(tensor);
 }
 
 size_t tdm_tensor_storage_nbytes(const tdm_tensor* tensor) {
-  if (!slots[26]) return 0;
-  return ((size_t (*)(const tdm_tensor* tensor))slots[26])(tensor);
+  if (!slots[30]) return 0;
+  return ((size_t (*)(const tdm_tensor* tensor))slots[30])(tensor);
 }
 
 tdm_dtype tdm_tensor_get_dtype(const tdm_tensor* tensor) {
-  if (!slots[27]) return 0;
-  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[27])(tensor);
+  if (!slots[31]) return 0;
+  return ((tdm_dtype (*)(const tdm_tensor* tensor))slots[31])(tensor);
 }
 
 tdm_device tdm_tensor_get_device(const tdm_tensor* tensor) {
-  if (!slots[28]) return (tdm_device){TDM_DEVICE_CPU, -1};
-  return ((tdm_device (*)(const tdm_tensor* tensor))slots[28])(tensor);
+  if (!slots[32]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_tensor* tensor))slots[32])(tensor);
 }
 
 tdm_layout tdm_tensor_get_layout(const tdm_tensor* tensor) {
-  if (!slots[29]) return -1;
-  return ((tdm_layout (*)(const tdm_tensor* tensor))slots[29])(tensor);
+  if (!slots[33]) return -1;
+  return ((tdm_layout (*)(const tdm_tensor* tensor))slots[33])(tensor);
 }
 
 int32_t tdm_tensor_requires_grad(const tdm_tensor* tensor) {
-  if (!slots[30]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[30])(tensor);
+  if (!slots[34]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[34])(tensor);
 }
 
 int32_t tdm_tensor_is_leaf(const tdm_tensor* tensor) {
-  if (!slots[31]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[31])(tensor);
+  if (!slots[35]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[35])(tensor);
 }
 
 int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor) {
-  if (!slots[32]) return 0;
-  return ((int32_t (*)(const tdm_tensor* tensor))slots[32])(tensor);
+  if (!slots[36]) return 0;
+  return ((int32_t (*)(const tdm_tensor* tensor))slots[36])(tensor);
 }
 
 int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b) {
-  if (!slots[33]) return 0;
-  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[33])(a, b);
+  if (!slots[37]) return 0;
+  return ((int32_t (*)(const tdm_tensor* a, const tdm_tensor* b))slots[37])(a, b);
 }
 
 tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out) {
-  if (!slots[34]) return (tdm_error*)&tandem_go_missing[34];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[34])(tensor, out);
+  if (!slots[38]) return (tdm_error*)&tandem_go_missing[38];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void** out))slots[38])(tensor, out);
 }
 
 tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes) {
-  if (!slots[35]) return (tdm_error*)&tandem_go_missing[35];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[35])(tensor, destination, bytes);
+  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, void* destination, size_t bytes))slots[39])(tensor, destination, bytes);
 }
 
 tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes) {
-  if (!slots[36]) return (tdm_error*)&tandem_go_missing[36];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[36])(tensor, source, bytes);
+  if (!slots[40]) return (tdm_error*)&tandem_go_missing[40];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const void* source, size_t bytes))slots[40])(tensor, source, bytes);
 }
 
 tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out) {
-  if (!slots[37]) return (tdm_error*)&tandem_go_missing[37];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[37])(tensor, out);
+  if (!slots[41]) return (tdm_error*)&tandem_go_missing[41];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, double* out))slots[41])(tensor, out);
 }
 
 tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out) {
-  if (!slots[38]) return (tdm_error*)&tandem_go_missing[38];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[38])(tensor, out);
+  if (!slots[42]) return (tdm_error*)&tandem_go_missing[42];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, int64_t* out))slots[42])(tensor, out);
 }
 
 tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out) {
-  if (!slots[39]) return (tdm_error*)&tandem_go_missing[39];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[39])(tensor, out);
+  if (!slots[43]) return (tdm_error*)&tandem_go_missing[43];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[43])(tensor, out);
 }
 
 tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out) {
-  if (!slots[40]) return (tdm_error*)&tandem_go_missing[40];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[40])(tensor, out);
+  if (!slots[44]) return (tdm_error*)&tandem_go_missing[44];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_string** out))slots[44])(tensor, out);
 }
 
 size_t tdm_named_tensors_size(const tdm_named_tensors* list) {
-  if (!slots[41]) return 0;
-  return ((size_t (*)(const tdm_named_tensors* list))slots[41])(list);
+  if (!slots[45]) return 0;
+  return ((size_t (*)(const tdm_named_tensors* list))slots[45])(list);
 }
 
 const char* tdm_named_tensors_name(const tdm_named_tensors* list, size_t index) {
-  if (!slots[42]) return 0;
-  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[42])(list, index);
+  if (!slots[46]) return 0;
+  return ((const char* (*)(const tdm_named_tensors* list, size_t index))slots[46])(list, index);
 }
 
 tdm_error* tdm_named_tensors_get(const tdm_named_tensors* list, size_t index, tdm_tensor** out) {
-  if (!slots[43]) return (tdm_error*)&tandem_go_missing[43];
-  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[43])(list, index, out);
+  if (!slots[47]) return (tdm_error*)&tandem_go_missing[47];
+  return ((tdm_error* (*)(const tdm_named_tensors* list, size_t index, tdm_tensor** out))slots[47])(list, index, out);
 }
 
 void tdm_named_tensors_free(tdm_named_tensors* list) {
-  if (!slots[44]) return;
-  ((void (*)(tdm_named_tensors* list))slots[44])(list);
+  if (!slots[48]) return;
+  ((void (*)(tdm_named_tensors* list))slots[48])(list);
 }
 
 tdm_error* tdm_scope_enter(tdm_scope** out) {
-  if (!slots[45]) return (tdm_error*)&tandem_go_missing[45];
-  return ((tdm_error* (*)(tdm_scope** out))slots[45])(out);
+  if (!slots[49]) return (tdm_error*)&tandem_go_missing[49];
+  return ((tdm_error* (*)(tdm_scope** out))slots[49])(out);
 }
 
 void tdm_scope_exit(tdm_scope* scope) {
-  if (!slots[46]) return;
-  ((void (*)(tdm_scope* scope))slots[46])(scope);
+  if (!slots[50]) return;
+  ((void (*)(tdm_scope* scope))slots[50])(scope);
 }
 
 void tdm_scope_keep(tdm_tensor* tensor) {
-  if (!slots[47]) return;
-  ((void (*)(tdm_tensor* tensor))slots[47])(tensor);
+  if (!slots[51]) return;
+  ((void (*)(tdm_tensor* tensor))slots[51])(tensor);
 }
 
 uint64_t tdm_tensor_scope_id(const tdm_tensor* tensor) {
-  if (!slots[48]) return 0;
-  return ((uint64_t (*)(const tdm_tensor* tensor))slots[48])(tensor);
+  if (!slots[52]) return 0;
+  return ((uint64_t (*)(const tdm_tensor* tensor))slots[52])(tensor);
 }
 
 uint64_t tdm_scope_id(const tdm_scope* scope) {
-  if (!slots[49]) return 0;
-  return ((uint64_t (*)(const tdm_scope* scope))slots[49])(scope);
+  if (!slots[53]) return 0;
+  return ((uint64_t (*)(const tdm_scope* scope))slots[53])(scope);
 }
 
 uint64_t tdm_scope_current(void) {
-  if (!slots[50]) return 0;
-  return ((uint64_t (*)(void))slots[50])();
+  if (!slots[54]) return 0;
+  return ((uint64_t (*)(void))slots[54])();
 }
 
 void tdm_value_clear(tdm_value* value) {
-  if (!slots[51]) return;
-  ((void (*)(tdm_value* value))slots[51])(value);
+  if (!slots[55]) return;
+  ((void (*)(tdm_value* value))slots[55])(value);
 }
 
 tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out) {
-  if (!slots[52]) return (tdm_error*)&tandem_go_missing[52];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out))slots[52])(tensor, indices, count, out);
+  if (!slots[56]) return (tdm_error*)&tandem_go_missing[56];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, const tdm_index* indices, size_t count, tdm_tensor** out))slots[56])(tensor, indices, count, out);
 }
 
 tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value) {
-  if (!slots[53]) return (tdm_error*)&tandem_go_missing[53];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value))slots[53])(tensor, indices, count, value);
+  if (!slots[57]) return (tdm_error*)&tandem_go_missing[57];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_index* indices, size_t count, const tdm_value* value))slots[57])(tensor, indices, count, value);
 }
 
 tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out) {
-  if (!slots[54]) return (tdm_error*)&tandem_go_missing[54];
-  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[54])(name, overload, out);
+  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
+  return ((tdm_error* (*)(const char* name, const char* overload, const tdm_op** out))slots[58])(name, overload, out);
 }
 
 const char* tdm_op_schema(const tdm_op* op) {
-  if (!slots[55]) return 0;
-  return ((const char* (*)(const tdm_op* op))slots[55])(op);
+  if (!slots[59]) return 0;
+  return ((const char* (*)(const tdm_op* op))slots[59])(op);
 }
 
 size_t tdm_op_argument_count(const tdm_op* op) {
-  if (!slots[56]) return 0;
-  return ((size_t (*)(const tdm_op* op))slots[56])(op);
+  if (!slots[60]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[60])(op);
 }
 
 size_t tdm_op_result_count(const tdm_op* op) {
-  if (!slots[57]) return 0;
-  return ((size_t (*)(const tdm_op* op))slots[57])(op);
+  if (!slots[61]) return 0;
+  return ((size_t (*)(const tdm_op* op))slots[61])(op);
 }
 
 tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count) {
-  if (!slots[58]) return (tdm_error*)&tandem_go_missing[58];
-  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[58])(op, arguments, argument_count, results, result_count);
+  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
+  return ((tdm_error* (*)(const tdm_op* op, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t result_count))slots[62])(op, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_load_library(const char* path) {
-  if (!slots[59]) return (tdm_error*)&tandem_go_missing[59];
-  return ((tdm_error* (*)(const char* path))slots[59])(path);
+  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
+  return ((tdm_error* (*)(const char* path))slots[63])(path);
 }
 
 tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph) {
-  if (!slots[60]) return (tdm_error*)&tandem_go_missing[60];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[60])(tensors, gradients, count, retain_graph, create_graph);
+  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count, int32_t retain_graph, int32_t create_graph))slots[64])(tensors, gradients, count, retain_graph, create_graph);
 }
 
 tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results) {
-  if (!slots[61]) return (tdm_error*)&tandem_go_missing[61];
-  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[61])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
+  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
+  return ((tdm_error* (*)(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph, int32_t create_graph, int32_t allow_unused, tdm_tensor** results))slots[65])(outputs, grad_outputs, output_count, inputs, input_count, retain_graph, create_graph, allow_unused, results);
 }
 
 tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[62]) return (tdm_error*)&tandem_go_missing[62];
-  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[62])(tensor, out);
+  if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
+  return ((tdm_error* (*)(const tdm_tensor* tensor, tdm_tensor** out))slots[66])(tensor, out);
 }
 
 tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad) {
-  if (!slots[63]) return (tdm_error*)&tandem_go_missing[63];
-  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[63])(tensor, grad);
+  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
+  return ((tdm_error* (*)(tdm_tensor* tensor, const tdm_tensor* grad))slots[67])(tensor, grad);
 }
 
 tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad) {
-  if (!slots[64]) return (tdm_error*)&tandem_go_missing[64];
-  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[64])(tensor, requires_grad);
-}
-
-tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous) {
-  if (!slots[65]) return (tdm_error*)&tandem_go_missing[65];
-  return ((tdm_error* (*)(int32_t enabled, int32_t* previous))slots[65])(enabled, previous);
+  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
+  return ((tdm_error* (*)(tdm_tensor* tensor, int32_t requires_grad))slots[68])(tensor, requires_grad);
 }
 
 tdm_error* tdm_mode_enter_grad(int32_t enabled, tdm_mode** out) {
-  if (!slots[66]) return (tdm_error*)&tandem_go_missing[66];
-  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[66])(enabled, out);
+  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[69])(enabled, out);
 }
 
 tdm_error* tdm_mode_enter_inference(int32_t enabled, tdm_mode** out) {
-  if (!slots[67]) return (tdm_error*)&tandem_go_missing[67];
-  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[67])(enabled, out);
+  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
+  return ((tdm_error* (*)(int32_t enabled, tdm_mode** out))slots[70])(enabled, out);
 }
 
 tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out) {
-  if (!slots[68]) return (tdm_error*)&tandem_go_missing[68];
-  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[68])(device, dtype, enabled, out);
+  if (!slots[71]) return (tdm_error*)&tandem_go_missing[71];
+  return ((tdm_error* (*)(tdm_device_type device, tdm_dtype dtype, int32_t enabled, tdm_mode** out))slots[71])(device, dtype, enabled, out);
 }
 
 tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out) {
-  if (!slots[69]) return (tdm_error*)&tandem_go_missing[69];
-  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[69])(check_nan, out);
+  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
+  return ((tdm_error* (*)(int32_t check_nan, tdm_mode** out))slots[72])(check_nan, out);
 }
 
 tdm_error* tdm_mode_exit(tdm_mode* mode) {
-  if (!slots[70]) return (tdm_error*)&tandem_go_missing[70];
-  return ((tdm_error* (*)(tdm_mode* mode))slots[70])(mode);
+  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
+  return ((tdm_error* (*)(tdm_mode* mode))slots[73])(mode);
 }
 
 void tdm_modes_init(tdm_modes* made, size_t struct_size) {
-  if (!slots[71]) return;
-  ((void (*)(tdm_modes* made, size_t struct_size))slots[71])(made, struct_size);
+  if (!slots[74]) return;
+  ((void (*)(tdm_modes* made, size_t struct_size))slots[74])(made, struct_size);
 }
 
 tdm_error* tdm_get_modes(tdm_modes* out) {
-  if (!slots[72]) return (tdm_error*)&tandem_go_missing[72];
-  return ((tdm_error* (*)(tdm_modes* out))slots[72])(out);
+  if (!slots[75]) return (tdm_error*)&tandem_go_missing[75];
+  return ((tdm_error* (*)(tdm_modes* out))slots[75])(out);
 }
 
 tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
-  if (!slots[73]) return (tdm_error*)&tandem_go_missing[73];
-  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[73])(tensor, hook, user_data, destroy, out);
+  if (!slots[76]) return (tdm_error*)&tandem_go_missing[76];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, tdm_tensor** replacement), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[76])(tensor, hook, user_data, destroy, out);
 }
 
 tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out) {
-  if (!slots[74]) return (tdm_error*)&tandem_go_missing[74];
-  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[74])(tensor, hook, user_data, destroy, out);
+  if (!slots[77]) return (tdm_error*)&tandem_go_missing[77];
+  return ((tdm_error* (*)(tdm_tensor* tensor, tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data, void (*destroy)(void* user_data), tdm_hook** out))slots[77])(tensor, hook, user_data, destroy, out);
 }
 
 void tdm_hook_remove(tdm_hook* hook) {
-  if (!slots[75]) return;
-  ((void (*)(tdm_hook* hook))slots[75])(hook);
+  if (!slots[78]) return;
+  ((void (*)(tdm_hook* hook))slots[78])(hook);
 }
 
 void tdm_hook_free(tdm_hook* hook) {
-  if (!slots[76]) return;
-  ((void (*)(tdm_hook* hook))slots[76])(hook);
+  if (!slots[79]) return;
+  ((void (*)(tdm_hook* hook))slots[79])(hook);
 }
 
 void tdm_function_init(tdm_function* made, size_t struct_size) {
-  if (!slots[77]) return;
-  ((void (*)(tdm_function* made, size_t struct_size))slots[77])(made, struct_size);
+  if (!slots[80]) return;
+  ((void (*)(tdm_function* made, size_t struct_size))slots[80])(made, struct_size);
 }
 
 tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results) {
-  if (!slots[78]) return (tdm_error*)&tandem_go_missing[78];
-  return ((tdm_error* (*)(const tdm_function* function, tdm_tensor** results))slots[78])(function, results);
+  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
+  return ((tdm_error* (*)(const tdm_function* function, tdm_tensor** results))slots[81])(function, results);
 }
 
 tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out) {
-  if (!slots[79]) return (tdm_error*)&tandem_go_missing[79];
-  return ((tdm_error* (*)(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out))slots[79])(inputs, input_count, preserve_random_state, recompute, user_data, destroy, out);
+  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
+  return ((tdm_error* (*)(tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state, tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs, size_t input_count), void* user_data, void (*destroy)(void* user_data), tdm_mode** out))slots[82])(inputs, input_count, preserve_random_state, recompute, user_data, destroy, out);
 }
 
 tdm_error* tdm_manual_seed(uint64_t seed) {
-  if (!slots[80]) return (tdm_error*)&tandem_go_missing[80];
-  return ((tdm_error* (*)(uint64_t seed))slots[80])(seed);
+  if (!slots[83]) return (tdm_error*)&tandem_go_missing[83];
+  return ((tdm_error* (*)(uint64_t seed))slots[83])(seed);
 }
 
 tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out) {
-  if (!slots[81]) return (tdm_error*)&tandem_go_missing[81];
-  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[81])(device, out);
+  if (!slots[84]) return (tdm_error*)&tandem_go_missing[84];
+  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[84])(device, out);
 }
 
 tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out) {
-  if (!slots[82]) return (tdm_error*)&tandem_go_missing[82];
-  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[82])(device, out);
+  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
+  return ((tdm_error* (*)(tdm_device device, tdm_generator** out))slots[85])(device, out);
 }
 
 void tdm_generator_free(tdm_generator* generator) {
-  if (!slots[83]) return;
-  ((void (*)(tdm_generator* generator))slots[83])(generator);
+  if (!slots[86]) return;
+  ((void (*)(tdm_generator* generator))slots[86])(generator);
 }
 
 tdm_device tdm_generator_get_device(const tdm_generator* generator) {
-  if (!slots[84]) return (tdm_device){TDM_DEVICE_CPU, -1};
-  return ((tdm_device (*)(const tdm_generator* generator))slots[84])(generator);
+  if (!slots[87]) return (tdm_device){TDM_DEVICE_CPU, -1};
+  return ((tdm_device (*)(const tdm_generator* generator))slots[87])(generator);
 }
 
 tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed) {
-  if (!slots[85]) return (tdm_error*)&tandem_go_missing[85];
-  return ((tdm_error* (*)(tdm_generator* generator, uint64_t seed))slots[85])(generator, seed);
+  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t seed))slots[88])(generator, seed);
 }
 
 tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out) {
-  if (!slots[86]) return (tdm_error*)&tandem_go_missing[86];
-  return ((tdm_error* (*)(tdm_generator* generator, uint64_t* out))slots[86])(generator, out);
+  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
+  return ((tdm_error* (*)(tdm_generator* generator, uint64_t* out))slots[89])(generator, out);
 }
 
 tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out) {
-  if (!slots[87]) return (tdm_error*)&tandem_go_missing[87];
-  return ((tdm_error* (*)(const tdm_generator* generator, uint64_t* out))slots[87])(generator, out);
+  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
+  return ((tdm_error* (*)(const tdm_generator* generator, uint64_t* out))slots[90])(generator, out);
 }
 
 tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out) {
-  if (!slots[88]) return (tdm_error*)&tandem_go_missing[88];
-  return ((tdm_error* (*)(const tdm_generator* generator, tdm_tensor** out))slots[88])(generator, out);
+  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
+  return ((tdm_error* (*)(const tdm_generator* generator, tdm_tensor** out))slots[91])(generator, out);
 }
 
 tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state) {
-  if (!slots[89]) return (tdm_error*)&tandem_go_missing[89];
-  return ((tdm_error* (*)(tdm_generator* generator, const tdm_tensor* state))slots[89])(generator, state);
+  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
+  return ((tdm_error* (*)(tdm_generator* generator, const tdm_tensor* state))slots[92])(generator, state);
 }
 
 tdm_error* tdm_set_num_threads(int32_t threads) {
-  if (!slots[90]) return (tdm_error*)&tandem_go_missing[90];
-  return ((tdm_error* (*)(int32_t threads))slots[90])(threads);
+  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
+  return ((tdm_error* (*)(int32_t threads))slots[93])(threads);
 }
 
 tdm_error* tdm_get_num_threads(int32_t* out) {
-  if (!slots[91]) return (tdm_error*)&tandem_go_missing[91];
-  return ((tdm_error* (*)(int32_t* out))slots[91])(out);
+  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
+  return ((tdm_error* (*)(int32_t* out))slots[94])(out);
 }
 
 tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out) {
-  if (!slots[92]) return (tdm_error*)&tandem_go_missing[92];
-  return ((tdm_error* (*)(tdm_device_type type, tdm_device* out))slots[92])(type, out);
+  if (!slots[95]) return (tdm_error*)&tandem_go_missing[95];
+  return ((tdm_error* (*)(tdm_device_type type, tdm_device* out))slots[95])(type, out);
 }
 
 tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out) {
-  if (!slots[93]) return (tdm_error*)&tandem_go_missing[93];
-  return ((tdm_error* (*)(tdm_device device, tdm_mode** out))slots[93])(device, out);
+  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
+  return ((tdm_error* (*)(tdm_device device, tdm_mode** out))slots[96])(device, out);
 }
 
 tdm_error* tdm_device_synchronize(tdm_device device) {
-  if (!slots[94]) return (tdm_error*)&tandem_go_missing[94];
-  return ((tdm_error* (*)(tdm_device device))slots[94])(device);
-}
-
-void tdm_device_memory_init(tdm_device_memory* made, size_t struct_size) {
-  if (!slots[95]) return;
-  ((void (*)(tdm_device_memory* made, size_t struct_size))slots[95])(made, struct_size);
-}
-
-tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out) {
-  if (!slots[96]) return (tdm_error*)&tandem_go_missing[96];
-  return ((tdm_error* (*)(tdm_device device, tdm_device_memory* out))slots[96])(device, out);
-}
-
-tdm_error* tdm_device_reset_peak_memory(tdm_device device) {
   if (!slots[97]) return (tdm_error*)&tandem_go_missing[97];
   return ((tdm_error* (*)(tdm_device device))slots[97])(device);
 }
 
+void tdm_device_memory_init(tdm_device_memory* made, size_t struct_size) {
+  if (!slots[98]) return;
+  ((void (*)(tdm_device_memory* made, size_t struct_size))slots[98])(made, struct_size);
+}
+
+tdm_error* tdm_device_get_memory(tdm_device device, tdm_device_memory* out) {
+  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
+  return ((tdm_error* (*)(tdm_device device, tdm_device_memory* out))slots[99])(device, out);
+}
+
+tdm_error* tdm_device_reset_peak_memory(tdm_device device) {
+  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
+  return ((tdm_error* (*)(tdm_device device))slots[100])(device);
+}
+
 tdm_error* tdm_cuda_empty_cache(void) {
-  if (!slots[98]) return (tdm_error*)&tandem_go_missing[98];
-  return ((tdm_error* (*)(void))slots[98])();
+  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
+  return ((tdm_error* (*)(void))slots[101])();
 }
 
 tdm_error* tdm_stream_create(tdm_device device, int32_t high_priority, tdm_stream** out) {
-  if (!slots[99]) return (tdm_error*)&tandem_go_missing[99];
-  return ((tdm_error* (*)(tdm_device device, int32_t high_priority, tdm_stream** out))slots[99])(device, high_priority, out);
+  if (!slots[102]) return (tdm_error*)&tandem_go_missing[102];
+  return ((tdm_error* (*)(tdm_device device, int32_t high_priority, tdm_stream** out))slots[102])(device, high_priority, out);
 }
 
 tdm_error* tdm_stream_current(tdm_device device, tdm_stream** out) {
-  if (!slots[100]) return (tdm_error*)&tandem_go_missing[100];
-  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[100])(device, out);
+  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
+  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[103])(device, out);
 }
 
 tdm_error* tdm_stream_default(tdm_device device, tdm_stream** out) {
-  if (!slots[101]) return (tdm_error*)&tandem_go_missing[101];
-  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[101])(device, out);
+  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
+  return ((tdm_error* (*)(tdm_device device, tdm_stream** out))slots[104])(device, out);
 }
 
 void tdm_stream_free(tdm_stream* stream) {
-  if (!slots[102]) return;
-  ((void (*)(tdm_stream* stream))slots[102])(stream);
+  if (!slots[105]) return;
+  ((void (*)(tdm_stream* stream))slots[105])(stream);
 }
 
 tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out) {
-  if (!slots[103]) return (tdm_error*)&tandem_go_missing[103];
-  return ((tdm_error* (*)(const tdm_stream* stream, tdm_mode** out))slots[103])(stream, out);
+  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
+  return ((tdm_error* (*)(const tdm_stream* stream, tdm_mode** out))slots[106])(stream, out);
 }
 
 tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out) {
-  if (!slots[104]) return (tdm_error*)&tandem_go_missing[104];
-  return ((tdm_error* (*)(const tdm_stream* stream, int32_t* out))slots[104])(stream, out);
+  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
+  return ((tdm_error* (*)(const tdm_stream* stream, int32_t* out))slots[107])(stream, out);
 }
 
 tdm_error* tdm_stream_synchronize(const tdm_stream* stream) {
-  if (!slots[105]) return (tdm_error*)&tandem_go_missing[105];
-  return ((tdm_error* (*)(const tdm_stream* stream))slots[105])(stream);
+  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
+  return ((tdm_error* (*)(const tdm_stream* stream))slots[108])(stream);
 }
 
 tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event) {
-  if (!slots[106]) return (tdm_error*)&tandem_go_missing[106];
-  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_event* event))slots[106])(stream, event);
+  if (!slots[109]) return (tdm_error*)&tandem_go_missing[109];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_event* event))slots[109])(stream, event);
 }
 
 tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_tensor* tensor) {
-  if (!slots[107]) return (tdm_error*)&tandem_go_missing[107];
-  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_tensor* tensor))slots[107])(stream, tensor);
+  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
+  return ((tdm_error* (*)(const tdm_stream* stream, const tdm_tensor* tensor))slots[110])(stream, tensor);
 }
 
 tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out) {
-  if (!slots[108]) return (tdm_error*)&tandem_go_missing[108];
-  return ((tdm_error* (*)(tdm_device_type type, int32_t enable_timing, tdm_event** out))slots[108])(type, enable_timing, out);
+  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
+  return ((tdm_error* (*)(tdm_device_type type, int32_t enable_timing, tdm_event** out))slots[111])(type, enable_timing, out);
 }
 
 void tdm_event_free(tdm_event* event) {
-  if (!slots[109]) return;
-  ((void (*)(tdm_event* event))slots[109])(event);
+  if (!slots[112]) return;
+  ((void (*)(tdm_event* event))slots[112])(event);
 }
 
 tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream) {
-  if (!slots[110]) return (tdm_error*)&tandem_go_missing[110];
-  return ((tdm_error* (*)(tdm_event* event, const tdm_stream* stream))slots[110])(event, stream);
+  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
+  return ((tdm_error* (*)(tdm_event* event, const tdm_stream* stream))slots[113])(event, stream);
 }
 
 tdm_error* tdm_event_query(const tdm_event* event, int32_t* out) {
-  if (!slots[111]) return (tdm_error*)&tandem_go_missing[111];
-  return ((tdm_error* (*)(const tdm_event* event, int32_t* out))slots[111])(event, out);
+  if (!slots[114]) return (tdm_error*)&tandem_go_missing[114];
+  return ((tdm_error* (*)(const tdm_event* event, int32_t* out))slots[114])(event, out);
 }
 
 tdm_error* tdm_event_synchronize(const tdm_event* event) {
-  if (!slots[112]) return (tdm_error*)&tandem_go_missing[112];
-  return ((tdm_error* (*)(const tdm_event* event))slots[112])(event);
+  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
+  return ((tdm_error* (*)(const tdm_event* event))slots[115])(event);
 }
 
 tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out) {
-  if (!slots[113]) return (tdm_error*)&tandem_go_missing[113];
-  return ((tdm_error* (*)(const tdm_event* start, const tdm_event* end, double* out))slots[113])(start, end, out);
+  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
+  return ((tdm_error* (*)(const tdm_event* start, const tdm_event* end, double* out))slots[116])(start, end, out);
 }
 
 void tdm_cuda_settings_init(tdm_cuda_settings* made, size_t struct_size) {
-  if (!slots[114]) return;
-  ((void (*)(tdm_cuda_settings* made, size_t struct_size))slots[114])(made, struct_size);
+  if (!slots[117]) return;
+  ((void (*)(tdm_cuda_settings* made, size_t struct_size))slots[117])(made, struct_size);
 }
 
 tdm_error* tdm_cuda_get_settings(tdm_cuda_settings* out) {
-  if (!slots[115]) return (tdm_error*)&tandem_go_missing[115];
-  return ((tdm_error* (*)(tdm_cuda_settings* out))slots[115])(out);
+  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
+  return ((tdm_error* (*)(tdm_cuda_settings* out))slots[118])(out);
 }
 
 tdm_error* tdm_cuda_set_settings(const tdm_cuda_settings* settings) {
-  if (!slots[116]) return (tdm_error*)&tandem_go_missing[116];
-  return ((tdm_error* (*)(const tdm_cuda_settings* settings))slots[116])(settings);
+  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
+  return ((tdm_error* (*)(const tdm_cuda_settings* settings))slots[119])(settings);
 }
 
 tdm_error* tdm_set_determinism(tdm_determinism determinism) {
-  if (!slots[117]) return (tdm_error*)&tandem_go_missing[117];
-  return ((tdm_error* (*)(tdm_determinism determinism))slots[117])(determinism);
+  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
+  return ((tdm_error* (*)(tdm_determinism determinism))slots[120])(determinism);
 }
 
 tdm_error* tdm_get_determinism(tdm_determinism* out) {
-  if (!slots[118]) return (tdm_error*)&tandem_go_missing[118];
-  return ((tdm_error* (*)(tdm_determinism* out))slots[118])(out);
+  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
+  return ((tdm_error* (*)(tdm_determinism* out))slots[121])(out);
 }
 
 tdm_error* tdm_set_num_interop_threads(int32_t threads) {
-  if (!slots[119]) return (tdm_error*)&tandem_go_missing[119];
-  return ((tdm_error* (*)(int32_t threads))slots[119])(threads);
+  if (!slots[122]) return (tdm_error*)&tandem_go_missing[122];
+  return ((tdm_error* (*)(int32_t threads))slots[122])(threads);
 }
 
 tdm_error* tdm_get_num_interop_threads(int32_t* out) {
-  if (!slots[120]) return (tdm_error*)&tandem_go_missing[120];
-  return ((tdm_error* (*)(int32_t* out))slots[120])(out);
+  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
+  return ((tdm_error* (*)(int32_t* out))slots[123])(out);
 }
 
 tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count, tdm_module** out) {
-  if (!slots[121]) return (tdm_error*)&tandem_go_missing[121];
-  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[121])(type, options, option_count, out);
+  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
+  return ((tdm_error* (*)(const char* type, const tdm_option* options, size_t option_count, tdm_module** out))slots[124])(type, options, option_count, out);
 }
 
 void tdm_module_free(tdm_module* module) {
-  if (!slots[122]) return;
-  ((void (*)(tdm_module* module))slots[122])(module);
+  if (!slots[125]) return;
+  ((void (*)(tdm_module* module))slots[125])(module);
 }
 
 tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count) {
-  if (!slots[123]) return (tdm_error*)&tandem_go_missing[123];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[123])(module, arguments, argument_count, results, result_count);
+  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* arguments, size_t argument_count, tdm_value* results, size_t* result_count))slots[126])(module, arguments, argument_count, results, result_count);
 }
 
 tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[124]) return (tdm_error*)&tandem_go_missing[124];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[124])(module, out);
+  if (!slots[127]) return (tdm_error*)&tandem_go_missing[127];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[127])(module, out);
 }
 
 tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out) {
-  if (!slots[125]) return (tdm_error*)&tandem_go_missing[125];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[125])(module, out);
+  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_named_tensors** out))slots[128])(module, out);
 }
 
 tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
-  if (!slots[126]) return (tdm_error*)&tandem_go_missing[126];
-  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[126])(module, on);
+  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
+  return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[129])(module, on);
 }
 
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[127]) return (tdm_error*)&tandem_go_missing[127];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[127])(module, device, dtype);
+  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[130])(module, device, dtype);
 }
 
-tdm_error* tdm_module_types(tdm_string** out) {
-  if (!slots[128]) return (tdm_error*)&tandem_go_missing[128];
-  return ((tdm_error* (*)(tdm_string** out))slots[128])(out);
+tdm_error* tdm_module_types(tdm_strings** out) {
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(tdm_strings** out))slots[131])(out);
 }
 
 tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out) {
-  if (!slots[129]) return (tdm_error*)&tandem_go_missing[129];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_module** out))slots[129])(module, out);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_module** out))slots[132])(module, out);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[130])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[133])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[131]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[131])(optimizer);
+  if (!slots[134]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[134])(optimizer);
 }
 
 tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count) {
-  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[132])(optimizer, parameters, parameter_count, options, option_count);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[135])(optimizer, parameters, parameter_count, options, option_count);
 }
 
 tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[133])(optimizer, out);
+  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[136])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[134])(optimizer);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[137])(optimizer);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[135])(optimizer, set_to_none);
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[138])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option) {
-  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[136])(optimizer, group, option);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[139])(optimizer, group, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out) {
-  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[137])(optimizer, group, name, out);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[140])(optimizer, group, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[138])(optimizer, out);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[141])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[139])(optimizer, names, tensors, count);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[142])(optimizer, names, tensors, count);
 }
 
 void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size) {
-  if (!slots[140]) return;
-  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[140])(made, struct_size);
+  if (!slots[143]) return;
+  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[143])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[141])(options, out);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[144])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[142]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[142])(scaler);
+  if (!slots[145]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[145])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[143])(scaler, tensor, out);
+  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[146])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[144])(scaler, optimizer);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[147])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[145])(scaler, optimizer, stepped);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[148])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[146])(scaler, new_scale);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[149])(scaler, new_scale);
 }
 
 void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size) {
-  if (!slots[147]) return;
-  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[147])(made, struct_size);
+  if (!slots[150]) return;
+  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[150])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[148])(scaler, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[151])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[149])(scaler, state);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[152])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[150])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[153])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
-tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_string** metadata))slots[151])(path, out, metadata);
+tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values) {
+  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[154])(path, out, metadata_keys, metadata_values);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
-  if (!slots[152]) return;
-  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[152])(made, struct_size);
+  if (!slots[155]) return;
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[155])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[153])(host, port, options, out);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[156])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[154])(path, world_size, out);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[157])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error* (*)(tdm_store** out))slots[155])(out);
+  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
+  return ((tdm_error* (*)(tdm_store** out))slots[158])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[156])(prefix, store, out);
+  if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[159])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[157]) return;
-  ((void (*)(tdm_store* store))slots[157])(store);
+  if (!slots[160]) return;
+  ((void (*)(tdm_store* store))slots[160])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[158]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[158])(store);
+  if (!slots[161]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[161])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[159])(store, key, data, size);
+  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[162])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[160])(store, key, out);
+  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[163])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[161])(store, key, amount, out);
+  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[164])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[162])(store, keys, count, out);
+  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[165])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[163])(store, key, out);
+  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[166])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[164])(store, keys, count, timeout_ms);
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[167])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
-  if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[165])(store, key, expected, expected_size, desired, desired_size, out);
+  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[168])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[166])(store, timeout_ms);
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[169])(store, timeout_ms);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[167]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[167])(made, struct_size);
+  if (!slots[170]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[170])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[168])(options, store, out);
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[171])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[169]) return;
-  ((void (*)(tdm_process_group* group))slots[169])(group);
+  if (!slots[172]) return;
+  ((void (*)(tdm_process_group* group))slots[172])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[170]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[170])(group);
+  if (!slots[173]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[173])(group);
 }
 
 int32_t tdm_process_group_size(const tdm_process_group* group) {
-  if (!slots[171]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[171])(group);
+  if (!slots[174]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group))slots[174])(group);
 }
 
 const char* tdm_process_group_backend(const tdm_process_group* group) {
-  if (!slots[172]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[172])(group);
+  if (!slots[175]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[175])(group);
 }
 
 const char* tdm_process_group_name(const tdm_process_group* group) {
-  if (!slots[173]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[173])(group);
+  if (!slots[176]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[176])(group);
 }
 
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[174])(group);
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[177])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[175])(group, ranks, rank_count, name, out);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[178])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[176])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[179])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[177])(group, size, name, out);
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[180])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[178]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[178])(group, rank);
+  if (!slots[181]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[181])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[179]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[179])(group, global_rank);
+  if (!slots[182]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[182])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[180])(group, tensor, root, work);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[183])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[181])(group, tensor, op, work);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[184])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[182])(group, tensor, factor, work);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[185])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[183])(group, tensors, tensor_count, op, work);
+  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[186])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[184])(group, tensor, root, op, work);
+  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[187])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[185])(group, outputs, output_count, input, work);
+  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[188])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[186])(group, output, input, work);
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[189])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[187])(group, outputs, output_count, input, root, work);
+  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[190])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[188])(group, output, inputs, input_count, root, work);
+  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[191])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[189])(group, output, inputs, input_count, op, work);
+  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[192])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[190])(group, output, input, op, work);
+  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[193])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[191])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[194])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[192])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[195])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[193])(group, work);
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[196])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[194])(group, timeout_ms);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[197])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[195])(group, tensor, to, tag, work);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[198])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[196])(group, tensor, from, tag, source, work);
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[199])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[197])(group, messages, message_count, work);
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[200])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[198])(group, data, size, root, out);
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[201])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[199])(group, data, size, out, out_count);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[202])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[200])(group, data, size, root, out, out_count);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[203])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[201])(group, data, sizes, count, root, out);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[204])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[202])(work, timeout_ms);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[205])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[203]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[203])(work);
+  if (!slots[206]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[206])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[204])(work, out);
+  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[207])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[205])(work, callback, user_data, destroy);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[208])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[206]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[206])(work);
+  if (!slots[209]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[209])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[207])(work, index, out);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[210])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[208]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[208])(work);
+  if (!slots[211]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[211])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[209]) return;
-  ((void (*)(tdm_work* work))slots[209])(work);
+  if (!slots[212]) return;
+  ((void (*)(tdm_work* work))slots[212])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_string** out))slots[210])(out);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_string** out))slots[213])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[211]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[211])(made, struct_size);
+  if (!slots[214]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[214])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[212])(group, options);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[215])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(const char* path))slots[213])(path);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(const char* path))slots[216])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[214]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[214])(made, struct_size);
+  if (!slots[217]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[217])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[215])(group, options);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[218])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[216])(path, table);
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[219])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[217])(group, tensor, root, out);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[220])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[218])(group, tensor, op, out);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[221])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[219])(group, tensor, root, op, out);
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[222])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[220])(group, tensor, root, out, out_count);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[223])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[221])(group, tensors, tensor_count, root, out);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[224])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[222])(group, tensor, out, out_count);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[225])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[223])(group, tensors, tensor_count, op, out);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[226])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[224])(group, tensors, tensor_count, out, out_count);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[227])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[225])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[228])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[226]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[226])(made, struct_size);
+  if (!slots[229]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[229])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[227])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[230])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[228]) return;
-  ((void (*)(tdm_ddp* ddp))slots[228])(ddp);
+  if (!slots[231]) return;
+  ((void (*)(tdm_ddp* ddp))slots[231])(ddp);
 }
 
-tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training))slots[229])(ddp, training);
+tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[232])(ddp, training, arguments, argument_count, prepared);
 }
 
-tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count))slots[230])(ddp, outputs, output_count);
+tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[233])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[231])(ddp, on);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[234])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[232])(ddp, samples);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[235])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[233])(ddp, buffers, buffer_count);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[236])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[234]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[234])(made, struct_size);
+  if (!slots[237]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[237])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[235])(ddp, hook, options);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[238])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[236])(ddp, out);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[239])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[237])(ddp, names, tensors, count);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[240])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[238])(ddp, begin, finish, user_data, destroy);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[241])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[239])(ddp, optimizer);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[242])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[240]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[240])(made, struct_size);
+  if (!slots[243]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[243])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[241])(ddp, options);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[244])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[242])(ddp);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[245])(ddp);
 }
 
 tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[243])(ddp);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[246])(ddp);
 }
 
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[244]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[244])(made, struct_size);
+  if (!slots[247]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[247])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[245])(ddp, out);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[248])(ddp, out);
 }
 
-tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names))slots[246])(ddp, index, bytes, names);
+tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[249])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[247])(ddp, iterations);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[250])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[248])(ddp, out);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[251])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[249])(ddp, every);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[252])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[250]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[250])(made, struct_size);
+  if (!slots[253]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[253])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[251])(ddp, out);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[254])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[252])(ddp, index, out);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[255])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[253])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[256])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[254]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[254])(made, struct_size);
+  if (!slots[257]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[257])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[255])(ddp, options);
+  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[258])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[256]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[256])(made, struct_size);
+  if (!slots[259]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[259])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[257])(ddp, out);
+  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[260])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[258])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[261])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[259])(module, group);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[262])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[260]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[260])(made, struct_size);
+  if (!slots[263]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[263])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[261])(options, out);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[264])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[262]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[262])(data_parallel);
+  if (!slots[265]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[265])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[263]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[263])(data_parallel);
+  if (!slots[266]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[266])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[264]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[264])(made, struct_size);
+  if (!slots[267]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[267])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[265])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[268])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[266])(group, period, warmup_steps, out);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[269])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[267])(periods, groups, count, warmup_steps, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[270])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[268]) return;
-  ((void (*)(tdm_model_averager* averager))slots[268])(averager);
+  if (!slots[271]) return;
+  ((void (*)(tdm_model_averager* averager))slots[271])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[269])(averager, parameters, parameter_count, averaged);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[272])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[270])(optimizer, averager, out);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[273])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[271])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[274])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[272])(optimizer, to);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[275])(optimizer, to);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[273]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[273])(made, struct_size);
+  if (!slots[276]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[276])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[274])(path, options, out);
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[277])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[275])(writer, data, size);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[278])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[276])(writer);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[279])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[277]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[277])(writer);
+  if (!slots[280]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[280])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[278])(path, out);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[281])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[279]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[279])(reader);
+  if (!slots[282]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[282])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[280])(reader, index, data, size);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[283])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[281]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[281])(reader);
+  if (!slots[284]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[284])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[282]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[282])(reader);
+  if (!slots[285]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[285])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[283]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[283])(reader);
+  if (!slots[286]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[286])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[284]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[284])(reader, index);
+  if (!slots[287]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[287])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[285]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[285])(reader, index);
+  if (!slots[288]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[288])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[286]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[286])(reader);
-}
-
-tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(const char* images_path, const char* labels_path, const char* output_path, int64_t begin, int64_t count, int64_t* written))slots[287])(images_path, labels_path, output_path, begin, count, written);
+  if (!slots[289]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[289])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[288]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[288])(made, struct_size);
+  if (!slots[290]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[290])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[289])(paths, path_count, fields, field_count, options, out);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[291])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[290]) return;
-  ((void (*)(tdm_loader* loader))slots[290])(loader);
+  if (!slots[292]) return;
+  ((void (*)(tdm_loader* loader))slots[292])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[291]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[291])(loader);
+  if (!slots[293]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[293])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[292]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[292])(loader);
+  if (!slots[294]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[294])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[293])(loader, epoch, first_batch);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[295])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[294])(loader, batch, field_count, has_batch);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[296])(loader, batch, field_count, has_batch);
+}
+
+tdm_error* tdm_loader_abort(tdm_loader* loader) {
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[297])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[295]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[295])(made, struct_size);
+  if (!slots[298]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[298])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[296])(loader, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[299])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[297])(loader, out);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[300])(loader, out);
 }
 
-tdm_error* tdm_loader_commit(tdm_loader* loader) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[298])(loader);
+tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[301])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[299])(loader, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[302])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[300])(loader, data, size);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[303])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[301]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[301])(loader);
+  if (!slots[304]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[304])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[302]) return;
-  ((void (*)(tdm_dataset* dataset))slots[302])(dataset);
+  if (!slots[305]) return;
+  ((void (*)(tdm_dataset* dataset))slots[305])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[303]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[303])(dataset);
+  if (!slots[306]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[306])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[304]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[304])(dataset);
+  if (!slots[307]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[307])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[305]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[305])(dataset, index);
+  if (!slots[308]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[308])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[306])(dataset, index, sample, field_count);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[309])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[307]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[307])(made, struct_size);
+  if (!slots[310]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[310])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[308])(paths, path_count, fields, field_count, options, out);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[311])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[309])(tensors, count, names, out);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[312])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[310])(datasets, count, out);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[313])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[311])(dataset, samples, count, out);
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[314])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[312])(dataset, sizes, count, seed, parts);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[315])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[313])(dataset, fractions, count, sizes);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[316])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[314])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[317])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[315])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[318])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[316]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[316])(made, struct_size);
+  if (!slots[319]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[319])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[317])(iterable, out);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[320])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[318])(dataset, options, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[321])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[319]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[319])(made, struct_size);
+  if (!slots[322]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[322])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[320])(paths, path_count, options, out);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[323])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[321])(loader, transforms);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[324])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[322])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[325])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[323]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[323])(made, struct_size);
+  if (!slots[326]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[326])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[324])(loader, out);
+  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[327])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[325])(loader, out);
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[328])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[326]) return;
-  ((void (*)(tdm_sampler* sampler))slots[326])(sampler);
+  if (!slots[329]) return;
+  ((void (*)(tdm_sampler* sampler))slots[329])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[327]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[327])(sampler);
+  if (!slots[330]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[330])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[328])(sampler, seed, epoch, first, samples, count);
+  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[331])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[329])(size, out);
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[332])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[330])(size, out);
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[333])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[331])(weights, count, positions, replacement, out);
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[334])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[332])(samples, count, shuffle, out);
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[335])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[333])(samples, count, batch_size, shuffle, out);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[336])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[334])(lengths, count, batch_size, window, out);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[337])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[335])(sampler, rank, world_size, out);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[338])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[336])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[339])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[337]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[337])(made, struct_size);
-}
-
-tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[338])(dataset, store, options, state, state_size, quarantine, out);
-}
-
-tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out) {
-  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* log, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_dynamic_loader** out))slots[339])(dataset, log, options, state, state_size, quarantine, out);
-}
-
-void tdm_dynamic_loader_free(tdm_dynamic_loader* loader) {
   if (!slots[340]) return;
-  ((void (*)(tdm_dynamic_loader* loader))slots[340])(loader);
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[340])(made, struct_size);
 }
 
-tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms) {
+tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
   if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, const char* transforms))slots[341])(loader, transforms);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[341])(dataset, store, options, state, state_size, quarantine, out);
 }
 
-tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
+tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
   if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[342])(loader, step, adds, add_count, user_data, destroy);
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[342])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
-tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out) {
+tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
   if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_statistics* out))slots[343])(loader, out);
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[343])(loader, has_step);
 }
 
-tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out) {
+tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
   if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[344])(loader, out);
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[344])(loader, sample, reason);
 }
 
-tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step) {
-  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int32_t* has_step))slots[345])(loader, has_step);
+int64_t tdm_loader_current_step(const tdm_loader* loader) {
+  if (!slots[345]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[345])(loader);
 }
 
-tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count, int32_t* has_part))slots[346])(loader, part, field_count, has_part);
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
+  if (!slots[346]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[346])(loader);
 }
 
-tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out) {
-  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_loader_batch* out))slots[347])(loader, out);
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[347]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[347])(loader);
 }
 
-tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason) {
+tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
   if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, int64_t sample, const char* reason))slots[348])(loader, sample, reason);
-}
-
-int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader) {
-  if (!slots[349]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[349])(loader);
-}
-
-int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader) {
-  if (!slots[350]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[350])(loader);
-}
-
-int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader) {
-  if (!slots[351]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[351])(loader);
-}
-
-int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader) {
-  if (!slots[352]) return 0;
-  return ((int64_t (*)(const tdm_dynamic_loader* loader))slots[352])(loader);
-}
-
-tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader, tdm_string** record))slots[353])(loader, record);
-}
-
-tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(tdm_dynamic_loader* loader))slots[354])(loader);
-}
-
-tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[355])(loader, out);
-}
-
-tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(const tdm_dynamic_loader* loader, tdm_string** out))slots[356])(loader, out);
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[348])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[357])(folder, suffix, out);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[349])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[358]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[358])(writer);
+  if (!slots[350]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[350])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[359])(writer, tag, value, step, wall_time);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[351])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[360])(writer, tag, values, step, wall_time);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[352])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[361])(writer, tag, image, layout, step, wall_time);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[353])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[362])(writer, tag, text, step, wall_time);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[354])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[363])(writer);
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[355])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[364])(writer);
+  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[356])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[365]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[365])(writer);
+  if (!slots[357]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[357])(writer);
 }

@@ -1,4 +1,4 @@
-/* Written by capi/abi.py from tandem.h; do not edit. */
+/* Written by capi/generator from tandem.h; do not edit. */
 #ifndef TANDEM_GO_FORWARD_H
 #define TANDEM_GO_FORWARD_H
 
@@ -6,7 +6,7 @@
 #define TDM_DEPRECATED(since, instead)
 #include "tandem.h"
 
-#define TANDEM_GO_FUNCTION_COUNT 366
+#define TANDEM_GO_FUNCTION_COUNT 358
 
 extern TDM_API const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT];
 extern TDM_API char tandem_go_missing[TANDEM_GO_FUNCTION_COUNT];

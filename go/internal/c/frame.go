@@ -139,18 +139,23 @@ func (f *Frame) Bools(list []bool) {
 }
 
 // Scalars makes one list of the values that fill adds, which must be numbers.
-func (f *Frame) Scalars(fill func()) {
+func (f *Frame) Scalars(fill func()) { f.list(C.TDM_VALUE_SCALAR_LIST, fill) }
+
+// Tuple makes one value of those that fill adds.
+func (f *Frame) Tuple(fill func()) { f.list(C.TDM_VALUE_TUPLE, fill) }
+
+func (f *Frame) list(tag C.tdm_value_tag, fill func()) {
 	start := len(f.values)
 	fill()
-	numbers := f.values[start:]
+	elements := f.values[start:]
 	offset := f.align()
-	if len(numbers) > 0 {
-		size := len(numbers) * int(unsafe.Sizeof(numbers[0]))
-		f.pool = append(f.pool, unsafe.Slice((*byte)(unsafe.Pointer(&numbers[0])), size)...)
+	if len(elements) > 0 {
+		size := len(elements) * int(unsafe.Sizeof(elements[0]))
+		f.pool = append(f.pool, unsafe.Slice((*byte)(unsafe.Pointer(&elements[0])), size)...)
 	}
-	count := len(numbers)
+	count := len(elements)
 	f.values = f.values[:start]
-	*(*block)(f.add(C.TDM_VALUE_SCALAR_LIST)) = block{offset, uintptr(count)}
+	*(*block)(f.add(tag)) = block{offset, uintptr(count)}
 }
 
 func (f *Frame) Strings(list []string) {

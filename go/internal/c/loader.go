@@ -61,7 +61,7 @@ type LoaderBatch struct {
 	Randomness                                            []uint64
 }
 
-// Next fills batch, one handle a field; nil at the end of the epoch.
+// Next fills batch, one handle a field; nil at the end of the epoch, or of the step.
 func Next(l Loader, batch []Made) (*LoaderBatch, *Failure) {
 	raw := make([]Tensor, len(batch))
 	var has C.int32_t
@@ -86,7 +86,10 @@ func loaderBatch(about *C.tdm_loader_batch) *LoaderBatch {
 		Randomness: append([]uint64(nil), unsafe.Slice((*uint64)(unsafe.Pointer(about.randomness)), count)...)}
 }
 
-func CommitLoader(l Loader) *Failure { return failure(C.tdm_loader_commit(loader(l))) }
+func CommitLoader(l Loader) *Failure { return failure(C.tdm_loader_commit(loader(l), nil)) }
+
+// AbortLoader may be called while another thread is in Next.
+func AbortLoader(l Loader) *Failure { return failure(C.tdm_loader_abort(loader(l))) }
 
 func LoaderState(l Loader) ([]byte, *Failure) {
 	var state *C.tdm_string

@@ -43,22 +43,6 @@ func AddStep(l Loader, adds []string, body Callback) *Failure {
 	})
 }
 
-// AddDynamicTransforms is AddTransforms for a dynamic loader.
-func AddDynamicTransforms(l DynamicLoader, transforms string) *Failure {
-	text := C.CString(transforms)
-	defer free(text)
-	return failure(C.tdm_dynamic_loader_add_transforms(dynamicLoader(l), text))
-}
-
-// AddDynamicStep is AddStep for a dynamic loader.
-func AddDynamicStep(l DynamicLoader, adds []string, body Callback) *Failure {
-	cAdds, freeAdds := cStrings(adds)
-	defer freeAdds()
-	return register(body, func(handle C.uintptr_t) *C.tdm_error {
-		return C.tg_dynamic_loader_add_step(dynamicLoader(l), cAdds, C.size_t(len(adds)), handle)
-	})
-}
-
 func randomnessOf(call *C.tg_call) []uint64 {
 	if call.step == nil {
 		return nil
@@ -76,15 +60,13 @@ type LoaderStatistics struct {
 	Text                                                     string
 }
 
-// statisticsOf calls get and describe of a loader.
-func statisticsOf(get func(*C.tdm_loader_statistics) *C.tdm_error,
-	describe func(**C.tdm_string) *C.tdm_error) (s LoaderStatistics, err *Failure) {
+func GetLoaderStatistics(l Loader) (s LoaderStatistics, err *Failure) {
 	now := C.tdm_loader_statistics{struct_size: C.sizeof_tdm_loader_statistics}
-	if err = failure(get(&now)); err != nil {
+	if err = failure(C.tdm_loader_get_statistics(loader(l), &now)); err != nil {
 		return s, err
 	}
 	var line *C.tdm_string
-	if err = failure(describe(&line)); err != nil {
+	if err = failure(C.tdm_loader_statistics_text(loader(l), &line)); err != nil {
 		return s, err
 	}
 	return LoaderStatistics{Batches: int64(now.batches), Samples: int64(now.samples), Bytes: int64(now.bytes),
@@ -92,20 +74,4 @@ func statisticsOf(get func(*C.tdm_loader_statistics) *C.tdm_error,
 		Decoding: int64(now.decoding), Transforming: int64(now.transforming), Pinning: int64(now.pinning),
 		WaitingForRoom: int64(now.waiting_for_room), Delivered: int64(now.delivered), Waiting: int64(now.waiting),
 		Computing: int64(now.computing), Copying: int64(now.copying), Bottleneck: int32(now.bottleneck), Text: text(line)}, nil
-}
-
-func GetLoaderStatistics(l Loader) (LoaderStatistics, *Failure) {
-	return statisticsOf(
-		func(out *C.tdm_loader_statistics) *C.tdm_error { return C.tdm_loader_get_statistics(loader(l), out) },
-		func(out **C.tdm_string) *C.tdm_error { return C.tdm_loader_statistics_text(loader(l), out) })
-}
-
-func GetDynamicLoaderStatistics(l DynamicLoader) (LoaderStatistics, *Failure) {
-	return statisticsOf(
-		func(out *C.tdm_loader_statistics) *C.tdm_error {
-			return C.tdm_dynamic_loader_get_statistics(dynamicLoader(l), out)
-		},
-		func(out **C.tdm_string) *C.tdm_error {
-			return C.tdm_dynamic_loader_statistics_text(dynamicLoader(l), out)
-		})
 }

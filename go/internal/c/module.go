@@ -41,7 +41,7 @@ func ForwardOne(m Module, f *Frame) (Made, *Failure) {
 	return made(t)
 }
 
-// Forward calls a module that answers up to room tensors, and releases the frame.
+// Forward calls a module that answers up to room values, and releases the frame.
 func Forward(m Module, f *Frame, room int) ([]Value, *Failure) {
 	results := make([]C.tdm_value, room)
 	count := C.size_t(room)
@@ -76,16 +76,4 @@ func Train(m Module, on bool) *Failure { return failure(C.tdm_module_train(modul
 func MoveModule(m Module, kind, index, dtype int32) *Failure {
 	device := C.tdm_device{_type: C.tdm_device_type(kind), index: C.int32_t(index)}
 	return failure(C.tdm_module_to(module(m), device, C.tdm_dtype(dtype)))
-}
-
-// ModuleTypes is the registry's list of names, newline-separated.
-func ModuleTypes() (string, *Failure) {
-	if err := Load(); err != nil {
-		return "", err
-	}
-	var s *C.tdm_string
-	if err := failure(C.tdm_module_types(&s)); err != nil {
-		return "", err
-	}
-	return text(s), nil
 }

@@ -2,7 +2,6 @@ package c
 
 // #include "shim.h"
 import "C"
-import "strings"
 
 // Named is a tensor with its name, in a list of a fixed order.
 type Named struct {
@@ -52,16 +51,15 @@ func LoadTensors(path string) ([]Named, map[string]string, *Failure) {
 	cPath := C.CString(path)
 	defer free(cPath)
 	var list *C.tdm_named_tensors
-	var metadata *C.tdm_string
-	if err := failure(C.tdm_safetensors_load(cPath, &list, &metadata)); err != nil {
+	var keys, values *C.tdm_strings
+	if err := failure(C.tdm_safetensors_load(cPath, &list, &keys, &values)); err != nil {
 		return nil, nil, err
 	}
-	pairs := map[string]string{}
-	lines := strings.Split(strings.TrimSuffix(text(metadata), "\n"), "\n")
-	plain := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
-	for i := 0; i+1 < len(lines); i += 2 {
-		pairs[plain.Replace(lines[i])] = plain.Replace(lines[i+1])
+	metadata := map[string]string{}
+	valueOf := texts(values)
+	for i, key := range texts(keys) {
+		metadata[key] = valueOf[i]
 	}
 	all, err := named(list)
-	return all, pairs, err
+	return all, metadata, err
 }

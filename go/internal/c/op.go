@@ -64,8 +64,8 @@ func Call(o Op, f *Frame) ([]Value, *Failure) {
 	return take(results[:len(results)-1])
 }
 
-// Value is a result: nil, Made, bool, int64, float64, complex128, string, DType, []Made, []int, []float64, []bool or
-// Device.
+// Value is a result: nil, Made, bool, int64, float64, complex128, string, DType, []Made, []int, []float64, []bool,
+// Device or, for a tuple, []Value.
 type Value any
 
 // DType, Device, Layout and MemoryFormat carry the ABI's numbers.
@@ -135,6 +135,13 @@ func takeOne(v *C.tdm_value) Value {
 			bools[i] = b != 0
 		}
 		return bools
+	case C.TDM_VALUE_TUPLE:
+		elements := unsafe.Slice((*C.tdm_value)(list.data), list.size)
+		tuple := make([]Value, len(elements))
+		for i := range elements {
+			tuple[i] = takeOne(&elements[i])
+		}
+		return tuple
 	}
 	return nil
 }

@@ -85,17 +85,3 @@ func RecordMetadata(r RecordIOReader) map[string]string {
 }
 
 func FreeReader(r RecordIOReader) { C.tdm_recordio_reader_free(reader(r)) }
-
-// MNISTToRecordIO converts IDX files; count -1: all from begin.
-func MNISTToRecordIO(images, labels, output string, begin, count int) (int, *Failure) {
-	if err := Load(); err != nil {
-		return 0, err
-	}
-	cImages, cLabels, cOutput := C.CString(images), C.CString(labels), C.CString(output)
-	defer free(cImages)
-	defer free(cLabels)
-	defer free(cOutput)
-	var written C.int64_t
-	err := failure(C.tdm_mnist_to_recordio(cImages, cLabels, cOutput, C.int64_t(begin), C.int64_t(count), &written))
-	return int(written), err
-}

@@ -46,17 +46,23 @@ static tg_tensor described(tdm_error* error, tdm_tensor* tensor) {
   return tg_describe(tensor);
 }
 
-/* Offsets become addresses. A list of strings is a list of offsets itself. */
+static int is_list(tdm_value_tag tag) {
+  return (tag >= TDM_VALUE_TENSOR_LIST && tag <= TDM_VALUE_SCALAR_LIST) || tag == TDM_VALUE_TUPLE;
+}
+
+/* Offsets become addresses. A list of strings is a list of offsets itself, and a tuple has some in it. */
 static void place(tdm_value* values, size_t count, char* pool) {
   for (size_t i = 0; i < count; ++i) {
     tdm_value* value = &values[i];
     if (value->tag == TDM_VALUE_STRING) {
       value->as.string.data = pool + (size_t)value->as.string.data;
-    } else if (value->tag >= TDM_VALUE_TENSOR_LIST && value->tag <= TDM_VALUE_SCALAR_LIST) {
+    } else if (is_list(value->tag)) {
       char* data = pool + (size_t)value->as.list.data;
       if (value->tag == TDM_VALUE_STRING_LIST) {
         char** strings = (char**)data;
         for (size_t j = 0; j < value->as.list.size; ++j) strings[j] = pool + (size_t)strings[j];
+      } else if (value->tag == TDM_VALUE_TUPLE) {
+        place((tdm_value*)data, value->as.list.size, pool);
       }
       value->as.list.data = data;
     }
@@ -232,8 +238,25 @@ tdm_tensor* tg_value_list_tensor(const tdm_value* value, size_t index) {
   return ((tdm_tensor* const*)value->as.list.data)[index];
 }
 
-tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output) {
-  return tdm_ddp_prepare_backward(ddp, &output, 1);
+tdm_error* tg_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, tdm_value* arguments, size_t count, char* pool,
+                                  tdm_value* prepared) {
+  place(arguments, count, pool);
+  return tdm_ddp_prepare_forward(ddp, training, arguments, count, prepared);
+}
+
+tdm_error* tg_ddp_prepare_backward(tdm_ddp* ddp, tdm_value* outputs, size_t count, char* pool, tdm_value* prepared) {
+  place(outputs, count, pool);
+  return tdm_ddp_prepare_backward(ddp, outputs, count, prepared);
+}
+
+tg_tensor tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output) {
+  tdm_value given, prepared;
+  memset(&given, 0, sizeof given);
+  memset(&prepared, 0, sizeof prepared);
+  given.tag = TDM_VALUE_TENSOR;
+  given.as.tensor = output;
+  tdm_error* error = tdm_ddp_prepare_backward(ddp, &given, 1, &prepared);
+  return described(error, error ? NULL : prepared.as.tensor);
 }
 
 tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph, int32_t create_graph) {

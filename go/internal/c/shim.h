@@ -89,8 +89,12 @@ TDM_API tg_int64 tg_tensor_item_int64(const tdm_tensor* tensor);
 /* A list's elements, handed to the caller: the value is left without them. */
 TDM_API tdm_tensor* tg_value_list_tensor(const tdm_value* value, size_t index);
 
-/* DDP around a module's forward: one output, the usual case, without a slice of pointers. */
-TDM_API tdm_error* tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output);
+/* DDP around a module's forward. One output, the usual case, goes without a frame. */
+TDM_API tdm_error* tg_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, tdm_value* arguments, size_t count,
+                                          char* pool, tdm_value* prepared);
+TDM_API tdm_error* tg_ddp_prepare_backward(tdm_ddp* ddp, tdm_value* outputs, size_t count, char* pool,
+                                           tdm_value* prepared);
+TDM_API tg_tensor tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output);
 TDM_API tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph,
                                    int32_t create_graph);
 
@@ -161,9 +165,6 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
 
 /* tdm_loader_add_step(), likewise. */
 TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);
-/* tdm_dynamic_loader_add_step(), likewise. */
-TDM_API tdm_error* tg_dynamic_loader_add_step(tdm_dynamic_loader* loader, const char* const* adds, size_t add_count,
-                                              uintptr_t handle);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle);

@@ -156,6 +156,14 @@ func (k Call) OptInts(v []int) Call {
 	return k.Ints(v)
 }
 
+// Number of an option that is one of several.
+func Number[T ~int](o gotorch.Opt[T]) gotorch.Opt[int] {
+	if v, ok := o.Get(); ok {
+		return gotorch.Some(int(v))
+	}
+	return gotorch.Opt[int]{}
+}
+
 // Positive is an option of 1 or more: 0 is the schema's default.
 func (k Call) Positive(v int) Call {
 	if v == 0 {
@@ -236,23 +244,9 @@ func (k Call) NoneInt(o gotorch.Opt[int]) Call {
 	return k.None()
 }
 
-func (k Call) NoneDouble(o gotorch.Opt[float64]) Call {
-	if v, ok := o.Get(); ok {
-		return k.Double(v)
-	}
-	return k.None()
-}
-
 func (k Call) NoneBool(o gotorch.Opt[bool]) Call {
 	if v, ok := o.Get(); ok {
 		return k.Bool(v)
-	}
-	return k.None()
-}
-
-func (k Call) NoneDType(o gotorch.Opt[gotorch.DType]) Call {
-	if v, ok := o.Get(); ok {
-		return k.DType(v)
 	}
 	return k.None()
 }
@@ -283,11 +277,6 @@ func (k Call) EmptyString(v string) Call {
 		return k.None()
 	}
 	return k.String(v)
-}
-
-// Factory adds dtype, layout, device and pin_memory, which end the schemas of functions that make tensors.
-func (k Call) Factory(o gotorch.TensorOptions) Call {
-	return k.OptDType(o.DType).OptLayout(o.Layout).OptDevice(o.Device).WhenTrue(o.PinMemory)
 }
 
 // One runs an operator whose one result is a tensor; nil when that is undefined.
@@ -347,4 +336,8 @@ func (k Call) Three(keep ...*gotorch.Tensor) (_, _, _ *gotorch.Tensor) {
 func (k Call) Four(keep ...*gotorch.Tensor) (_, _, _, _ *gotorch.Tensor) {
 	r := k.results(keep)
 	return tensorAt(r, 0), tensorAt(r, 1), tensorAt(r, 2), tensorAt(r, 3)
+}
+
+func (k Call) List(keep ...*gotorch.Tensor) []*gotorch.Tensor {
+	return k.results(keep)[0].([]*gotorch.Tensor)
 }

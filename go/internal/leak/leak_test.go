@@ -7,10 +7,7 @@ import (
 	"time"
 )
 
-type thing struct {
-	watch *Watch
-	next  *thing
-}
+type thing struct{ watch *Watch }
 
 func newThing() *thing {
 	t := &thing{}

@@ -15,7 +15,7 @@ func Operation(name string) string {
 	return name
 }
 
-var ofC = regexp.MustCompile(`\b(?:tdm|TDM)_\w+(?:\(\))?`)
+var nameOfC = regexp.MustCompile(`\b(?:tdm|TDM)_\w+(?:\(\))?`)
 
 // phrases of Python and C++ in LibTorch's messages, and of C in Tandem's.
 var phrases = []struct{ from, to string }{
@@ -34,32 +34,61 @@ var phrases = []struct{ from, to string }{
 	{"or you can use the 'warn_only=True' option, if", "or you can use gotorch.Warn, if"},
 	{"passing the keyword argument `find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`",
 		"setting DDPOptions.FindUnusedParameters"},
+	{"mixed_precision's reduce_dtype", "MixedPrecision.Reduce"},
 	{"leave param_dtype unset", "leave MixedPrecision.Param unset"},
 	{"set_requires_grad(true)", "SetRequiresGrad(true)"},
-	{"options->", "options."},
+	{"turn it off, or see load_cuda()", "turn it off; TANDEM_DEVICE in the environment says whether it runs with CUDA"},
+	{"quantization_perchannel_hook: bucket_size is", "dist.QuantizePerChannel: size is"},
+	{"wrap the hook with compress_wrapper()", "compress the hook (dist.CommHook.Compressed)"},
 	{"which is NULL", "which is nil"},
 	{"' is NULL", "' is nil"},
 }
 
-// options of DDP by their names in Python and C, where they stand as words of their own: not in paths and quoted names, which
-// are the program's.
-var options = []struct{ from, to string }{
-	{"find_unused_parameters=True", "FindUnusedParameters"},
-	{"find_unused_parameters", "FindUnusedParameters"},
-	{"static_graph=True", "StaticGraph"},
-	{"static_graph", "StaticGraph"},
-	{"gradient_as_bucket_view=True", "GradientAsBucketView"},
-	{"skip_all_reduce_unused_params", "SkipAllReduceUnusedParams"},
-	{"average_by_samples", "AverageBySamples"},
-	{"mixed_precision", "MixedPrecision"},
+// word is a name of C or Python that stands as a word of its own: not in paths and quoted names, which are the program's.
+var word = regexp.MustCompile(`(^|[\s(,;])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(=True)?($|[\s),;]|'s |\.\s|\.$)`)
+
+// within is a function of the core that a message begins with, as its operation is known already.
+var within = regexp.MustCompile(`^(?:register_comm_hook|set_optimizer_in_backward|try_bucket_sizes|consolidate_state): `)
+
+// steps are transforms of data's, by the names that they have in JSON.
+var steps = regexp.MustCompile(`\b(?:to_float|one_hot|random_crop|center_crop|random_horizontal_flip|random_resized_crop|color_jitter)(: |'s )`)
+
+// quoted is a word that messages of the C ABI put in quotes themselves: an argument of the function, or an option.
+var quoted = regexp.MustCompile(`(argument|option) '([a-z0-9_]+)'`)
+
+// chosen is a field of the options that the function was given.
+var chosen = regexp.MustCompile(`options->([a-z0-9_]+)`)
+
+// Field is Go's name of an option that C and Python call so.
+func Field(name string) string {
+	if known, ok := fields[name]; ok {
+		return known
+	}
+	if known, ok := modulesFields[name]; ok {
+		return known
+	}
+	var text strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		if part != "" {
+			text.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return text.String()
 }
 
-var word = regexp.MustCompile(`(^|[\s(,;:])([a-z]+(?:_[a-z]+)+(?:=True)?)($|[\s),;:.])`)
+// argument is Go's name of a parameter that C calls so.
+func argument(name string) string {
+	first, rest, _ := strings.Cut(name, "_")
+	if rest == "" || rest == "ms" {
+		return first
+	}
+	return first + Field(rest)
+}
 
 // Message is an error's text in Go's words.
 func Message(text string) string {
 	if strings.Contains(text, "tdm_") || strings.Contains(text, "TDM_") {
-		text = ofC.ReplaceAllStringFunc(text, func(name string) string {
+		text = nameOfC.ReplaceAllStringFunc(text, func(name string) string {
 			if known, ok := table[strings.TrimSuffix(name, "()")]; ok {
 				if strings.Contains(known, ".") {
 					return known
@@ -74,15 +103,52 @@ func Message(text string) string {
 			text = strings.ReplaceAll(text, one.from, one.to)
 		}
 	}
+	text = chosen.ReplaceAllStringFunc(text, func(found string) string {
+		return "options." + Field(chosen.FindStringSubmatch(found)[1])
+	})
 	if strings.Contains(text, "_") {
-		text = word.ReplaceAllStringFunc(text, func(found string) string {
-			for _, one := range options {
-				if strings.Trim(found, " \t\n(),;:.") == one.from {
-					return strings.Replace(found, one.from, one.to, 1)
-				}
-			}
-			return found
+		text = within.ReplaceAllString(text, "")
+		text = steps.ReplaceAllStringFunc(text, func(found string) string {
+			end := strings.IndexAny(found, ":'")
+			return Field(found[:end]) + found[end:]
 		})
+		text = quoted.ReplaceAllStringFunc(text, func(found string) string {
+			parts := quoted.FindStringSubmatch(found)
+			if parts[1] == "argument" {
+				return "argument '" + argument(parts[2]) + "'"
+			}
+			if known, ok := fields[parts[2]]; ok {
+				return known
+			}
+			return found // of a module or an optimizer, which take them by name
+		})
+		for range 2 { // what ends one word begins the next
+			text = word.ReplaceAllStringFunc(text, func(found string) string {
+				parts := word.FindStringSubmatch(found)
+				if known, ok := fields[parts[2]]; ok {
+					return parts[1] + known + parts[4]
+				}
+				return found
+			})
+		}
+	}
+	return text
+}
+
+// Options is the message of an error of a constructor, which gives those options by their names in C; `parameters` are
+// the ones that are something else than an option of that name in Go.
+func Options(text string, given []string, parameters map[string]string) string {
+	for _, name := range given {
+		known, ok := parameters[name]
+		if !ok {
+			known = Field(name)
+		}
+		text = strings.ReplaceAll(text, "option '"+name+"'", known)
+		either := "(?:" + name[:1] + "|" + strings.ToUpper(name[:1]) + ")" + name[1:] // LibTorch's sentences begin with names
+		if !strings.Contains(name, "_") {
+			either = name
+		}
+		text = regexp.MustCompile(`\b`+either+`\b`).ReplaceAllLiteralString(text, known)
 	}
 	return text
 }

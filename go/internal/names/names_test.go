@@ -81,6 +81,70 @@ func TestEveryGoNameIsOfTheAPI(t *testing.T) {
 	}
 }
 
+// Every option of the C ABI that may stand in an error has Go's name, which a struct of Go has as a field.
+func TestEveryOptionHasItsNameInGo(t *testing.T) {
+	header, err := os.ReadFile("../c/tandem.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	comment := regexp.MustCompile(`(?s)/\*.*?\*/`)
+	for _, options := range regexp.MustCompile(`(?s)typedef struct tdm_\w+_options \{(.*?)\n\}`).FindAllSubmatch(header, -1) {
+		for _, field := range regexp.MustCompile(`(\w+)(?:\[\w+\])?;`).FindAllSubmatch(comment.ReplaceAll(options[1], nil), -1) {
+			name := string(field[1])
+			if !strings.Contains(name, "_") || name == "struct_size" {
+				continue
+			}
+			seen[name] = true
+			if _, ok := fields[name]; ok == slices.Contains(ofC, name) {
+				t.Errorf("%s must stand in the table of options or in the list of those that are C's alone, not in both", name)
+			}
+		}
+	}
+	if len(seen) < 60 {
+		t.Fatal("only", len(seen), "options were found")
+	}
+	for _, name := range ofC {
+		if !seen[name] {
+			t.Errorf("tandem.h has no option %s", name)
+		}
+	}
+	inGo := map[string]bool{}
+	files(t, "../..", func(path, text string) {
+		if !strings.HasSuffix(path, ".go") || strings.Contains(path, "internal/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			switch n := node.(type) {
+			case *ast.TypeSpec:
+				if object, ok := n.Type.(*ast.StructType); ok {
+					for _, field := range object.Fields.List {
+						for _, name := range field.Names {
+							inGo[name.Name], inGo[n.Name.Name+"."+name.Name] = true, true
+						}
+					}
+				}
+			case *ast.FuncType:
+				for _, parameter := range n.Params.List {
+					for _, name := range parameter.Names {
+						inGo[name.Name] = true
+					}
+				}
+			}
+			return true
+		})
+	})
+	for ofC, ofGo := range fields {
+		if !inGo[ofGo] {
+			t.Errorf("%s is called %s, which is no option of Go's", ofC, ofGo)
+		}
+	}
+}
+
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""
@@ -118,6 +182,14 @@ func TestMessagesSpeakGo(t *testing.T) {
 		"Set allow_unused=True if":        "Set GradOptions.AllowUnused if",
 		"argument 'tensor' is NULL":       "argument 'tensor' is nil",
 		"autocast computes in TDM_DTYPE_": "autocast computes in TDM_DTYPE_",
+
+		"bucket_cap_mb is -1.0; it must be 0 or more":        "BucketCapMB is -1.0; it must be 0 or more",
+		"options->io_retry_ms is -7, but must be":            "options.IORetry is -7, but must be",
+		"argument 'world_size' is -1; it must":               "argument 'worldSize' is -1; it must",
+		"mixed_precision's reduce_dtype is a hook itself":    "MixedPrecision.Reduce is a hook itself",
+		"there is no file /data/batch_size/x":                "there is no file /data/batch_size/x",
+		"no key 'world_size' in batch_size.txt: no such":     "no key 'world_size' in batch_size.txt: no such",
+		"set shuffle to false, shuffle_block to 0, and have": "set shuffle to false, ShuffleBlock to 0, and have",
 	} {
 		if got := Message(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

@@ -14,13 +14,6 @@ const (
 	Sum
 )
 
-func number(r gotorch.Opt[Reduction]) gotorch.Opt[int] {
-	if chosen, ok := r.Get(); ok {
-		return gotorch.Some(int(chosen))
-	}
-	return gotorch.Opt[int]{}
-}
-
 // ReLU is max(x, 0).
 func ReLU(x *gotorch.Tensor) *gotorch.Tensor { return x.ReLU() }
 

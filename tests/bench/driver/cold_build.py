@@ -31,34 +31,41 @@ def write_program(path, text):
     os.chmod(path, 0o755)
 
 
-def build(tree, case):
-    """Builds in a folder that is new and removed; returns CPU seconds of C and C++, and of everything else."""
+def build(tree, case, folder):
+    """Builds in `folder`; returns CPU seconds of C and C++, and of everything else. Where an interrupted build left the
+    folder it goes on: each compiler's run that had ended counts, and none twice. (What an interrupted build took for
+    everything else is lost.)"""
     preset, targets, _ = CASES[case]
     if not os.path.exists(os.path.join(tree, "examples/cpp/digits")):
         targets = [target for target in targets if target != "draw-digits"]  # a part of the tool, once
-    with tempfile.TemporaryDirectory(prefix="tandem-build-") as folder:
-        log = os.path.join(folder, "seconds")
-        compilers = {}
-        for language, compiler in (("C", "cc"), ("CXX", "c++")):
-            compilers[language] = os.path.join(folder, compiler)
-            write_program(compilers[language], TIMED.format(compiler=shutil.which(compiler), log=log))
-        configure = ["cmake", "--preset", preset, "-B", os.path.join(folder, "build"),
-                     *(f"-DCMAKE_{language}_COMPILER={path}" for language, path in compilers.items())]
-        make = ["cmake", "--build", os.path.join(folder, "build"), *(["--target", *targets] if targets else [])]
-        environment = {**os.environ, "CCACHE_DISABLE": "1"}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        for command in (configure, make):
-            if command is make and os.path.exists(log):
-                os.remove(log)  # what CMake tried compilers with
-            done = subprocess.run(command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True)
-            if done.returncode != 0:
-                raise measure.BenchError(f"{' '.join(command)} in {tree}: {done.returncode}\n"
-                                         f"{(done.stdout + done.stderr)[-3000:]}")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        compiled = sum_of(log)
-        return {"c_and_cpp": compiled, "other": total - compiled}
+    log = os.path.join(folder, "seconds")
+    compilers = {}
+    for language, compiler in (("C", "cc"), ("CXX", "c++")):
+        compilers[language] = os.path.join(folder, compiler)
+    configured = os.path.join(folder, "configured")
+    environment = {**os.environ, "CCACHE_DISABLE": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if not os.path.exists(configured):
+        for language, path in compilers.items():
+            write_program(path, TIMED.format(compiler=shutil.which(os.path.basename(path)), log=log))
+        run(["cmake", "--preset", preset, "-B", os.path.join(folder, "build"),
+             *(f"-DCMAKE_{language}_COMPILER={path}" for language, path in compilers.items())], tree, environment)
+        if os.path.exists(log):
+            os.remove(log)  # what CMake tried compilers with
+        write_program(configured, "")
+    run(["cmake", "--build", os.path.join(folder, "build"), *(["--target", *targets] if targets else [])], tree,
+        environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    compiled = sum_of(log)
+    return {"c_and_cpp": compiled, "other": max(total - compiled, 0)}
+
+
+def run(command, tree, environment):
+    done = subprocess.run(command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise measure.BenchError(f"{' '.join(command)} in {tree}: {done.returncode}\n"
+                                 f"{(done.stdout + done.stderr)[-3000:]}")
 
 
 def sum_of(log):
@@ -74,8 +81,12 @@ def reference(case, commit):
         with open(path) as file:
             known = json.load(file)
     if case not in known:
-        known[case] = build(commits.checkout(commit), case)
+        # Hours, with a sanitizer: what a break interrupts goes on from there, for a commit's files stay as they are.
+        folder = os.path.join(places.RESULTS, f"build-{commits.full_name(commit)}-{case}")
+        os.makedirs(folder, exist_ok=True)
+        known[case] = build(commits.checkout(commit), case, folder)
         report.write(path, known)
+        shutil.rmtree(folder)
     return known[case]
 
 
@@ -90,7 +101,8 @@ def main():
             print(f" {case}: {args.against}", flush=True)
             before = reference(case, args.against)
             print(f" {case}: this tree", flush=True)
-            now = build(places.ROOT, case)
+            with tempfile.TemporaryDirectory(prefix="tandem-build-") as folder:
+                now = build(places.ROOT, case, folder)
             ratio, most = now["c_and_cpp"] / before["c_and_cpp"], CASES[case][2]
             entries.append({"case": case, "ours": now["c_and_cpp"], "peer": before["c_and_cpp"], "unit": "CPU s",
                             "ratio": ratio, "peer_name": args.against, "front_end": "cpp", "ranks": 1, "threads": 1,

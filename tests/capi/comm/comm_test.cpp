@@ -1,88 +1,16 @@
 // Stores, process groups and DDP through the C ABI, with ranks as threads.
-#include <gmock/gmock.h>
-
-#include <atomic>
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tandem/tandem.h"
+#include "capi/comm/ranks.h"
 
+namespace comm_test {
 namespace {
 
+using namespace capi_comm;
 using ::testing::HasSubstr;
-
-struct Failure {
-  tdm_error_code code = 0;
-  std::string operation;
-  std::string message;
-};
-
-// Takes the error; code 0 for none.
-Failure take(tdm_error* error) {
-  Failure failure;
-  if (!error) return failure;
-  failure = {tdm_error_get_code(error), tdm_error_operation(error), tdm_error_message(error)};
-  tdm_error_free(error);
-  return failure;
-}
-
-#define EXPECT_OK(call)                                                         \
-  do {                                                                          \
-    const Failure failure = take(call);                                         \
-    EXPECT_EQ(failure.code, 0) << failure.operation << ": " << failure.message; \
-  } while (false)
-
-template <typename T, void (*kFree)(T*)>
-struct Freer {
-  void operator()(T* handle) const { kFree(handle); }
-};
-using Tensor = std::unique_ptr<tdm_tensor, Freer<tdm_tensor, tdm_tensor_free>>;
-using Store = std::unique_ptr<tdm_store, Freer<tdm_store, tdm_store_free>>;
-using Group = std::unique_ptr<tdm_process_group, Freer<tdm_process_group, tdm_process_group_free>>;
-using Work = std::unique_ptr<tdm_work, Freer<tdm_work, tdm_work_free>>;
-using Ddp = std::unique_ptr<tdm_ddp, Freer<tdm_ddp, tdm_ddp_free>>;
-
-Tensor tensor_of(const std::vector<float>& values) {
-  tdm_tensor* tensor = nullptr;
-  const std::int64_t size = static_cast<std::int64_t>(values.size());
-  EXPECT_OK(tdm_tensor_from_data(values.data(), values.size() * sizeof(float), TDM_DTYPE_FLOAT32, &size, 1, &tensor));
-  return Tensor(tensor);
-}
-
-std::vector<float> values_of(const tdm_tensor* tensor) {
-  std::vector<float> values(static_cast<std::size_t>(tdm_tensor_numel(tensor)));
-  EXPECT_OK(tdm_tensor_copy_to(tensor, values.data(), values.size() * sizeof(float)));
-  return values;
-}
-
-Store hash_store() {
-  tdm_store* store = nullptr;
-  EXPECT_OK(tdm_store_hash(&store));
-  return Store(store);
-}
-
-// body(group, rank) on a thread a rank.
-void run_ranks(int size, const std::function<void(tdm_process_group*, int)>& body) {
-  const Store store = hash_store();
-  std::vector<std::thread> ranks;
-  for (int rank = 0; rank < size; ++rank) {
-    ranks.emplace_back([&, rank] {
-      tdm_process_group_options options = TDM_PROCESS_GROUP_OPTIONS_INIT;
-      options.rank = rank;
-      options.world_size = size;
-      options.timeout_ms = 20000;
-      tdm_process_group* group = nullptr;
-      EXPECT_OK(tdm_process_group_create(&options, store.get(), &group));
-      const Group owned(group);
-      if (group) body(group, rank);
-    });
-  }
-  for (auto& rank : ranks) rank.join();
-}
 
 TEST(CapiStore, KeepsBytesAndCounts) {
   const Store store = hash_store();
@@ -332,31 +260,6 @@ TEST(CapiProcessGroup, GathersScattersAndExchanges) {
   });
 }
 
-// What a work's callback was told.
-struct Ended {
-  std::atomic<int> calls{0}, destroyed{0}, code{-1};
-  std::thread::id thread{};
-
-  static void call(void* ended, const tdm_error* error) {
-    auto* self = static_cast<Ended*>(ended);
-    self->thread = std::this_thread::get_id();
-    self->code = error ? tdm_error_get_code(error) : 0;
-    tensor_of({1}).release();  // goes with the callback's scope
-    ++self->calls;
-  }
-  static void destroy(void* ended) {
-    auto* self = static_cast<Ended*>(ended);
-    EXPECT_EQ(self->calls, 1);
-    ++self->destroyed;
-  }
-  void expect(int expected) const {
-    for (int i = 0; i < 20000 && destroyed == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(calls, 1);
-    EXPECT_EQ(destroyed, 1);
-    EXPECT_EQ(code, expected);
-  }
-};
-
 TEST(CapiStore, ComparesAndSetsBytes) {
   const Store store = hash_store();
   const std::string first("a\0b", 3), second("a\0c", 3);
@@ -371,64 +274,6 @@ TEST(CapiStore, ComparesAndSetsBytes) {
   EXPECT_EQ(compare_set(first, second), second);
   EXPECT_EQ(take(tdm_store_compare_set(store.get(), "key", nullptr, 1, "x", 1, nullptr)).code,
             TDM_ERROR_INVALID_ARGUMENT);
-}
-
-TEST(CapiWork, ItsCallbackIsCalledOnce) {
-  const std::int64_t tensors = tdm_live_count("tensor"), callbacks = tdm_live_count("callback");
-  run_ranks(2, [](tdm_process_group* group, int rank) {
-    const Tensor sum = tensor_of({1.0f + rank});
-    Ended first, second, late;
-    tdm_work* work = nullptr;
-    EXPECT_OK(tdm_all_reduce(group, sum.get(), TDM_REDUCE_OP_SUM, &work));
-    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &first, Ended::destroy));
-    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &second, Ended::destroy));
-    first.expect(0);
-    second.expect(0);
-    EXPECT_OK(tdm_work_wait(work, -1));
-    EXPECT_THAT(values_of(sum.get()), ::testing::ElementsAre(3));
-    EXPECT_OK(tdm_work_on_completion(work, Ended::call, &late, Ended::destroy));
-    EXPECT_EQ(late.destroyed, 1) << "the work had ended";
-    EXPECT_EQ(late.thread, std::this_thread::get_id());
-    late.expect(0);
-    EXPECT_EQ(take(tdm_work_on_completion(work, nullptr, nullptr, nullptr)).code, TDM_ERROR_INVALID_ARGUMENT);
-    tdm_work_free(work);
-    EXPECT_EQ(take(tdm_work_on_completion(work, Ended::call, &late, Ended::destroy)).code, TDM_ERROR_CLOSED);
-    EXPECT_EQ(late.calls, 1);
-    EXPECT_OK(tdm_barrier(group, nullptr));
-  });
-  EXPECT_EQ(tdm_live_count("tensor"), tensors);
-  EXPECT_EQ(tdm_live_count("callback"), callbacks);
-}
-
-TEST(CapiWork, ItsCallbackIsToldOfTheGroupsEnd) {
-  for (const bool aborted : {true, false}) {
-    Ended received;
-    run_ranks(2, [&](tdm_process_group* group, int rank) {
-      if (rank == 1) return;  // sends nothing
-      const Tensor tensor = tensor_of({0});
-      tdm_work* work = nullptr;
-      EXPECT_OK(tdm_recv(group, tensor.get(), 1, 0, nullptr, &work));
-      const Work owned(work);
-      EXPECT_OK(tdm_work_on_completion(work, Ended::call, &received, Ended::destroy));
-      if (aborted) {
-        EXPECT_OK(tdm_process_group_abort(group));
-      }
-      for (int i = 0; i < 20000 && received.destroyed == 0; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      // Where rank 1 is gone before the abort, that is what ended it.
-      EXPECT_TRUE(received.code == TDM_ERROR_ABORTED || received.code == TDM_ERROR_PEER_LOST) << received.code;
-      // The work's failure is what is asked for, not what asking for it failed with.
-      for (int i = 0; i < 20000 && !tdm_work_is_completed(work); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      tdm_error* reason = nullptr;
-      EXPECT_OK(tdm_work_error(work, &reason));
-      EXPECT_EQ(take(reason).code, received.code);
-    });
-    EXPECT_EQ(received.calls, 1);
-    EXPECT_EQ(received.destroyed, 1);
-  }
 }
 
 TEST(CapiProcessGroup, UnevenRowsGoBothWays) {
@@ -583,12 +428,15 @@ TEST(CapiDdp, AveragesGradients) {
     EXPECT_THAT(values_of(parameter.get()), ::testing::ElementsAre(1, 2));
     for (int i = 0; i < 3; ++i) {
       EXPECT_OK(tdm_tensor_set_grad(parameter.get(), nullptr));
-      EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1));
+      EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1, nullptr, 0, nullptr));
       const Tensor input = tensor_of({1.0f + rank, 10.0f * rank});
       const Tensor product(call("aten::mul", "Tensor", {parameter.get(), input.get()}));
-      tdm_tensor* outputs[] = {product.get()};
-      EXPECT_OK(tdm_ddp_prepare_backward(ddp, outputs, 1));
-      const Tensor loss(call("aten::sum", "", {product.get()}));
+      tdm_value output{}, prepared{};
+      output.tag = TDM_VALUE_TENSOR;
+      output.as.tensor = product.get();
+      EXPECT_OK(tdm_ddp_prepare_backward(ddp, &output, 1, &prepared));
+      const Tensor averaged(prepared.as.tensor);
+      const Tensor loss(call("aten::sum", "", {averaged.get()}));
       tdm_tensor* losses[] = {loss.get()};
       EXPECT_OK(tdm_autograd_backward(losses, nullptr, 1, 0, 0));
       tdm_tensor* gradient = nullptr;
@@ -620,3 +468,4 @@ TEST(CapiLeaks, HandlesAreAllGone) {
 }
 
 }  // namespace
+}  // namespace comm_test

@@ -90,23 +90,28 @@ Tensor call(const char* name, const char* overload, const std::vector<tdm_tensor
   return Tensor(result.as.tensor);
 }
 
+// A name is any text.
+constexpr const char* kName = "the\nweight";
+
 Ddp ddp_over(tdm_process_group* group, tdm_tensor* parameter, tdm_ddp_options options = TDM_DDP_OPTIONS_INIT) {
   tdm_ddp* ddp = nullptr;
-  const char* name = "weight";
-  EXPECT_OK(tdm_ddp_create(group, &parameter, &name, 1, nullptr, 0, &options, &ddp));
+  EXPECT_OK(tdm_ddp_create(group, &parameter, &kName, 1, nullptr, 0, &options, &ddp));
   return Ddp(ddp);
 }
 
 // A step in which `parameter` gets `gradient` on this rank.
 Failure step(tdm_ddp* ddp, tdm_tensor* parameter, const std::vector<float>& gradient) {
   EXPECT_OK(tdm_tensor_set_grad(parameter, nullptr));
-  EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1));
+  EXPECT_OK(tdm_ddp_prepare_forward(ddp, 1, nullptr, 0, nullptr));
   const Tensor factor = tensor_of(gradient);
   const Tensor product = call("aten::mul", "Tensor", {parameter, factor.get()});
   const Tensor loss = call("aten::sum", "", {product.get()});
-  tdm_tensor* output = loss.get();
-  EXPECT_OK(tdm_ddp_prepare_backward(ddp, &output, 1));
-  return take(tdm_autograd_backward(&output, nullptr, 1, 0, 0));
+  tdm_value output{}, prepared{};
+  output.tag = TDM_VALUE_TENSOR;
+  output.as.tensor = loss.get();
+  EXPECT_OK(tdm_ddp_prepare_backward(ddp, &output, 1, &prepared));
+  const Tensor root(prepared.as.tensor);
+  return take(tdm_autograd_backward(&prepared.as.tensor, nullptr, 1, 0, 0));
 }
 
 std::vector<float> gradient_of(tdm_tensor* parameter) {
@@ -147,8 +152,13 @@ TEST(CapiDdp, HasTheBuiltInHooks) {
 struct Own {
   tdm_process_group* group;
   int begun = 0, finished = 0, destroyed = 0;
-  bool fails = false, wrong_shape = false;
+  bool fails = false, fails_late = false, wrong_shape = false;
+  tdm_work* work = nullptr;  // the hook's, which frees it
 };
+
+void free_work(Own& own) {
+  tdm_work_free(std::exchange(own.work, nullptr));
+}
 
 tdm_error* begin_own(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work) {
   Own& own = *static_cast<Own*>(user_data);
@@ -159,12 +169,15 @@ tdm_error* begin_own(void* user_data, const tdm_grad_bucket* bucket, tdm_work** 
   EXPECT_EQ(bucket->parameter_count, 1u);
   EXPECT_EQ(tdm_tensor_numel(bucket->buffer), 3);
   if (own.fails) return tdm_error_create(TDM_ERROR_IO, "own", "the hook's disk is full", nullptr, nullptr);
-  return tdm_all_reduce(own.group, bucket->buffer, TDM_REDUCE_OP_SUM, work);
+  if (tdm_error* error = tdm_all_reduce(own.group, bucket->buffer, TDM_REDUCE_OP_SUM, &own.work)) return error;
+  *work = own.work;
+  return own.fails_late ? tdm_error_create(TDM_ERROR_IO, "own", "the hook's disk is full", nullptr, nullptr) : nullptr;
 }
 
 tdm_error* finish_own(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result) {
   Own& own = *static_cast<Own*>(user_data);
   ++own.finished;
+  free_work(own);
   std::vector<float> values = values_of(bucket->buffer);
   for (float& value : values) value *= 0.5f;
   if (own.wrong_shape) values.push_back(0);
@@ -196,8 +209,25 @@ TEST(CapiDdp, CallsAHookOfTheCallers) {
       EXPECT_OK(tdm_ddp_register_comm_hook(ddp.get(), begin_own, nullptr, &own, nullptr));
       EXPECT_EQ(step(ddp.get(), weight.get(), kOf[rank]).code, 0);
       EXPECT_EQ(gradient_of(weight.get()), (std::vector<float>{4, 0, 8}));
+      free_work(own);
     }
   });
+}
+
+TEST(CapiDdp, AWorkStaysItsHooks) {
+  const std::int64_t works = tdm_live_count("work");
+  run_ranks(2, [](tdm_process_group* group, int rank) {
+    Own own{group};
+    own.fails_late = true;
+    const Tensor weight = tensor_of({1, 1, 1}, true);
+    const Ddp ddp = ddp_over(group, weight.get());
+    EXPECT_OK(tdm_ddp_register_comm_hook(ddp.get(), begin_own, finish_own, &own, nullptr));
+    EXPECT_EQ(step(ddp.get(), weight.get(), kOf[rank]).code, TDM_ERROR_CALLBACK);
+    EXPECT_EQ(own.finished, 0);
+    EXPECT_OK(tdm_work_wait(own.work, -1));
+    free_work(own);
+  });
+  EXPECT_EQ(tdm_live_count("work"), works);
 }
 
 TEST(CapiDdp, AHooksErrorIsBackwards) {
@@ -234,11 +264,12 @@ TEST(CapiDdp, WeighsBySamplesAndSpeaksOfItsBuckets) {
     EXPECT_EQ(statistics.iterations, 2);
     EXPECT_EQ(statistics.bucket_count, 1);
     std::int64_t bytes = 0;
-    tdm_string* names = nullptr;
+    tdm_strings* names = nullptr;
     EXPECT_OK(tdm_ddp_get_bucket(ddp.get(), 0, &bytes, &names));
     EXPECT_EQ(bytes, 12);
-    EXPECT_STREQ(tdm_string_data(names), "weight\n");
-    tdm_string_free(names);
+    ASSERT_EQ(tdm_strings_count(names), 1u);
+    EXPECT_STREQ(tdm_strings_data(names, 0), kName);
+    tdm_strings_free(names);
     EXPECT_EQ(take(tdm_ddp_get_bucket(ddp.get(), 1, &bytes, nullptr)).code, TDM_ERROR_OUT_OF_RANGE);
   });
 }

@@ -16,10 +16,6 @@ std::string key(const Function& function, const std::string& parameter) {
   return function.name + "." + parameter;
 }
 
-bool is_in(const std::set<std::string>& names, const Function& function, const std::string& parameter) {
-  return names.contains(parameter) || names.contains(key(function, parameter));
-}
-
 tdm_error* hook(void*, tdm_tensor*, tdm_tensor**) {
   return nullptr;
 }
@@ -66,67 +62,18 @@ tdm_error* leave_batch(void*, const tdm_step_batch*) {
 }
 void destroy(void*) {}
 
+// Of the dynamic partition alone.
+bool takes_steps(const Function& function) {
+  static const std::set<std::string> names = {"tdm_loader_next_step", "tdm_loader_fail", "tdm_loader_get_quarantine"};
+  return names.contains(function.name);
+}
+
 template <typename F>
 void* pointer_to(F* function) {
   return reinterpret_cast<void*>(function);
 }
 
 }  // namespace
-
-bool may_be_null(const Function& function, const Parameter& parameter) {
-  static const std::set<std::string> names = {"options",
-                                              "destroy",
-                                              "user_data",
-                                              "work",
-                                              "tdm_op_find.overload",
-                                              "tdm_set_grad_enabled.previous",
-                                              "tdm_tensor_register_hook.out",
-                                              "tdm_tensor_register_post_accumulate_grad_hook.out",
-                                              "tdm_tensor_set_grad.grad",
-                                              "tdm_autograd_backward.gradients",
-                                              "tdm_autograd_grad.grad_outputs",
-                                              "tdm_mode_exit.mode",
-                                              "tdm_generator_seed.out",
-                                              "tdm_grad_scaler_step.stepped",
-                                              "tdm_event_record.stream",
-                                              "tdm_safetensors_load.metadata",
-                                              "tdm_store_add.out",
-                                              "tdm_store_delete.out",
-                                              "tdm_store_compare_set.out",
-                                              "tdm_process_group_create.store",
-                                              "tdm_process_group_new_group.name",
-                                              "tdm_process_group_split.name",
-                                              "tdm_process_group_new_subgroups.name",
-                                              "tdm_recv.source",
-                                              "tdm_ddp_create.names",
-                                              "tdm_ddp_register_comm_hook.finish",
-                                              "tdm_ddp_get_bucket.bytes",
-                                              "tdm_ddp_get_bucket.names",
-                                              "tdm_profiler_start.group",
-                                              "tdm_profiler_stop.path",
-                                              "tdm_profiler_stop.table",
-                                              "tdm_model_averager_average.averaged",
-                                              "tdm_mnist_to_recordio.written",
-                                              "tdm_dynamic_loader_create.quarantine",
-                                              "tdm_dynamic_loader_replay.quarantine",
-                                              "tdm_dynamic_loader_commit.record",
-                                              "tdm_summary_writer_create.suffix"};
-  // A work that is waited for, a list of options that its count says is there.
-  static const std::set<std::string> not_these = {"tdm_work_wait.work",
-                                                  "tdm_work_error.work",
-                                                  "tdm_work_result.work",
-                                                  "tdm_work_on_completion.work",
-                                                  "tdm_module_create.options",
-                                                  "tdm_optimizer_create.options",
-                                                  "tdm_optimizer_add_group.options"};
-  return is_in(names, function, parameter.name) && !not_these.contains(key(function, parameter.name));
-}
-
-bool elements_may_be_null(const Function& function, const Parameter& parameter) {
-  static const std::set<std::string> names = {"tdm_autograd_backward.gradients", "tdm_autograd_grad.grad_outputs",
-                                              "tdm_mode_enter_checkpoint.inputs", "tdm_data_parallel_forward.inputs"};
-  return is_in(names, function, parameter.name);
-}
 
 Arguments::Arguments(const Function& function) : function_(function), slots_(function.parameters.size()) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -153,6 +100,7 @@ Arguments::Arguments(const Function& function) : function_(function), slots_(fun
         break;
       case Shape::kHandle:
         slot.pointer = handles_.get(parameter.about);
+        if (takes_steps(function) && parameter.about == "loader") slot.pointer = handles_.dynamic_loader();
         if (key(function, parameter.name) == "tdm_generator_set_state.state") {
           tdm_tensor* state = nullptr;
           EXPECT_OK(tdm_generator_get_state(static_cast<tdm_generator*>(handles_.get("generator")), &state));
@@ -250,7 +198,7 @@ void* Arguments::string_for(const std::string& parameter) {
       {"tdm_safetensors_load.path", "no-such-file"},
       {"tdm_recordio_reader_create.path", "records"},
       {"host", "127.0.0.1"},
-      {"log", "\n"},
+      {"records", "{}"},
       {"quarantine", "[]"},
       {"key", "key"},
       {"keys", "key"},

@@ -23,6 +23,8 @@ class Handles {
   // The test fails for a type that is not known here.
   void* get(const std::string& type);
   // Frees it too in the end.
+  // A loader of the dynamic partition; get("loader") is one of the other kind.
+  void* dynamic_loader();
   void own(const std::string& type, void* handle) { order_.emplace_back(type, handle); }
   // The caller has freed it.
   void forget(const std::string& type);
@@ -76,9 +78,5 @@ class Arguments {
   std::vector<Slot> slots_;
   std::vector<Output> outputs_;
 };
-
-// Whether the parameter may be NULL, as tandem.h says; whether elements of its list may.
-bool may_be_null(const Function& function, const Parameter& parameter);
-bool elements_may_be_null(const Function& function, const Parameter& parameter);
 
 }  // namespace misuse

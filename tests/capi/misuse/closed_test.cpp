@@ -67,7 +67,7 @@ TEST(Closed, AfterShutdownEveryCallIsRefused) {
   all.clear();
   for (const char* type :
        {"tensor", "module", "optimizer", "store", "process_group", "work", "ddp", "loader", "hook", "callback", "scope",
-        "recordio_reader", "recordio_writer", "string", "error", "dataset", "sampler", "dynamic_loader"}) {
+        "recordio_reader", "recordio_writer", "string", "error", "dataset", "sampler", "strings"}) {
     EXPECT_EQ(tdm_live_count(type), 0) << type;
   }
 }

@@ -34,6 +34,8 @@ struct Parameter {
   std::string about;  // the type of handle ("tensor") or struct ("tdm_ddp_options")
   std::size_t size;   // of the struct
   bool sized;         // it begins with struct_size
+  bool nullable;      // as tandem.h says
+  bool nullable_elements;
 
   bool is_pointer() const { return shape >= Shape::kString; }
 };

@@ -1,54 +1,35 @@
-"""Writes a table of every function of tandem.h, with what each parameter is: functions.py ABI_DIR HEADER
+"""Writes a table of every function of abi.json, with what each parameter is: functions.py ABI_JSON
 
-The tests in this folder go through it, so that a function that is added is misused too. A type that this program does
-not know stops the build."""
-import re
+The tests in this folder go through it, so that a function that is added is misused too. A kind of parameter that this
+program does not know stops the build."""
+import json
 import sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-import abi  # noqa: E402
 
-
-def types(text):
-    """Opaque handles, structs with whether they begin with struct_size, and names of integers."""
-    opaque = set(re.findall(r"^typedef struct (tdm_\w+) \1;", text, flags=re.M))
-    structs = {name: "size_t struct_size;" in body
-               for body, name in re.findall(r"^typedef struct \w+ \{(.*?)^\} (tdm_\w+);", text, flags=re.M | re.S)}
-    integers = set(re.findall(r"^typedef int32_t (tdm_\w+);", text, flags=re.M))
-    return opaque, structs, integers | {"int32_t", "int64_t", "uint16_t", "uint64_t", "size_t"}
-
-
-def shape(type_, known):
+def shape(p):
     """(shape, handle or struct that it is about)"""
-    opaque, structs, integers = known
-    if "(*" in type_:
+    kind, about, is_list = p["kind"], p.get("about", ""), p.get("list", False)
+    if kind == "callback":
         return "kCallback", ""
-    pointee = re.sub(r"\bconst\b", "", type_).replace(" ", "")
-    if pointee == "char*":
-        return "kString", ""
-    if pointee == "char**":
-        return "kStringList", ""
-    if pointee in integers:
-        return ("kCount" if pointee == "size_t" else "kInteger"), ""
-    if pointee == "double":
-        return "kReal", ""
-    if pointee == "tdm_device":
-        return "kDevice", ""
-    name = pointee.rstrip("*")
-    stars = len(pointee) - len(name)
-    if name in opaque and stars == 1:
-        return "kHandle", name[4:]
-    if name in opaque and stars == 2:
-        return ("kHandleList" if "* const*" in type_ else "kHandleOut"), name[4:]
-    if name in structs and stars == 1:
-        read = type_.startswith("const")
-        return ("kStruct" if read else "kStructOut"), name
-    if pointee == "void**" and "* const*" in type_:
-        return "kMemoryList", ""
-    if name in integers | {"double", "void"} and stars >= 1:
-        return ("kMemory" if type_.startswith("const") and stars == 1 or name == "void" and stars == 1 else "kOut"), ""
-    sys.exit(f"tests/capi/misuse/functions.py does not know the type '{type_}'; say there what it is")
+    if kind == "string":
+        return "kStringList" if is_list else "kString", ""
+    if kind == "handle":
+        if p["direction"] == "out":
+            return "kHandleOut", about[4:]
+        return "kHandleList" if is_list else "kHandle", about[4:]
+    if kind == "struct":
+        if "*" not in p["type"]:
+            return "kDevice", ""
+        if p["direction"] == "in":
+            return "kStruct", about
+        return "kStructOut", about
+    if kind in ("memory", "opaque"):
+        return "kMemoryList" if is_list else "kOut" if p["type"].count("*") == 2 else "kMemory", ""
+    if kind in ("integer", "real"):
+        if "*" not in p["type"]:
+            return "kReal" if kind == "real" else "kCount" if about == "size_t" else "kInteger", ""
+        return "kMemory" if p["direction"] == "in" else "kOut", ""
+    sys.exit(f"tests/capi/misuse/functions.py does not know the kind of {p}; say there what it is")
 
 
 def cast(type_, shape_, i):
@@ -58,42 +39,38 @@ def cast(type_, shape_, i):
         return f"a[{i}].real"
     if shape_ == "kDevice":
         return f"a[{i}].device"
-    if shape_ == "kCallback":
-        return f"reinterpret_cast<{re.sub('[(][*]' + chr(92) + 'w+[)]', '(*)', type_)}>(a[{i}].pointer)"
     return f"reinterpret_cast<{type_}>(a[{i}].pointer)"
 
 
-def main(header):
-    text = re.sub(r"/\*.*?\*/", "", open(header, encoding="utf-8").read(), flags=re.S)
-    known = types(text)
-    lines = ["// Written by functions.py from tandem.h.", "const std::vector<Function>& functions() {",
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        abi = json.load(file)
+    structs = {s["name"]: s["sized"] for s in abi["structs"]}
+    lines = ["// Written by functions.py from abi.json.", "const std::vector<Function>& functions() {",
              "  static const std::vector<Function> all = {"]
-    for f in abi.functions(header):
+    word = {True: "true", False: "false"}
+    for f in abi["functions"]:
         parameters, arguments = [], []
-        for parameter in abi.split(f.parameters):
-            if parameter == "void":
-                continue
-            name = (re.search(r"\(\*(\w+)\)", parameter) or re.search(r"(\w+)$", parameter)).group(1)
-            type_ = parameter if "(*" in parameter else parameter[:-len(name)].strip()
-            kind, about = shape(type_, known)
+        for p in f["parameters"]:
+            kind, about = shape(p)
             size = f"sizeof({about})" if kind in ("kStruct", "kStructOut") else "0"
-            sized = "true" if known[1].get(about) else "false"
-            parameters.append(f'{{"{name}", Shape::{kind}, "{about}", {size}, {sized}}}')
-            arguments.append(cast(type_, kind, len(arguments)))
-        call = f"{f.name}({', '.join(arguments)})"
-        if f.fallible and f.name != "tdm_error_create":
+            parameters.append(f'{{"{p["name"]}", Shape::{kind}, "{about}", {size}, {word[structs.get(about, False)]}, '
+                              f'{word[p["nullable"]]}, {word[p.get("nullable_elements", False)]}}}')
+            arguments.append(cast(p["type"], kind, len(arguments)))
+        call = f"{f['name']}({', '.join(arguments)})"
+        if f["fallible"]:
             body, result = f"return {call};", "true"
-        elif f.name == "tdm_error_create":
+        elif f["result"].get("about") == "tdm_error":
             body, result = f"tdm_error_free({call}); return nullptr;", "false"
-        elif f.result == "const char*":
+        elif f["result"]["type"] == "const char*":
             body, result = f"touch({call}); return nullptr;", "false"
         else:
             body, result = f"{call}; return nullptr;", "false"
         unused = "" if parameters else "[[maybe_unused]] "
-        lines.append(f'      {{"{f.name}", {result}, {{{", ".join(parameters)}}},')
+        lines.append(f'      {{"{f["name"]}", {result}, {{{", ".join(parameters)}}},')
         lines.append(f"       []({unused}const Slot* a) -> tdm_error* {{ {body} }}}},")
     lines += ["  };", "  return all;", "}"]
     print("\n".join(lines))
 
 
-main(sys.argv[2])
+main(sys.argv[1])

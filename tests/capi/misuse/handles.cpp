@@ -77,8 +77,8 @@ void* make_dynamic_loader(tdm_dataset* dataset, tdm_store* store) {
   tdm_dynamic_loader_options options = TDM_DYNAMIC_LOADER_OPTIONS_INIT;
   options.generation = ++generation;
   options.prefetch = 0;
-  return made<tdm_dynamic_loader>(
-      [&](auto* out) { return tdm_dynamic_loader_create(dataset, store, &options, nullptr, 0, nullptr, out); });
+  return made<tdm_loader>(
+      [&](auto* out) { return tdm_loader_create_dynamic(dataset, store, &options, nullptr, 0, nullptr, out); });
 }
 
 void* make_store() {
@@ -111,6 +111,12 @@ void* Handles::get(const std::string& type) {
   return handle;
 }
 
+void* Handles::dynamic_loader() {
+  void* handle = make_dynamic_loader(as<tdm_dataset>(get("dataset")), as<tdm_store>(get("store")));
+  own("loader", handle);
+  return handle;
+}
+
 void Handles::forget(const std::string& type) {
   made_.erase(type);
   std::erase_if(order_, [&](const auto& one) { return one.first == type; });
@@ -122,6 +128,7 @@ void* Handles::make(const std::string& type) {
   if (type == "string") {
     return made<tdm_string>([&](auto* out) { return tdm_tensor_to_string(as<tdm_tensor>(get("tensor")), out); });
   }
+  if (type == "strings") return made<tdm_strings>([](auto* out) { return tdm_module_types(out); });
   if (type == "named_tensors") {
     return made<tdm_named_tensors>(
         [&](auto* out) { return tdm_module_named_parameters(as<tdm_module>(get("module")), out); });
@@ -195,9 +202,6 @@ void* Handles::make(const std::string& type) {
   if (type == "dataset") return make_dataset();
   if (type == "sampler") return made<tdm_sampler>([](auto* out) { return tdm_sampler_sequential(1, out); });
   if (type == "loader") return make_loader();
-  if (type == "dynamic_loader") {
-    return make_dynamic_loader(as<tdm_dataset>(get("dataset")), as<tdm_store>(get("store")));
-  }
   ADD_FAILURE() << "tests/capi/misuse/handles.cpp has no handle of type " << type << "; say there how one is made";
   return nullptr;
 }
@@ -207,6 +211,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"tensor", [](void* h) { tdm_tensor_free(as<tdm_tensor>(h)); }},
       {"error", [](void* h) { tdm_error_free(as<tdm_error>(h)); }},
       {"string", [](void* h) { tdm_string_free(as<tdm_string>(h)); }},
+      {"strings", [](void* h) { tdm_strings_free(as<tdm_strings>(h)); }},
       {"named_tensors", [](void* h) { tdm_named_tensors_free(as<tdm_named_tensors>(h)); }},
       {"scope", [](void* h) { tdm_scope_exit(as<tdm_scope>(h)); }},
       {"mode", [](void* h) { tdm_error_free(tdm_mode_exit(as<tdm_mode>(h))); }},
@@ -229,7 +234,6 @@ void Handles::free(const std::string& type, void* handle) {
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},
       {"sampler", [](void* h) { tdm_sampler_free(as<tdm_sampler>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
-      {"dynamic_loader", [](void* h) { tdm_dynamic_loader_free(as<tdm_dynamic_loader>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
   if (found == how.end()) {

@@ -29,13 +29,6 @@ Report* report() {
   return all;
 }
 
-std::vector<std::string> lines(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> all;
-  for (std::string line; std::getline(stream, line);) all.push_back(line);
-  return all;
-}
-
 // Makes one, or says why not.
 using Make = std::function<tdm_error*(const std::vector<tdm_option>& options)>;
 
@@ -190,10 +183,9 @@ void forward_odd(tdm_module* module) {
 
 TEST(Modules, BearAnyOptions) {
   ASSERT_OK(tdm_set_num_threads(1));  // a child of fork() has no threads to compute with
-  tdm_string* types = nullptr;
+  tdm_strings* types = nullptr;
   ASSERT_OK(tdm_module_types(&types));
-  const String owned(types);
-  const auto all = lines(tdm_string_data(types));
+  const auto all = take_strings(types);
   EXPECT_GT(all.size(), 50u);
   for (const std::string& type : all) {
     try_apart(type, [&](const std::vector<tdm_option>& options) {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <set>
@@ -336,6 +337,38 @@ TEST_F(LoaderTest, RefusesWhatCannotBe) {
   options.shuffle_block = -1;
   EXPECT_ERROR(make(kFields, options), kInvalid, "shuffle_block");
   EXPECT_ERROR(DataLoader(std::shared_ptr<Dataset>(), {}), kInvalid, "data set");
+}
+
+// Samples that nobody gets before `open` is ready.
+struct Gated : Dataset {
+  explicit Gated(std::shared_future<void> gate) : open(std::move(gate)) {}
+  std::int64_t size() const override { return 4; }
+  std::vector<std::string> names() const override { return {"x"}; }
+  std::vector<at::Tensor> get(std::int64_t i) override {
+    if (!waits.exchange(true)) entered.set_value();
+    open.wait();
+    return {at::scalar_tensor(i, at::kLong)};
+  }
+  std::atomic<bool> waits{false};
+  std::promise<void> entered;
+  const std::shared_future<void> open;
+};
+
+TEST_F(LoaderTest, AbortEndsANextThatWaits) {
+  std::promise<void> gate;
+  const auto gated = std::make_shared<Gated>(gate.get_future().share());
+  DataLoader loader(gated, options_of(2, 0, 1));
+  auto waiting =
+      std::async(std::launch::async, [&] { EXPECT_ERROR(loader.next(), ErrorCode::kAborted, "was aborted"); });
+  gated->entered.get_future().wait();
+  loader.abort();
+  waiting.get();  // while the loader's thread is still in get()
+  EXPECT_ERROR(loader.next(), ErrorCode::kAborted, "was aborted");
+  const std::string before = loader.state();
+  EXPECT_ERROR(loader.start_epoch(5), ErrorCode::kAborted, "was aborted");
+  loader.commit();
+  EXPECT_EQ(loader.state(), before);  // of epoch 0, of which nothing was taken
+  gate.set_value();
 }
 
 // Last: nothing else of this process may use the core after it.

@@ -36,7 +36,7 @@ void is_the_same(const std::string& type, const std::vector<Option>& options, Ho
   }
   std::vector<at::IValue> values(inputs.begin(), inputs.end());
   torch::manual_seed(9);
-  const at::Tensor result = ours->forward(values).at(0);
+  const at::Tensor result = ours->forward(values).at(0).toTensor();
   torch::manual_seed(9);
   at::Tensor wanted;
   if constexpr (requires { direct->forward(inputs[0]); }) {
@@ -114,12 +114,12 @@ TEST(Registry, ModulesAreThoseOfTorch) {
 TEST(Registry, ToMovesGradientsAsWell) {
   const auto linear = make_module("Linear", {{"in_features", 2}, {"out_features", 1}});
   const at::Tensor weight = linear->get().parameters()[0];
-  linear->forward({torch::ones({1, 2})})[0].sum().backward();
+  linear->forward({torch::ones({1, 2})})[0].toTensor().sum().backward();
   linear->to(at::kCPU, at::kDouble);
   EXPECT_EQ(weight.scalar_type(), at::kDouble);
   EXPECT_EQ(weight.grad().scalar_type(), at::kDouble);
   EXPECT_TRUE(weight.is_leaf() && weight.requires_grad());
-  linear->forward({torch::ones({1, 2}, at::kDouble)})[0].sum().backward();
+  linear->forward({torch::ones({1, 2}, at::kDouble)})[0].toTensor().sum().backward();
   EXPECT_TRUE(weight.grad().equal(torch::full({1, 2}, 2, at::kDouble)));
 }
 

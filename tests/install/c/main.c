@@ -13,8 +13,8 @@ int main(void) {
   const float ones[4] = {1, 1, 1, 1}, twos[4] = {2, 2, 2, 2};
   const int64_t sizes[2] = {2, 2};
   const tdm_op* add = NULL;
-  tdm_value arguments[2] = {{TDM_VALUE_TENSOR, 0, {NULL}}, {TDM_VALUE_TENSOR, 0, {NULL}}};
-  tdm_value sum = {TDM_VALUE_NONE, 0, {NULL}};
+  tdm_value arguments[2] = {{TDM_VALUE_TENSOR, {NULL}}, {TDM_VALUE_TENSOR, {NULL}}};
+  tdm_value sum = {TDM_VALUE_NONE, {NULL}};
   float result[4] = {0, 0, 0, 0};
 
   if (failed(tdm_tensor_from_data(ones, sizeof ones, TDM_DTYPE_FLOAT32, sizes, 2, &arguments[0].as.tensor)) ||

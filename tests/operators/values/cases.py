@@ -12,13 +12,13 @@ import shutil
 import sys
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent.parent / "capi/operators"))
+sys.path.insert(0, str(HERE.parent.parent.parent / "capi/generator"))
 
-import cpp_layer
-import go_layer
-import model
 from arguments import line
-from naming import field
+from languages.cpp import operators as cpp_layer
+from languages.go import operators as go_layer
+from operators import model
+from operators.naming import field
 from recipes import NO_CASE, SHAPES_ONLY, argument_of
 
 TABLES = 4
@@ -96,6 +96,7 @@ const bool added = (add(bindings, std::size(bindings)), true);
 """
 
 
+OUTSIDE = "values"  # a package that is none of those with bindings
 GETTERS = {
     "Generator?": "generator", "Tensor": "tensor", "Tensor?": "tensor", "Tensor[]": "tensors", "Tensor?[]": "tensors", "Scalar": "scalar",
     "Scalar?": "scalar", "Scalar[]": "scalars", "int": "int", "int[]": "ints", "int[]?": "ints", "float": "float",
@@ -115,13 +116,12 @@ def go_option(argument, i, go_type):
     return f"{'opt' if 'Opt[' in go_type else 'plain'}(a, {i}, (*arguments).{getter})"
 
 
-def go_call(b):
-    writer = go_layer.Writer("" if b.home == "Tensor" else b.home)
+def go_call(b, bound):
+    writer = go_layer.Writer(OUTSIDE, bound)
     index = {a.name: i for i, a in enumerate(b.op.arguments)}
-    package = {"": "gotorch", "functional": "functional"}.get(b.home, b.home)
     given = []
     signature = writer.parameters(b)
-    for p in b.parameters:
+    for p in b.go_parameters:
         i = index[p.name]
         if go_layer.TYPES[p.type][0].startswith("@Opt"):
             given.append(go_option(p, i, go_layer.TYPES[p.type][0]))
@@ -130,12 +130,10 @@ def go_call(b):
     if "..." in signature and not b.options:
         given[-1] += "..."
     if b.options:
-        name = b.options_name if b.options_name != "TensorOptions" and b.home not in ("Tensor", "") else ""
-        struct = f"{package}.{b.options_name}" if name else f"gotorch.{b.options_name}"
-        fields = ", ".join(f"{field(o.name)}: {go_option(o, index[o.name], writer.option(o)[0])}" for o in b.options)
-        given.append(f"{struct}{{{fields}}}")
-    target = "a.tensor(0)" if b.home == "Tensor" else package
-    call = f"{target}.{b.name}({', '.join(given)})"
+        fields = ", ".join(f"{field(o.name)}: {go_option(o, index[o.name], writer.option(b, o)[0])}" for o in b.options)
+        given.append(f"{writer.options_type(b)}{{{fields}}}")
+    target = "a.tensor(0)" if go_layer.is_method(b) else go_layer.package(b) or "gotorch"
+    call = f"{target}.{b.go_name}({', '.join(given)})"
     results, _, _ = writer.results(b)
     if not results:
         return f"{call}\n\t\treturn nil"
@@ -147,12 +145,12 @@ def go_call(b):
 
 
 def go_bindings(bound):
-    rows = [f'\t"{b.op.key}": func(a *arguments) []any {{\n\t\t{go_call(b)}\n\t}},' for b in bound]
+    rows = [f'\t"{b.op.key}": func(a *arguments) []any {{\n\t\t{go_call(b, bound)}\n\t}},' for b in bound]
     reasons = [f'\t"{key}": {go_text(why)},' for key, why in sorted(NO_CASE.items())]
     shapes = [f'\t"{b.op.key}": true,' for b in bound if b.op.key in SHAPES_ONLY]
     return "\n".join(["package values", "", "import (", '\t"tandem.example/gotorch"', '\t"tandem.example/gotorch/fft"',
                       '\t"tandem.example/gotorch/linalg"', '\t"tandem.example/gotorch/nn/functional"',
-                      '\t"tandem.example/gotorch/special"', ")", "",
+                      '\t"tandem.example/gotorch/special"', '\t"tandem.example/gotorch/variants"', ")", "",
                       "func reduction(a *arguments, i int) functional.Reduction { return functional.Reduction(a.int(i)) }",
                       "", "var bindings = map[string]func(*arguments) []any{", *rows, "}", "",
                       "var reasons = map[string]string{", *reasons, "}", "",

@@ -12,12 +12,12 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent.parent / "capi/operators"))
+sys.path.insert(0, str(HERE.parent.parent.parent / "capi/generator"))
 
 import torch
 
-import model
 from arguments import DTYPES, List, T
+from operators import model
 from recipes import NO_CASE, argument_of
 
 FILE = HERE / "reference.txt.gz"

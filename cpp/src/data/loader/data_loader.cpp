@@ -2,6 +2,7 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/invalid.h"
 #include "data/loader/batch_steps.h"
@@ -179,11 +180,17 @@ void DataLoader::Impl::start(std::int64_t at_epoch, const StaticPartition& from,
     throw Error(ErrorCode::kOutOfRange, "there is no batch " + std::to_string(first_batch) +
                                             " to start at: an epoch has " + std::to_string(from.batches()));
   }
+  const auto before = std::make_tuple(epoch, partition, delivered, ended);
   epoch = at_epoch;
   partition = from;
   delivered = first_batch;
   ended = false;
-  prefetcher.start(first_batch, partition.batches(), make_batches());
+  try {
+    prefetcher.start(first_batch, partition.batches(), make_batches());
+  } catch (...) {  // aborted: commit() and state() are about the epoch before
+    std::tie(epoch, partition, delivered, ended) = before;
+    throw;
+  }
   begun = true;
   count_delivered();
 }
@@ -258,6 +265,10 @@ std::optional<LoadedBatch> DataLoader::next() {
     self.count_delivered();
     return std::nullopt;
   }
+}
+
+void DataLoader::abort() {
+  impl_->prefetcher.abort();
 }
 
 DataLoader::Epoch DataLoader::epoch(std::int64_t epoch) {

@@ -24,7 +24,8 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::require_running() const {
-  if (stopping_) throw Error(ErrorCode::kAborted, "this loader was stopped by shutdown");
+  if (!stopping_) return;
+  throw Error(ErrorCode::kAborted, aborted_ ? "this loader was aborted" : "this loader was stopped by shutdown");
 }
 
 void Prefetcher::start(std::int64_t first, std::int64_t end, Make make) {
@@ -154,6 +155,12 @@ std::optional<LoadedBatch> Prefetcher::take_next(std::unique_lock<std::mutex>& l
       made = make_one(*make, next_to_deliver_);  // which only this thread changes
     }
     lock.lock();
+    if (stopping_) {  // what ends with the batch may be the program's, and call
+      lock.unlock();
+      made = {};
+      lock.lock();
+    }
+    require_running();
     count_made(made);
     auto batch = give(made);
     next_to_make_ = ++next_to_deliver_;
@@ -191,13 +198,23 @@ LoaderStatistics Prefetcher::statistics() const {
   return counts_.of(limits_.threads);
 }
 
+void Prefetcher::end_soon() {
+  stopping_ = true;
+  *interrupt_ = true;
+  work_changed_.notify_all();
+  batch_changed_.notify_all();
+}
+
+void Prefetcher::abort() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  aborted_ = aborted_ || !stopping_;
+  end_soon();
+}
+
 void Prefetcher::stop() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-    *interrupt_ = true;
-    work_changed_.notify_all();
-    batch_changed_.notify_all();
+    end_soon();
   }
   std::lock_guard<std::mutex> lock(threads_mutex_);
   for (auto& thread : threads_) thread.join();

@@ -38,13 +38,15 @@ class Prefetcher {
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   // Has batches first … end - 1 made by `make`, which any thread may call, several at once. What is left of an earlier
-  // start is dropped. Throws Error(kAborted) after stop(), here and below.
+  // start is dropped. Throws Error(kAborted) after abort() or stop(), here and below.
   void start(std::int64_t first, std::int64_t end, Make make);
   // Throws what `make` threw for that batch, and again when called again; Error(kTimeout) where it is not made in time.
   std::optional<LoadedBatch> next();
   // From any thread.
   LoaderStatistics statistics() const;
-  // Joins the threads; from any thread.
+  // Has threads, and next() that waits, end soon; from any thread.
+  void abort();
+  // The same, and joins the threads; from any thread.
   void stop();
 
  private:
@@ -69,6 +71,7 @@ class Prefetcher {
   std::optional<LoadedBatch> take_next(std::unique_lock<std::mutex>& lock);
   bool at_end() const { return next_to_deliver_ >= end_; }
   void require_running() const;
+  void end_soon();
   [[noreturn]] void fail_late() const;
 
   const Limits limits_;
@@ -89,6 +92,7 @@ class Prefetcher {
   std::int64_t largest_bytes_ = 0;  // of a batch while it is made; 0: none was yet
   LoaderCounts counts_;
   bool stopping_ = false;
+  bool aborted_ = false;  // before anything else stopped it
 
   std::mutex threads_mutex_;
   std::vector<std::thread> threads_;

@@ -25,10 +25,12 @@ class Checkpoint {
   // Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS.
   explicit Checkpoint(const std::string& path) : tensors_(nullptr) {
     tdm_named_tensors* list = nullptr;
-    tdm_string* metadata = nullptr;
-    check(tdm_safetensors_load(path.c_str(), &list, &metadata));
+    tdm_strings *keys = nullptr, *values = nullptr;
+    check(tdm_safetensors_load(path.c_str(), &list, &keys, &values));
     tensors_ = NamedTensors(list);
-    parse(take_string(metadata));
+    Handle<tdm_strings, tdm_strings_free> owned(values);
+    keys_ = take_strings(keys);
+    values_ = take_strings(owned.release());
   }
   const NamedTensors& tensors() const { return tensors_; }
   size_t size() const { return tensors_.size(); }
@@ -38,24 +40,6 @@ class Checkpoint {
   const std::vector<std::string>& metadata_values() const { return values_; }
 
  private:
-  // "key\nvalue\n", with newline and backslash escaped.
-  void parse(const std::string& metadata) {
-    std::string line;
-    bool is_key = true;
-    for (size_t i = 0; i < metadata.size(); ++i) {
-      if (metadata[i] == '\n') {
-        (is_key ? keys_ : values_).push_back(line);
-        is_key = !is_key;
-        line.clear();
-      } else if (metadata[i] == '\\' && i + 1 < metadata.size()) {
-        const char escaped = metadata[++i];
-        line += escaped == 'n' ? '\n' : escaped;
-      } else {
-        line += metadata[i];
-      }
-    }
-  }
-
   NamedTensors tensors_;
   std::vector<std::string> keys_, values_;
 };

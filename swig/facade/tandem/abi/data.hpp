@@ -1,4 +1,4 @@
-// RecordIO files, MNIST's files, and the loader of batches.
+// RecordIO files, and the loader of batches.
 #pragma once
 
 #include <cstdint>
@@ -47,15 +47,6 @@ class RecordIOReader {
  private:
   Handle<tdm_recordio_reader, tdm_recordio_reader_free> handle_;
 };
-
-// Samples [begin, begin + count) of IDX files (plain or .gz) as records: label byte, then pixels. count -1: the rest.
-// Returns how many were written.
-inline int64_t mnist_to_recordio(const std::string& images, const std::string& labels, const std::string& output,
-                                 int64_t begin = 0, int64_t count = -1) {
-  int64_t written = 0;
-  check(tdm_mnist_to_recordio(images.c_str(), labels.c_str(), output.c_str(), begin, count, &written));
-  return written;
-}
 
 struct LoaderOptions {
   int64_t batch_size = 1;  // per rank
@@ -135,8 +126,11 @@ class Loader {
     return Tensor(mask);
   }
 
+  // From any thread: a next() that waits, and all later ones, end with TDM_ERROR_ABORTED.
+  void abort() { check(tdm_loader_abort(handle_.get())); }
+
   // state() counts the batches up to the last one that was committed, and those before the one that next() gave last.
-  void commit() { check(tdm_loader_commit(handle_.get())); }
+  void commit() { check(tdm_loader_commit(handle_.get(), nullptr)); }
   std::string state() const {
     tdm_string* state = nullptr;
     check(tdm_loader_get_state(handle_.get(), &state));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tandem/abi/tensor.hpp"
+#include "tandem/abi/value.hpp"
 
 namespace tandem::abi {
 
@@ -196,6 +197,11 @@ struct DdpOptions {
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool init_sync = true;  // verify shapes and broadcast from rank 0 at the start
+  bool average_by_samples = false;
+  // Mixed precision: what the module computes in, what gradients are exchanged in, what buffers become.
+  int32_t param_dtype = TDM_UNCHANGED;
+  int32_t reduce_dtype = TDM_UNCHANGED;
+  int32_t buffer_dtype = TDM_UNCHANGED;
 };
 
 // c10d::Reducer around parameters and buffers. Source: torch.nn.parallel.DistributedDataParallel.
@@ -214,21 +220,36 @@ class Ddp {
     raw.gradient_as_bucket_view = options.gradient_as_bucket_view;
     raw.static_graph = options.static_graph;
     raw.init_sync = options.init_sync;
+    raw.average_by_samples = options.average_by_samples;
+    raw.param_dtype = options.param_dtype;
+    raw.reduce_dtype = options.reduce_dtype;
+    raw.buffer_dtype = options.buffer_dtype;
+    casts_ = options.param_dtype != TDM_UNCHANGED;
     check(tdm_ddp_create(group.raw(), parameters.data(), names.empty() ? nullptr : pointers.data(), parameters.size(),
                          buffers.data(), buffers.size(), &raw, handle_.out()));
   }
 
-  // Before the module's forward.
-  void prepare_forward(bool training) { check(tdm_ddp_prepare_forward(handle_.get(), training)); }
-  // With the forward's outputs, before backward.
-  void prepare_backward(const TensorList& outputs) {
-    check(tdm_ddp_prepare_backward(handle_.get(), outputs.data(), outputs.size()));
+  // Before the module's forward, with the tensors among its inputs. Gives what to use instead of them, nothing where
+  // they are not cast.
+  std::vector<Tensor> prepare_forward(bool training, const TensorList& inputs) {
+    const Arguments arguments = Arguments::of(inputs);
+    Results prepared(1);
+    check(tdm_ddp_prepare_forward(handle_.get(), training, arguments.data(), 1, casts_ ? prepared.data() : nullptr));
+    return casts_ ? prepared.tensors(0) : std::vector<Tensor>();
+  }
+  // With the tensors in what forward gave, before backward. Gives what to use instead of them.
+  std::vector<Tensor> prepare_backward(const TensorList& outputs) {
+    const Arguments given = Arguments::of(outputs);
+    Results prepared(1);
+    check(tdm_ddp_prepare_backward(handle_.get(), given.data(), 1, prepared.data()));
+    return prepared.tensors(0);
   }
   // false: gradients accumulate locally until switched on again.
   void set_require_backward_grad_sync(bool on) { check(tdm_ddp_set_require_backward_grad_sync(handle_.get(), on)); }
 
  private:
   Handle<tdm_ddp, tdm_ddp_free> handle_;
+  bool casts_ = false;
 };
 
 }  // namespace tandem::abi

@@ -49,27 +49,29 @@ class DynamicLoader {
                 const std::string& state = "", const std::string& quarantine = "")
       : field_count_(dataset.field_count()) {
     const tdm_dynamic_loader_options given = raw(options);
-    check(tdm_dynamic_loader_create(dataset.raw(), store.raw(), &given, state.data(), state.size(), or_null(quarantine),
+    check(tdm_loader_create_dynamic(dataset.raw(), store.raw(), &given, state.data(), state.size(), or_null(quarantine),
                                     handle_.out()));
   }
   // Does again what options.rank did by the lines that commit() gave, without a store.
-  static DynamicLoader replay(const Dataset& dataset, const std::string& log, const DynamicLoaderOptions& options = {},
-                              const std::string& state = "", const std::string& quarantine = "") {
+  static DynamicLoader replay(const Dataset& dataset, const std::vector<std::string>& records,
+                              const DynamicLoaderOptions& options = {}, const std::string& state = "",
+                              const std::string& quarantine = "") {
     DynamicLoader loader(dataset.field_count());
+    const auto lines = c_strings(records);
     const tdm_dynamic_loader_options given = raw(options);
-    check(tdm_dynamic_loader_replay(dataset.raw(), log.c_str(), &given, state.data(), state.size(), or_null(quarantine),
-                                    loader.handle_.out()));
+    check(tdm_loader_create_replay(dataset.raw(), lines.data(), lines.size(), &given, state.data(), state.size(),
+                                   or_null(quarantine), loader.handle_.out()));
     return loader;
   }
 
   // Steps on each micro-batch, as JSON; before the first step.
   void add_transforms(const std::string& transforms) {
-    check(tdm_dynamic_loader_add_transforms(handle_.get(), transforms.c_str()));
+    check(tdm_loader_add_transforms(handle_.get(), transforms.c_str()), "DynamicLoader::add_transforms");
   }
   // Begins the step behind the one that was committed last; false, once, at an epoch's end.
   bool next_step() {
     int32_t has_step = 0;
-    check(tdm_dynamic_loader_next_step(handle_.get(), &has_step));
+    check(tdm_loader_next_step(handle_.get(), &has_step), "DynamicLoader::next_step");
     return has_step != 0;
   }
   // Another micro-batch of the step, one tensor a field; empty when all of the global batch is computed, by whichever
@@ -77,7 +79,7 @@ class DynamicLoader {
   std::vector<Tensor> next() {
     std::vector<tdm_tensor*> given(field_count_);
     int32_t has_part = 0;
-    check(tdm_dynamic_loader_next(handle_.get(), given.data(), given.size(), &has_part));
+    check(tdm_loader_next(handle_.get(), given.data(), given.size(), &has_part), "DynamicLoader::next");
     std::vector<Tensor> part;
     if (has_part) {
       for (tdm_tensor* tensor : given) part.emplace_back(tensor);
@@ -94,39 +96,39 @@ class DynamicLoader {
   int64_t skipped() const { return about_part().skipped; }
   // Instead of computing that part: `sample` of it cannot be computed.
   void fail(int64_t sample, const std::string& reason) {
-    check(tdm_dynamic_loader_fail(handle_.get(), sample, reason.c_str()));
+    check(tdm_loader_fail(handle_.get(), sample, reason.c_str()), "DynamicLoader::fail");
   }
 
   // The open step, or the next one, and its epoch.
-  int64_t epoch() const { return tdm_dynamic_loader_epoch(handle_.get()); }
-  int64_t step() const { return tdm_dynamic_loader_step(handle_.get()); }
+  int64_t epoch() const { return tdm_loader_current_epoch(handle_.get()); }
+  int64_t step() const { return tdm_loader_current_step(handle_.get()); }
   // Samples of the step that this rank computed; that all ranks did, 0 before next() gave none.
-  int64_t local_count() const { return tdm_dynamic_loader_local_count(handle_.get()); }
-  int64_t global_count() const { return tdm_dynamic_loader_global_count(handle_.get()); }
+  int64_t local_count() const { return tdm_loader_step_local_count(handle_.get()); }
+  int64_t global_count() const { return tdm_loader_step_global_count(handle_.get()); }
 
   // The optimizer has made the step. Gives who computed what, a line of JSON for the run's log.
   std::string commit() {
     tdm_string* record = nullptr;
-    check(tdm_dynamic_loader_commit(handle_.get(), &record));
+    check(tdm_loader_commit(handle_.get(), &record), "DynamicLoader::commit");
     return take_string(record);
   }
   // From any thread: calls that wait, and all later ones, end with TDM_ERROR_ABORTED.
-  void abort() { check(tdm_dynamic_loader_abort(handle_.get())); }
+  void abort() { check(tdm_loader_abort(handle_.get()), "DynamicLoader::abort"); }
   std::string state() const {
     tdm_string* state = nullptr;
-    check(tdm_dynamic_loader_get_state(handle_.get(), &state));
+    check(tdm_loader_get_state(handle_.get(), &state), "DynamicLoader::state");
     return take_string(state);
   }
   // Samples that are left out, by the steps that this model has seen: JSON, to be kept beside the state.
   std::string quarantine() const {
     tdm_string* samples = nullptr;
-    check(tdm_dynamic_loader_get_quarantine(handle_.get(), &samples));
+    check(tdm_loader_get_quarantine(handle_.get(), &samples), "DynamicLoader::quarantine");
     return take_string(samples);
   }
   // As Loader::statistics().
   std::string statistics() const {
     tdm_string* text = nullptr;
-    check(tdm_dynamic_loader_statistics_text(handle_.get(), &text));
+    check(tdm_loader_statistics_text(handle_.get(), &text), "DynamicLoader::statistics");
     return take_string(text);
   }
 
@@ -135,7 +137,7 @@ class DynamicLoader {
 
   tdm_loader_batch about_part() const {
     tdm_loader_batch about = TDM_LOADER_BATCH_INIT;
-    check(tdm_dynamic_loader_get_part(handle_.get(), &about));
+    check(tdm_loader_get_batch(handle_.get(), &about), "DynamicLoader::next");
     return about;
   }
   static tdm_dynamic_loader_options raw(const DynamicLoaderOptions& options) {
@@ -166,7 +168,7 @@ class DynamicLoader {
   }
 
   size_t field_count_;
-  Handle<tdm_dynamic_loader, tdm_dynamic_loader_free> handle_;
+  Handle<tdm_loader, tdm_loader_free> handle_;
 };
 
 }  // namespace tandem::abi

@@ -38,11 +38,11 @@ inline void drop_exception(void* carried) {
   delete static_cast<std::exception_ptr*>(carried);
 }
 
-// Throws what `error` says and frees it; nothing when it is NULL.
-inline void check(tdm_error* error) {
+// Throws what `error` says, of this `operation` (NULL: its own), and frees it; nothing when it is NULL.
+inline void check(tdm_error* error, const char* operation = nullptr) {
   if (!error) return;
   const auto* cause = static_cast<const std::exception_ptr*>(tdm_error_user_data(error, drop_exception));
-  Error thrown(tdm_error_get_code(error), tdm_error_operation(error), tdm_error_message(error),
+  Error thrown(tdm_error_get_code(error), operation ? operation : tdm_error_operation(error), tdm_error_message(error),
                cause ? *cause : nullptr);
   tdm_error_free(error);
   throw thrown;

@@ -18,7 +18,7 @@ class Fields {
            double mean = 0, double std = 1, double scale = 1) {
     const std::string& kept_name = names_.emplace_back(name);
     const std::vector<int64_t>& kept_sizes = sizes_.emplace_back(sizes);
-    fields_.push_back({kept_name.c_str(), dtype, kept_sizes.data(), static_cast<int64_t>(kept_sizes.size()), out_dtype,
+    fields_.push_back({kept_name.c_str(), dtype, out_dtype, kept_sizes.data(), static_cast<int64_t>(kept_sizes.size()),
                        mean, std, scale});
   }
   size_t size() const { return fields_.size(); }

@@ -39,6 +39,16 @@ inline std::string take_string(tdm_string* string) {
   return string ? std::string(tdm_string_data(string), tdm_string_size(string)) : std::string();
 }
 
+// The texts of an owned tdm_strings, which is freed.
+inline std::vector<std::string> take_strings(tdm_strings* list) {
+  Handle<tdm_strings, tdm_strings_free> owned(list);
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < tdm_strings_count(list); ++i) {
+    texts.emplace_back(tdm_strings_data(list, i), tdm_strings_size(list, i));
+  }
+  return texts;
+}
+
 // For the C ABI's texts that may be absent: NULL for "".
 inline const char* or_null(const std::string& text) {
   return text.empty() ? nullptr : text.c_str();

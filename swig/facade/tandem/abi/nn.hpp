@@ -31,6 +31,8 @@ class Module {
     results.shrink(count);
     return results;
   }
+  // All tensors of what it gives, in order: of an LSTM's (y, (h, c)) three.
+  std::vector<Tensor> forward_tensors(const Arguments& arguments) { return forward(arguments).take_tensors(); }
   // Of a module that takes one tensor and gives one.
   Tensor forward_tensor(const Tensor& input) { return forward(Arguments::of(input)).take_tensor(0); }
 
@@ -54,11 +56,11 @@ class Module {
   Handle<tdm_module, tdm_module_free> handle_;
 };
 
-// Registered types, a line each.
-inline std::string module_types() {
-  tdm_string* types = nullptr;
+// Names of the registered types.
+inline std::vector<std::string> module_types() {
+  tdm_strings* types = nullptr;
   check(tdm_module_types(&types));
-  return take_string(types);
+  return take_strings(types);
 }
 
 // "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names.

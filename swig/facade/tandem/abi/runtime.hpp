@@ -69,23 +69,16 @@ inline std::string stop_profiler(const std::string& path = "") {
   return take_string(table);
 }
 
-// Switches recording for backward on this thread; returns what it was.
-inline bool set_grad_enabled(bool enabled) {
-  int32_t previous = 0;
-  check(tdm_set_grad_enabled(enabled, &previous));
-  return previous != 0;
-}
-
-// No gradients are recorded on this thread while it lives.
+// No gradients are recorded on this thread while it lives. It goes on the thread that made it.
 class NoGrad {
  public:
-  NoGrad() : previous_(set_grad_enabled(false)) {}
-  ~NoGrad() { tdm_error_free(tdm_set_grad_enabled(previous_, nullptr)); }
+  NoGrad() { check(tdm_mode_enter_grad(0, &mode_)); }
+  ~NoGrad() { tdm_error_free(tdm_mode_exit(mode_)); }
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
 
  private:
-  bool previous_;
+  tdm_mode* mode_ = nullptr;
 };
 
 }  // namespace tandem::abi

@@ -70,6 +70,16 @@ class Arguments {
   // Of 0 and 1.
   void add_bools(const std::vector<uint8_t>& value) { push_list(TDM_VALUE_BOOL_LIST, keep(value)); }
   void add_tensors(const TensorList& value) { push_list(TDM_VALUE_TENSOR_LIST, keep(value)); }
+  // One value: such as an LSTM's states.
+  void add_tuple(const TensorList& value) {
+    std::vector<tdm_value> elements(value.size());
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (!value.data()[i]) continue;
+      elements[i].tag = TDM_VALUE_TENSOR;
+      elements[i].as.tensor = value.data()[i];
+    }
+    push_list(TDM_VALUE_TUPLE, keep(std::move(elements)));
+  }
   // A list of numbers, each a value of its own.
   void add_scalars(const Arguments& numbers) {
     push_list(TDM_VALUE_SCALAR_LIST, keep(std::vector<tdm_value>(numbers.data(), numbers.data() + numbers.size())));
@@ -182,6 +192,12 @@ class Results {
     value.tag = TDM_VALUE_NONE;
     return Tensor(std::exchange(value.as.tensor, nullptr));
   }
+  // All tensors, in order, of results that are tensors and tuples of such; undefined where there is none.
+  std::vector<Tensor> take_tensors() {
+    std::vector<Tensor> taken;
+    for (tdm_value& value : values_) take_tensors(value, taken);
+    return taken;
+  }
   std::vector<Tensor> tensors(size_t index) const {
     const auto& given = at(index, TDM_VALUE_TENSOR_LIST).as.list;
     std::vector<Tensor> tensors;
@@ -205,6 +221,17 @@ class Results {
       throw Error(TDM_ERROR_INVALID_ARGUMENT, "Results", "the result is of another type");
     }
     return values_[index];
+  }
+  static void take_tensors(tdm_value& value, std::vector<Tensor>& taken) {
+    if (value.tag == TDM_VALUE_TUPLE) {
+      auto* elements = static_cast<tdm_value*>(const_cast<void*>(value.as.list.data));
+      for (size_t i = 0; i < value.as.list.size; ++i) take_tensors(elements[i], taken);
+    } else if (value.tag == TDM_VALUE_TENSOR) {
+      value.tag = TDM_VALUE_NONE;
+      taken.emplace_back(std::exchange(value.as.tensor, nullptr));
+    } else {
+      taken.emplace_back();
+    }
   }
   template <typename T>
   std::vector<T> list(size_t index, int32_t tag) const {

@@ -12,9 +12,9 @@
  * - Options structs begin with `size_t struct_size`, grow only at their end, and are initialised by their `_INIT` macro
  *   or, from languages that have no macros, by tdm_X_init(&made, size of X): the same bytes, of an X as large as the
  *   caller knows it. Those functions need no tdm_load(), and do nothing for NULL or a size that no struct has. NULL for
- * an options pointer means the defaults.
+ *   an options pointer means the defaults. No struct has padding between its fields, but where it is said why.
  * - Mistakes. NULL, handles of another type or that were freed, counts that cannot be, values and numbers that a
- * function does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
+ *   function does not take are errors that name the argument; docs/abi-errors.md says what cannot be told.
  * - Threads. Handles may be used from any thread, one thread at a time unless stated. Functions marked "Blocks" may
  *   wait on peers, files or other threads.
  * - Loading. libtandem contains no LibTorch: the first fallible call finds and opens it (see tdm_load()).
@@ -44,6 +44,36 @@
 #endif
 #endif
 
+/* What a type does not say of a function, a parameter or a struct's member, for who reads and for programs: abi.json is
+ * made of it (docs/abi-json.md). Compilers see none of it.
+ *
+ * TDM_NULLABLE           may be NULL, as options, user_data, destroy, what a function frees, and memory of no bytes may
+ * TDM_NULLABLE_ELEMENTS  so may elements of the list
+ * TDM_MAYBE              NULL may come out, without an error
+ * TDM_INOUT              read, then overwritten
+ * TDM_BORROWED           what comes out stays Tandem's; else it is the caller's, who frees it. What a callback gives
+ * stays the callback's TDM_KEPT               memory that is used after the call as well TDM_OPAQUE             a
+ * pointer of the program's own, which is handed on TDM_COUNT(length)      of how many elements or bytes, where that is
+ * not the count that follows TDM_CALLED(when)       of a callback. here: during the call, on its threads, several at
+ * once; autograd: within a backward pass, or what replays one, on its thread or one of the engine's; loader: on threads
+ * that make batches, several at once, or in the call that needs the sample; work: where a collective ends, also within
+ * the call that registers it; never. destroy: once, on any thread TDM_BLOCKS             may wait: for other ranks,
+ * files, the network, a device, or the end of threads TDM_THREAD_SAFE        several threads may call it at once with
+ * the same handle; those without a handle always may */
+#ifndef TDM_NULLABLE
+#define TDM_NULLABLE
+#define TDM_NULLABLE_ELEMENTS
+#define TDM_MAYBE
+#define TDM_INOUT
+#define TDM_BORROWED
+#define TDM_KEPT
+#define TDM_OPAQUE
+#define TDM_COUNT(length)
+#define TDM_CALLED(when)
+#define TDM_BLOCKS
+#define TDM_THREAD_SAFE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -52,6 +82,7 @@ extern "C" {
 
 typedef struct tdm_error tdm_error;
 typedef struct tdm_string tdm_string;
+typedef struct tdm_strings tdm_strings;
 typedef struct tdm_tensor tdm_tensor;
 typedef struct tdm_named_tensors tdm_named_tensors;
 typedef struct tdm_scope tdm_scope;
@@ -75,7 +106,6 @@ typedef struct tdm_recordio_reader tdm_recordio_reader;
 typedef struct tdm_dataset tdm_dataset;
 typedef struct tdm_sampler tdm_sampler;
 typedef struct tdm_loader tdm_loader;
-typedef struct tdm_dynamic_loader tdm_dynamic_loader;
 typedef struct tdm_summary_writer tdm_summary_writer;
 
 /* --------------------------------------------------------------------------------------------------------- errors */
@@ -90,7 +120,7 @@ enum {
   TDM_ERROR_IO = 5,                /* the operating system refused: open, read, write, bind, connect */
   TDM_ERROR_DATA_LOSS = 6,         /* a file whose bytes are not what they claim to be */
   TDM_ERROR_TIMEOUT = 7,           /* a wait ended; the message says who was missing */
-  TDM_ERROR_ABORTED = 8,           /* the operation was aborted by tdm_process_group_abort() or tdm_shutdown() */
+  TDM_ERROR_ABORTED = 8,           /* the operation was aborted: tdm_process_group_abort(), tdm_loader_abort(), tdm_shutdown() */
   TDM_ERROR_PEER_LOST = 9,         /* another rank died or closed its connection */
   TDM_ERROR_UNSUPPORTED = 10,      /* this build, LibTorch or machine cannot do it (a GPU that is not there) */
   TDM_ERROR_CLOSED = 11,           /* the handle was closed before */
@@ -112,15 +142,22 @@ TDM_API void tdm_error_free(tdm_error* error);
  * it is with that code. TDM_ERROR_OUT_OF_MEMORY stays that as well, and counts against no sample. `user_data`, an
  * exception of the caller's language for instance, goes over to that error: destroy(user_data) is called when it is
  * freed. Both may be NULL, and so may `operation`. Needs no tdm_load(). */
-TDM_API tdm_error* tdm_error_create(tdm_error_code code, const char* operation, const char* message, void* user_data,
-                                    void (*destroy)(void* user_data));
+TDM_API tdm_error* tdm_error_create(tdm_error_code code, TDM_NULLABLE const char* operation, const char* message,
+                                    void* user_data, void (*destroy)(void* user_data));
 /* What was attached with that destroy function, borrowed; NULL else. */
-TDM_API void* tdm_error_user_data(const tdm_error* error, void (*destroy)(void* user_data));
+TDM_API void* tdm_error_user_data(const tdm_error* error, TDM_CALLED(never) void (*destroy)(void* user_data));
 
 /* Owned text. tdm_string_data() is NUL-terminated and lives as long as the string. */
 TDM_API const char* tdm_string_data(const tdm_string* string);
 TDM_API size_t tdm_string_size(const tdm_string* string);
 TDM_API void tdm_string_free(tdm_string* string);
+
+/* Owned texts, in a fixed order. Each lives as long as the list and is NUL-terminated; NULL and 0 past the end. Lists of
+ * texts that go in are an array and its count. */
+TDM_API size_t tdm_strings_count(const tdm_strings* list);
+TDM_API const char* tdm_strings_data(const tdm_strings* list, size_t index);
+TDM_API size_t tdm_strings_size(const tdm_strings* list, size_t index);
+TDM_API void tdm_strings_free(tdm_strings* list);
 
 /* ------------------------------------------------------------------------------------------- loading and leaving */
 
@@ -133,7 +170,8 @@ enum {
 
 typedef struct tdm_load_options {
   size_t struct_size;
-  const char* libtorch;     /* folder that holds lib/libtorch_cpu.so; NULL: TANDEM_LIBTORCH, beside this library, system */
+  TDM_NULLABLE const char*
+      libtorch; /* folder that holds lib/libtorch_cpu.so; NULL: TANDEM_LIBTORCH, beside this library, system */
   tdm_load_device device;   /* AUTO: the environment's TANDEM_DEVICE=auto|cpu|cuda */
 } tdm_load_options;
 #define TDM_LOAD_OPTIONS_INIT { sizeof(tdm_load_options), NULL, TDM_LOAD_DEVICE_AUTO }
@@ -142,14 +180,14 @@ TDM_API void tdm_load_options_init(tdm_load_options* made, size_t struct_size);
 /* Finds LibTorch, decides between CPU and CUDA, and opens the core built for that version of LibTorch. Implicit at the
  * first fallible call; a second call with the same options does nothing, with others it is an error. Thread-safe.
  * Errors: TDM_ERROR_LIBRARY (missing, wrong version, another copy already in the process), TDM_ERROR_UNSUPPORTED. */
-TDM_API tdm_error* tdm_load(const tdm_load_options* options);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_load(const tdm_load_options* options);
 
 /* Aborts all process groups, stops loaders and joins every native thread of the core. Call it before the program
  * leaves main; later calls of any other function are TDM_ERROR_CLOSED. Does nothing when nothing was loaded.
  * Blocks up to timeout_ms. Errors: TDM_ERROR_TIMEOUT naming what still runs; it may be called again to wait on.
  * As a safety net the process's exit() does the same for two seconds; where calls go on even then, it flushes stdio and
  * leaves with the exit status, without the exit handlers that would run next. */
-TDM_API tdm_error* tdm_shutdown(int64_t timeout_ms);
+TDM_API TDM_BLOCKS tdm_error* tdm_shutdown(int64_t timeout_ms);
 
 /* "0.1.0"; static. */
 TDM_API const char* tdm_version(void);
@@ -159,9 +197,9 @@ TDM_API const char* tdm_libtorch_version(void);
 TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
- * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "mode", "hook", "callback",
+ * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook", "callback",
  * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
- * "sampler", "dynamic_loader", "error"), for leak tests. -1 for an unknown type. */
+ * "sampler", "error"), for leak tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -219,9 +257,9 @@ TDM_API tdm_error* tdm_tensor_from_data(const void* data, size_t data_bytes, tdm
 
 /* A CPU tensor over the caller's memory, without a copy. `destroy(user_data)` is called once, from any thread, when
  * LibTorch drops the memory; NULL when nothing has to be done. On error destroy is not called. */
-TDM_API tdm_error* tdm_tensor_from_blob(void* data, size_t data_bytes, tdm_dtype dtype, const int64_t* sizes,
-                                        int64_t ndim, void (*destroy)(void* user_data), void* user_data,
-                                        tdm_tensor** out);
+TDM_API tdm_error* tdm_tensor_from_blob(TDM_KEPT TDM_INOUT void* data, size_t data_bytes, tdm_dtype dtype,
+                                        const int64_t* sizes, int64_t ndim, void (*destroy)(void* user_data),
+                                        void* user_data, tdm_tensor** out);
 
 /* A second handle to the same tensor. */
 TDM_API tdm_error* tdm_tensor_share(const tdm_tensor* tensor, tdm_tensor** out);
@@ -246,19 +284,19 @@ TDM_API int32_t tdm_tensor_is_contiguous(const tdm_tensor* tensor);
 TDM_API int32_t tdm_tensor_is_same(const tdm_tensor* a, const tdm_tensor* b);
 
 /* First element of a dense CPU tensor; lives as long as the handle. TDM_ERROR_INVALID_ARGUMENT on another device. */
-TDM_API tdm_error* tdm_tensor_data(const tdm_tensor* tensor, void** out);
+TDM_API tdm_error* tdm_tensor_data(const tdm_tensor* tensor, TDM_BORROWED void** out);
 /* Copies all elements, C-contiguous, to `destination` of exactly tdm_tensor_nbytes() bytes, from any device. */
-TDM_API tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes);
+TDM_API TDM_BLOCKS tdm_error* tdm_tensor_copy_to(const tdm_tensor* tensor, void* destination, size_t bytes);
 /* Overwrites all elements from `source` of exactly tdm_tensor_nbytes() bytes. */
-TDM_API tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes);
+TDM_API TDM_BLOCKS tdm_error* tdm_tensor_copy_from(tdm_tensor* tensor, const void* source, size_t bytes);
 /* The single element of a tensor of one element. */
-TDM_API tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out);
-TDM_API tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out);
+TDM_API TDM_BLOCKS tdm_error* tdm_tensor_item_double(const tdm_tensor* tensor, double* out);
+TDM_API TDM_BLOCKS tdm_error* tdm_tensor_item_int64(const tdm_tensor* tensor, int64_t* out);
 /* As PyTorch's C++ printing has it. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_tensor_to_string(const tdm_tensor* tensor, tdm_string** out);
 /* What autograd recorded `tensor` as a result of, such as "MulBackward0"; *out = NULL for nothing, "Invalid" for a view
  * that was changed where autograd could not follow. Free with tdm_string_free(). Source: Python's tensor.grad_fn. */
-TDM_API tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, tdm_string** out);
+TDM_API tdm_error* tdm_tensor_grad_fn_name(const tdm_tensor* tensor, TDM_MAYBE tdm_string** out);
 
 /* Names with tensors, in a fixed order: parameters, buffers, optimizer state, checkpoint content. */
 TDM_API size_t tdm_named_tensors_size(const tdm_named_tensors* list);
@@ -271,7 +309,7 @@ TDM_API void tdm_named_tensors_free(tdm_named_tensors* list);
 /* ---------------------------------------------------------------------------------------------------------- scope */
 
 /* Frees every tensor handle that this thread makes between enter and exit, but those kept. Scopes nest. The thread
- * that enters must be the one that exits (pin tasks that move between threads). */
+ * that enters must be the one that exits (pin tasks that move between threads). End it with tdm_scope_exit(). */
 TDM_API tdm_error* tdm_scope_enter(tdm_scope** out);
 /* Frees the scope and all its tensors, those of open inner scopes first. Accepts NULL. The use of handles that a scope
  * freed is TDM_ERROR_CLOSED, and freeing them, or exiting the scope again, does nothing. */
@@ -289,7 +327,7 @@ TDM_API uint64_t tdm_scope_current(void);
 typedef int32_t tdm_value_tag;
 enum {
   TDM_VALUE_NONE = 0,
-  TDM_VALUE_DEFAULT = 1,        /* arguments only: the schema's default */
+  TDM_VALUE_DEFAULT = 1, /* arguments only: the schema's default */
   TDM_VALUE_TENSOR = 2,
   TDM_VALUE_BOOL = 3,
   TDM_VALUE_INT = 4,
@@ -300,20 +338,22 @@ enum {
   TDM_VALUE_LAYOUT = 9,
   TDM_VALUE_MEMORY_FORMAT = 10,
   TDM_VALUE_DEVICE = 11,
-  TDM_VALUE_TENSOR_LIST = 12,   /* elements may be NULL where the schema takes Tensor?[] */
-  TDM_VALUE_BOOL_LIST = 13,     /* of uint8_t */
-  TDM_VALUE_INT_LIST = 14,      /* of int64_t */
+  TDM_VALUE_TENSOR_LIST = 12, /* elements may be NULL where the schema takes Tensor?[] */
+  TDM_VALUE_BOOL_LIST = 13,   /* of uint8_t */
+  TDM_VALUE_INT_LIST = 14,    /* of int64_t */
   TDM_VALUE_DOUBLE_LIST = 15,
-  TDM_VALUE_STRING_LIST = 16,   /* of const char*, each NUL-terminated */
-  TDM_VALUE_SCALAR_LIST = 17,   /* of tdm_value: BOOL, INT, DOUBLE or COMPLEX */
-  TDM_VALUE_GENERATOR = 18      /* arguments only */
+  TDM_VALUE_STRING_LIST = 16, /* of const char*, each NUL-terminated */
+  TDM_VALUE_SCALAR_LIST = 17, /* of tdm_value: BOOL, INT, DOUBLE or COMPLEX */
+  TDM_VALUE_GENERATOR = 18,   /* arguments only */
+  TDM_VALUE_TUPLE = 19,       /* of tdm_value, any; a list whose elements are not all alike, too */
+  TDM_VALUE_DICT = 20         /* of tdm_value: a key, which is a STRING, its value, the next key, and so on */
 };
 
 /* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
- * DOUBLE and COMPLEX are taken. As a result it owns what it holds: tdm_value_clear(). */
+ * DOUBLE and COMPLEX are taken. As a result it owns what it holds: tdm_value_clear(). TUPLE and DICT nest, 64 deep at
+ * most; a value must not contain itself. */
 typedef struct tdm_value {
-  tdm_value_tag tag;
-  int32_t reserved; /* 0 */
+  tdm_value_tag tag; /* the four bytes behind it, which align the union, mean nothing */
   union {
     tdm_tensor* tensor;
     int32_t boolean;
@@ -330,8 +370,9 @@ typedef struct tdm_value {
   } as;
 } tdm_value;
 
-/* Frees what a result owns and makes it NONE. Tensors are freed too: take a tensor out by setting its slot to NONE. */
-TDM_API void tdm_value_clear(tdm_value* value);
+/* Frees what a result owns, at any depth, and makes it NONE. Tensors are freed too: take a tensor out by setting its
+ * slot to NONE. */
+TDM_API void tdm_value_clear(TDM_INOUT tdm_value* value);
 
 /* What stands between the commas of Python's x[...]. */
 typedef int32_t tdm_index_kind;
@@ -348,7 +389,7 @@ typedef struct tdm_index {
   int32_t boolean;
   int64_t start; /* the place, where the kind is INTEGER */
   int64_t stop, step;
-  tdm_tensor* tensor;
+  TDM_NULLABLE tdm_tensor* tensor;
 } tdm_index;
 #define TDM_INDEX_INIT { TDM_INDEX_SLICE, 0, 0, INT64_MAX, 1, NULL } /* ":" */
 
@@ -361,44 +402,45 @@ TDM_API tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* i
 TDM_API tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count,
                                         const tdm_value* value);
 
-/* An operator by name ("aten::add") and overload ("Tensor", "" for none). The result is borrowed and lives for ever.
+/* An operator by name ("aten::add") and overload ("Tensor"; "" or NULL for none). The result is borrowed and lives for ever.
  * TDM_ERROR_NOT_FOUND names the LibTorch that lacks it. Thread-safe; look each operator up once. */
-TDM_API tdm_error* tdm_op_find(const char* name, const char* overload, const tdm_op** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_op_find(const char* name, TDM_NULLABLE const char* overload,
+                                               TDM_BORROWED const tdm_op** out);
 /* "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"; lives for ever. */
-TDM_API const char* tdm_op_schema(const tdm_op* op);
-TDM_API size_t tdm_op_argument_count(const tdm_op* op);
-TDM_API size_t tdm_op_result_count(const tdm_op* op);
+TDM_API TDM_THREAD_SAFE const char* tdm_op_schema(const tdm_op* op);
+TDM_API TDM_THREAD_SAFE size_t tdm_op_argument_count(const tdm_op* op);
+TDM_API TDM_THREAD_SAFE size_t tdm_op_result_count(const tdm_op* op);
 
 /* Calls `op` through LibTorch's dispatcher. Fewer arguments than the schema has mean defaults for the rest. Arity,
  * types and nullability are checked; messages name operator and argument. `results` has room for exactly
  * tdm_op_result_count(op) values and owns them: tdm_value_clear() each. Thread-safe. */
-TDM_API tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count,
-                               tdm_value* results, size_t result_count);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_op_call(const tdm_op* op, const tdm_value* arguments, size_t argument_count,
+                                               tdm_value* results, size_t result_count);
 
 /* Loads a library whose TORCH_LIBRARY blocks register operators, which tdm_op_find() then finds; it is never unloaded.
  * `path` names the file, with a slash in it. TDM_ERROR_NOT_FOUND: no such file; TDM_ERROR_LIBRARY: it does not load,
  * such as one that was built against another LibTorch. Loading a file twice does nothing; a library that registers what
  * another has registered ends the process, which is LibTorch's doing. Source: torch.ops.load_library. */
-TDM_API tdm_error* tdm_load_library(const char* path);
+TDM_API TDM_BLOCKS tdm_error* tdm_load_library(const char* path);
 
 /* ------------------------------------------------------------------------------------------- autograd and modes */
 
 /* Source: torch.autograd.backward. `gradients` may be NULL (ones for scalars), as may its elements. Blocks. */
-TDM_API tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors, tdm_tensor* const* gradients, size_t count,
-                                         int32_t retain_graph, int32_t create_graph);
+TDM_API TDM_BLOCKS tdm_error* tdm_autograd_backward(tdm_tensor* const* tensors,
+                                                    TDM_NULLABLE TDM_NULLABLE_ELEMENTS tdm_tensor* const* gradients,
+                                                    size_t count, int32_t retain_graph, int32_t create_graph);
 /* Source: torch.autograd.grad. outputs[i] with grad_outputs[i] (NULL: ones); results: one per input, NULL where
  * unused (only with allow_unused). Each is freed with tdm_tensor_free(). */
-TDM_API tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs, tdm_tensor* const* grad_outputs, size_t output_count,
-                                     tdm_tensor* const* inputs, size_t input_count, int32_t retain_graph,
-                                     int32_t create_graph, int32_t allow_unused, tdm_tensor** results);
+TDM_API TDM_BLOCKS tdm_error* tdm_autograd_grad(tdm_tensor* const* outputs,
+                                                TDM_NULLABLE TDM_NULLABLE_ELEMENTS tdm_tensor* const* grad_outputs,
+                                                size_t output_count, tdm_tensor* const* inputs, size_t input_count,
+                                                int32_t retain_graph, int32_t create_graph, int32_t allow_unused,
+                                                TDM_MAYBE TDM_COUNT(input_count) tdm_tensor** results);
 /* The accumulated gradient; *out = NULL where there is none. */
-TDM_API tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, tdm_tensor** out);
+TDM_API tdm_error* tdm_tensor_grad(const tdm_tensor* tensor, TDM_MAYBE tdm_tensor** out);
 /* NULL clears it. */
-TDM_API tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, const tdm_tensor* grad);
+TDM_API tdm_error* tdm_tensor_set_grad(tdm_tensor* tensor, TDM_NULLABLE const tdm_tensor* grad);
 TDM_API tdm_error* tdm_tensor_set_requires_grad(tdm_tensor* tensor, int32_t requires_grad);
-
-/* Thread state: pin tasks that move between threads. Returns the previous mode in *previous (may be NULL). */
-TDM_API tdm_error* tdm_set_grad_enabled(int32_t enabled, int32_t* previous);
 
 /* Modes of the calling thread. Each enter opens one, and tdm_mode_exit() restores what was before; they nest. The
  * thread that enters must be the one that exits: pin tasks that move between threads while a mode is open. Callbacks
@@ -421,7 +463,7 @@ TDM_API tdm_error* tdm_mode_enter_autocast(tdm_device_type device, tdm_dtype dty
 TDM_API tdm_error* tdm_mode_enter_anomaly(int32_t check_nan, tdm_mode** out);
 /* Ends `mode`, and modes that were entered after it and are still open. Accepts NULL. Errors:
  * TDM_ERROR_INVALID_ARGUMENT when this thread did not enter it, or left it before; nothing changes then. */
-TDM_API tdm_error* tdm_mode_exit(tdm_mode* mode);
+TDM_API tdm_error* tdm_mode_exit(TDM_NULLABLE tdm_mode* mode);
 
 /* The calling thread's modes. */
 typedef struct tdm_modes {
@@ -448,20 +490,18 @@ TDM_API tdm_error* tdm_get_modes(tdm_modes* out);
  * from. *replacement, NULL at first, may be set to a handle of the tensor to go on with instead; it stays the
  * callback's. Free *out with tdm_hook_free(); NULL when the hook is never to be removed. Source:
  * torch.Tensor.register_hook. */
-TDM_API tdm_error* tdm_tensor_register_hook(tdm_tensor* tensor,
-                                            tdm_error* (*hook)(void* user_data, tdm_tensor* gradient,
-                                                               tdm_tensor** replacement),
-                                            void* user_data, void (*destroy)(void* user_data), tdm_hook** out);
-/* Has `hook` called with `tensor`, a leaf that requires grad, each time its gradient was added to. Source:
- * torch.Tensor.register_post_accumulate_grad_hook. */
-TDM_API tdm_error* tdm_tensor_register_post_accumulate_grad_hook(tdm_tensor* tensor,
-                                                                 tdm_error* (*hook)(void* user_data,
-                                                                                    tdm_tensor* tensor),
-                                                                 void* user_data, void (*destroy)(void* user_data),
-                                                                 tdm_hook** out);
+TDM_API tdm_error* tdm_tensor_register_hook(
+    tdm_tensor* tensor,
+    TDM_CALLED(autograd) tdm_error* (*hook)(void* user_data, tdm_tensor* gradient, TDM_MAYBE tdm_tensor** replacement),
+    void* user_data, void (*destroy)(void* user_data), TDM_NULLABLE tdm_hook** out);
+/* Has `hook` called with `tensor`, a leaf that requires grad, each time its gradient was added to. `out` may be NULL, as
+ * above. Source: torch.Tensor.register_post_accumulate_grad_hook. */
+TDM_API tdm_error* tdm_tensor_register_post_accumulate_grad_hook(
+    tdm_tensor* tensor, TDM_CALLED(autograd) tdm_error* (*hook)(void* user_data, tdm_tensor* tensor), void* user_data,
+    void (*destroy)(void* user_data), TDM_NULLABLE tdm_hook** out);
 /* The hook is not called any more; one that runs on another thread ends first, or right after. Does nothing the second
  * time, or when the tensor is gone. Accepts NULL. */
-TDM_API void tdm_hook_remove(tdm_hook* hook);
+TDM_API TDM_THREAD_SAFE void tdm_hook_remove(tdm_hook* hook);
 /* Frees the handle; the hook stays. Accepts NULL. */
 TDM_API void tdm_hook_free(tdm_hook* hook);
 
@@ -470,44 +510,46 @@ TDM_API void tdm_hook_free(tdm_hook* hook);
  * torch.autograd.Function. */
 typedef struct tdm_function_backward {
   size_t struct_size;
-  tdm_tensor* const* gradients;    /* of the outputs; NULL where there is none, which materialize_grads makes zeros */
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const*
+      gradients; /* of the outputs; NULL where there is none, which materialize_grads makes zeros */
   size_t gradient_count;
-  tdm_tensor* const* saved;        /* NULL where NULL was saved */
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* saved; /* NULL where NULL was saved */
   size_t saved_count;
-  const uint8_t* needs_input_grad; /* input_count flags */
-  tdm_tensor** results;            /* input_count, NULL at first, for the gradients of the inputs: handles that stay the
-                                      callback's, NULL for none */
+  TDM_COUNT(input_count) const uint8_t* needs_input_grad; /* input_count flags */
+  TDM_MAYBE tdm_tensor** results; /* input_count, NULL at first, for the gradients of the inputs: handles that stay the
+                           callback's, NULL for none */
   size_t input_count;
 } tdm_function_backward;
 
 typedef struct tdm_function {
   size_t struct_size;
-  const char* name;                     /* of the node, in messages; NULL: "Function" */
-  tdm_tensor* const* inputs;            /* elements may be NULL */
+  TDM_NULLABLE const char* name;                   /* of the node, in messages; NULL: "Function" */
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs; /* elements may be NULL */
   size_t input_count;
   tdm_tensor* const* outputs;           /* at least one */
   size_t output_count;
-  tdm_tensor* const* saved;             /* for backward: inputs, outputs or others, checked against changes in place.
-                                           Elements may be NULL. Do not hold outputs in user_data instead. */
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* saved; /* for backward: inputs, outputs or others, checked against changes in
+                               place. Elements may be NULL. Do not hold outputs in user_data instead. */
   size_t saved_count;
   tdm_tensor* const* dirty;             /* inputs that were changed in place; they are outputs too */
   size_t dirty_count;
   tdm_tensor* const* non_differentiable; /* outputs without a gradient */
   size_t non_differentiable_count;
-  int32_t materialize_grads;            /* zeros instead of gradients that are not there */
-  tdm_error* (*backward)(void* user_data, const tdm_function_backward* call);
+  TDM_CALLED(autograd) tdm_error* (*backward)(void* user_data, const tdm_function_backward* call);
   void* user_data;
   void (*destroy)(void* user_data);
+  int32_t materialize_grads;            /* zeros instead of gradients that are not there */
 } tdm_function;
 #define TDM_FUNCTION_INIT \
-  { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, NULL, NULL, NULL }
+  { sizeof(tdm_function), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, 1 }
 TDM_API void tdm_function_init(tdm_function* made, size_t struct_size);
 
 /* Records it; `results` has room for output_count handles, each freed with tdm_tensor_free(), which the caller goes on
  * with instead of the outputs. Nothing is recorded, and destroy is called at once, where grad mode is off or no input
  * requires grad. backward is called each time that gradients of the outputs are there; with create_graph what it
  * computes is recorded, so that derivatives of higher order follow. */
-TDM_API tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor** results);
+TDM_API tdm_error* tdm_function_record(const tdm_function* function,
+                                       TDM_COUNT(function.output_count) tdm_tensor** results);
 
 /* A mode in which operators keep nothing for backward. The caller computes with `inputs` (elements may be NULL) and
  * leaves the mode. When backward first needs some of what was not kept, `recompute` is called to compute the same again
@@ -516,11 +558,11 @@ TDM_API tdm_error* tdm_function_record(const tdm_function* function, tdm_tensor*
  * results of the first time. Without preserve_random_state the random numbers differ, and keeping them costs nothing.
  * Errors: TDM_ERROR_UNSUPPORTED in a process whose autograd engine is Python's. Source: torch.utils.checkpoint with
  * use_reentrant=False. */
-TDM_API tdm_error* tdm_mode_enter_checkpoint(tdm_tensor* const* inputs, size_t input_count,
-                                             int32_t preserve_random_state,
-                                             tdm_error* (*recompute)(void* user_data, tdm_tensor* const* inputs,
-                                                                     size_t input_count),
-                                             void* user_data, void (*destroy)(void* user_data), tdm_mode** out);
+TDM_API tdm_error* tdm_mode_enter_checkpoint(
+    TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs, size_t input_count, int32_t preserve_random_state,
+    TDM_CALLED(autograd)
+        tdm_error* (*recompute)(void* user_data, TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs, size_t input_count),
+    void* user_data, void (*destroy)(void* user_data), tdm_mode** out);
 
 /* Seeds the default generators of all devices. Source: torch.manual_seed. */
 TDM_API tdm_error* tdm_manual_seed(uint64_t seed);
@@ -531,16 +573,16 @@ TDM_API tdm_error* tdm_generator_create(tdm_device device, tdm_generator** out);
 /* The one that operators use which are given none: tdm_manual_seed() seeds it. Free with tdm_generator_free(). */
 TDM_API tdm_error* tdm_generator_default(tdm_device device, tdm_generator** out);
 TDM_API void tdm_generator_free(tdm_generator* generator);
-TDM_API tdm_device tdm_generator_get_device(const tdm_generator* generator);
-TDM_API tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed);
+TDM_API TDM_THREAD_SAFE tdm_device tdm_generator_get_device(const tdm_generator* generator);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_generator_manual_seed(tdm_generator* generator, uint64_t seed);
 /* Seeds it from the system's randomness; *out, which may be NULL, is the seed. */
-TDM_API tdm_error* tdm_generator_seed(tdm_generator* generator, uint64_t* out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_generator_seed(tdm_generator* generator, TDM_NULLABLE uint64_t* out);
 /* The seed that it was given last. */
-TDM_API tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_generator_initial_seed(const tdm_generator* generator, uint64_t* out);
 /* All that the numbers to come depend on, as a CPU tensor of bytes, a copy. Free with tdm_tensor_free(). */
-TDM_API tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_generator_get_state(const tdm_generator* generator, tdm_tensor** out);
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what is no state of a generator of that device. */
-TDM_API tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_generator_set_state(tdm_generator* generator, const tdm_tensor* state);
 /* LibTorch's intra-op threads, from 1 to 1024. */
 TDM_API tdm_error* tdm_set_num_threads(int32_t threads);
 TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
@@ -552,10 +594,10 @@ TDM_API tdm_error* tdm_get_num_threads(int32_t* out);
 
 /* The device of that type that this thread computes on where a call names none: {CPU, 0}, or the current GPU. */
 TDM_API tdm_error* tdm_device_current(tdm_device_type type, tdm_device* out);
-/* A mode: makes a GPU this thread's current one. For the CPU there is nothing to change. */
+/* A mode, which tdm_mode_exit() ends: makes a GPU this thread's current one. For the CPU there is nothing to change. */
 TDM_API tdm_error* tdm_mode_enter_device(tdm_device device, tdm_mode** out);
 /* Waits until all work that was queued on the device is done; the CPU's is done when a call returns. Blocks. */
-TDM_API tdm_error* tdm_device_synchronize(tdm_device device);
+TDM_API TDM_BLOCKS tdm_error* tdm_device_synchronize(tdm_device device);
 
 /* Of a GPU's memory, in bytes. */
 typedef struct tdm_device_memory {
@@ -585,7 +627,7 @@ TDM_API void tdm_stream_free(tdm_stream* stream);
 TDM_API tdm_error* tdm_mode_enter_stream(const tdm_stream* stream, tdm_mode** out);
 /* *out = 1 when all work that was queued is done. */
 TDM_API tdm_error* tdm_stream_query(const tdm_stream* stream, int32_t* out);
-TDM_API tdm_error* tdm_stream_synchronize(const tdm_stream* stream); /* Blocks. */
+TDM_API TDM_BLOCKS tdm_error* tdm_stream_synchronize(const tdm_stream* stream); /* Blocks. */
 /* Work that is queued from now on begins after the event. */
 TDM_API tdm_error* tdm_stream_wait_event(const tdm_stream* stream, const tdm_event* event);
 /* The stream uses a tensor that was made on another one: its memory is not used again before that is done. */
@@ -595,9 +637,9 @@ TDM_API tdm_error* tdm_stream_record_tensor(const tdm_stream* stream, const tdm_
 TDM_API tdm_error* tdm_event_create(tdm_device_type type, int32_t enable_timing, tdm_event** out);
 TDM_API void tdm_event_free(tdm_event* event);
 /* After what is queued on the stream now; NULL: on the current one of the current device. */
-TDM_API tdm_error* tdm_event_record(tdm_event* event, const tdm_stream* stream);
+TDM_API tdm_error* tdm_event_record(tdm_event* event, TDM_NULLABLE const tdm_stream* stream);
 TDM_API tdm_error* tdm_event_query(const tdm_event* event, int32_t* out);
-TDM_API tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
+TDM_API TDM_BLOCKS tdm_error* tdm_event_synchronize(const tdm_event* event); /* Blocks. */
 /* Between two events that were made with enable_timing and are done. */
 TDM_API tdm_error* tdm_event_elapsed_ms(const tdm_event* start, const tdm_event* end, double* out);
 
@@ -642,10 +684,11 @@ typedef struct tdm_option {
 TDM_API tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count,
                                      tdm_module** out);
 TDM_API void tdm_module_free(tdm_module* module);
-/* Calls forward. result_count: in, room; out, the number of results. Recurrent modules take input and optional states
- * and return output and states; dropout and batch norm follow tdm_module_train(). */
-TDM_API tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count,
-                                      tdm_value* results, size_t* result_count);
+/* Calls forward, with arguments and results as torch.nn has them: an LSTM takes a tensor and a TUPLE (h, c), and gives
+ * a tensor and a TUPLE (h, c). NONE, or nothing at the end, stands for an optional argument that is left out.
+ * result_count: in, room; out, the number of results. Dropout and batch norm follow tdm_module_train(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count,
+                                                 tdm_value* results, TDM_INOUT size_t* result_count);
 /* Free with tdm_named_tensors_free(). */
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
@@ -653,8 +696,8 @@ TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
 /* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
  * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
-/* Registered type names, newline-separated. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_module_types(tdm_string** out);
+/* Registered type names. Free with tdm_strings_free(). */
+TDM_API tdm_error* tdm_module_types(tdm_strings** out);
 /* A module of its own with copies of the parameters and buffers, and the same mode. Random numbers are not used up.
  * Errors: TDM_ERROR_UNSUPPORTED after tdm_module_synchronize_batch_norm(). Free with tdm_module_free(). Source:
  * torch::nn::Module::clone. */
@@ -672,7 +715,8 @@ TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
 TDM_API tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters,
                                            size_t parameter_count, const tdm_option* options, size_t option_count);
 TDM_API tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out);
-TDM_API tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
+/* Blocks where the optimizer exchanges something between ranks, as that of tdm_zero_redundancy_optimizer_create() does. */
+TDM_API TDM_BLOCKS tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
 /* Drops the gradients when set_to_none (those in DDP's buckets too: the next backward puts them there again), else
  * zeroes them in place. */
 TDM_API tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none);
@@ -714,7 +758,8 @@ TDM_API tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tens
 TDM_API tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer);
 /* Unscales, unless that was done, and steps the optimizer unless gradients are infinite or NaN. *stepped (may be NULL)
  * tells whether it did. */
-TDM_API tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped);
+TDM_API TDM_BLOCKS tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer,
+                                                   TDM_NULLABLE int32_t* stepped);
 /* Adapts the scale; new_scale above 0 sets it instead. */
 TDM_API tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale);
 
@@ -729,17 +774,21 @@ typedef struct tdm_grad_scaler_state {
 } tdm_grad_scaler_state;
 #define TDM_GRAD_SCALER_STATE_INIT { sizeof(tdm_grad_scaler_state), 1.0, 2.0, 0.5, 2000, 0 }
 TDM_API void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size);
-TDM_API tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
+TDM_API TDM_BLOCKS tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out);
 TDM_API tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state);
 
 /* ---------------------------------------------------------------------------------------------------- checkpoints */
 
 /* Writes tensors, and text metadata, in the safetensors format: to a temporary name, synced, renamed. */
-TDM_API tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors,
-                                        size_t count, const char* const* metadata_keys,
-                                        const char* const* metadata_values, size_t metadata_count);
-/* *metadata: "key\nvalue\n" pairs with newlines and backslashes escaped as \n and \\; may be NULL when not wanted. */
-TDM_API tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_string** metadata);
+TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_save(const char* path, const char* const* names,
+                                                   tdm_tensor* const* tensors, size_t count,
+                                                   const char* const* metadata_keys, const char* const* metadata_values,
+                                                   size_t metadata_count);
+/* Text i of *metadata_values is that of key i; both lists, freed with tdm_strings_free(), may be NULL when not wanted.
+ * Free *out with tdm_named_tensors_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out,
+                                                   TDM_NULLABLE tdm_strings** metadata_keys,
+                                                   TDM_NULLABLE tdm_strings** metadata_values);
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
 
@@ -750,37 +799,45 @@ typedef struct tdm_tcp_store_options {
   int32_t is_server;      /* this process listens */
   int32_t world_size;     /* with wait_workers: how many connect; 0: any number */
   int32_t wait_workers;   /* wait until all have connected */
-  int64_t timeout_ms;     /* of connecting and of each get/wait */
   int32_t listen_fd;      /* server: an already listening socket to take over; -1: none */
+  int64_t timeout_ms;     /* of connecting and of each get/wait */
 } tdm_tcp_store_options;
-#define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, 300000, -1 }
+#define TDM_TCP_STORE_OPTIONS_INIT { sizeof(tdm_tcp_store_options), 0, 0, 0, -1, 300000 }
 TDM_API void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size);
 
 /* port 0 on the server: any free one, see tdm_store_port(). The server binds to `host` only. */
-TDM_API tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
-                                 tdm_store** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options,
+                                            tdm_store** out);
 /* world_size 0: the file is not removed at the end. */
-TDM_API tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out);
 TDM_API tdm_error* tdm_store_hash(tdm_store** out);
 /* Keys of `store` under "prefix/". Holds `store`. */
-TDM_API tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out);
 TDM_API void tdm_store_free(tdm_store* store);
 /* Port of a TCP store, 0 of another. */
-TDM_API uint16_t tdm_store_port(const tdm_store* store);
+TDM_API TDM_THREAD_SAFE uint16_t tdm_store_port(const tdm_store* store);
 
-TDM_API tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size);
+/* Sets the key to these bytes, whatever it had. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data,
+                                                            size_t size);
 /* Waits for the key. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out);
 /* *out, which may be NULL: the sum. */
-TDM_API tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out);
-TDM_API tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount,
+                                                            TDM_NULLABLE int64_t* out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count,
+                                                              int32_t* out);
 /* *out, which may be NULL: 1 when it was there. */
-TDM_API tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out);
-TDM_API tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_delete(tdm_store* store, const char* key,
+                                                               TDM_NULLABLE int32_t* out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count,
+                                                             int64_t timeout_ms);
 /* Sets the key to `desired` where it is `expected`, or, where `expected` has no bytes, where it is not there. *out, which may
  * be NULL: its value afterwards. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size,
-                                         const void* desired, size_t desired_size, tdm_string** out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_store_compare_set(tdm_store* store, const char* key,
+                                                                    const void* expected, size_t expected_size,
+                                                                    const void* desired, size_t desired_size,
+                                                                    TDM_NULLABLE tdm_string** out);
 TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
@@ -788,16 +845,16 @@ TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 /* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
 typedef struct tdm_process_group_options {
   size_t struct_size;
-  const char* backend;      /* "gloo", "nccl", "shm", "auto" or "none", or one for each device, as in
-                               "cpu:shm,cuda:nccl": docs/process-groups.md; NULL: gloo */
-  const char* init_method;  /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
+  TDM_NULLABLE const char* backend;     /* "gloo", "nccl", "shm", "auto" or "none", or one for each device, as in
+                              "cpu:shm,cuda:nccl": docs/process-groups.md; NULL: gloo */
+  TDM_NULLABLE const char* init_method; /* "env://", "tcp://host:port", "file:///path"; ignored when a store is given */
   int32_t rank;
   int32_t world_size;
   int64_t timeout_ms;       /* of rendezvous and of each collective */
   tdm_device device;        /* of this rank, for nccl; cpu for gloo */
-  const char* interface_name; /* network interface of gloo; NULL: GLOO_SOCKET_IFNAME, else the host's address, loopback
-                                 when all ranks are on it */
-  const char* name;         /* NULL: "default" */
+  TDM_NULLABLE const char* interface_name; /* network interface of gloo; NULL: GLOO_SOCKET_IFNAME, else the host's
+                                 address, loopback when all ranks are on it */
+  TDM_NULLABLE const char* name;           /* NULL: "default" */
 } tdm_process_group_options;
 #define TDM_PROCESS_GROUP_OPTIONS_INIT \
   { sizeof(tdm_process_group_options), NULL, "env://", -1, -1, 1800000, { TDM_DEVICE_CPU, -1 }, NULL, NULL }
@@ -807,30 +864,32 @@ TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, siz
  * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
  * TDM_ERROR_TIMEOUT naming the ranks that are missing, TDM_ERROR_IO (a port in use), TDM_ERROR_UNSUPPORTED.
  * Free with tdm_process_group_free(), which aborts what is pending. */
-TDM_API tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store,
-                                            tdm_process_group** out);
-TDM_API void tdm_process_group_free(tdm_process_group* group);
+TDM_API TDM_BLOCKS tdm_error* tdm_process_group_create(const tdm_process_group_options* options,
+                                                       TDM_NULLABLE const tdm_store* store, tdm_process_group** out);
+TDM_API TDM_BLOCKS void tdm_process_group_free(tdm_process_group* group);
 TDM_API int32_t tdm_process_group_rank(const tdm_process_group* group);
 TDM_API int32_t tdm_process_group_size(const tdm_process_group* group);
 TDM_API const char* tdm_process_group_backend(const tdm_process_group* group); /* lives as long as the group */
 TDM_API const char* tdm_process_group_name(const tdm_process_group* group);    /* lives as long as the group */
 /* Wakes every waiter with TDM_ERROR_ABORTED; the group can then only be freed. From any thread. */
-TDM_API tdm_error* tdm_process_group_abort(tdm_process_group* group);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_process_group_abort(tdm_process_group* group);
 
 /* Sub-groups. Every rank of `group` calls these, with the same arguments; a rank that is in none of the new groups gets
  * *out = NULL, at once. Ranks are those of `group`. `name` NULL: the group's with a number. Backend, timeout and device
  * are the group's. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT (ranks outside the group or named twice), and those of
  * tdm_process_group_create(). Free with tdm_process_group_free(), in any order.
  * A group of these ranks, numbered in this order. */
-TDM_API tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
-                                               const char* name, tdm_process_group** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks,
+                                                          size_t rank_count, TDM_NULLABLE const char* name,
+                                                          TDM_MAYBE tdm_process_group** out);
 /* Several groups without a rank in common: sizes[i] of `ranks` after another are group i's. Gives this rank's. */
-TDM_API tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
-                                           const size_t* sizes, size_t group_count, const char* name,
-                                           tdm_process_group** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count,
+                                                      const size_t* sizes, size_t group_count,
+                                                      TDM_NULLABLE const char* name, TDM_MAYBE tdm_process_group** out);
 /* Neighbours by `size`, which must divide the group's. */
-TDM_API tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name,
-                                                   tdm_process_group** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size,
+                                                              TDM_NULLABLE const char* name,
+                                                              TDM_MAYBE tdm_process_group** out);
 /* A rank's number in the group that sub-groups began with, and back; -1 where there is none. */
 TDM_API int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank);
 TDM_API int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank);
@@ -854,56 +913,63 @@ enum {
  * number, the group, ranks and age, after which the group can only be freed; TDM_ERROR_INVALID_ARGUMENT, after which it
  * lives on. With TORCH_DISTRIBUTED_DEBUG=DETAIL in the environment ranks check first that all call the same.
  * Source: torch.distributed. */
-TDM_API tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work);
-TDM_API tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root,
+                                            TDM_NULLABLE tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op,
+                                             TDM_NULLABLE tdm_work** work);
 /* Each rank's tensor, of a float or complex type, is multiplied by that rank's `factor` before the sum. */
-TDM_API tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor,
-                                             tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor,
+                                                        TDM_NULLABLE tdm_work** work);
 /* Several tensors, as one message for each dtype. */
-TDM_API tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count,
-                                            tdm_reduce_op op, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                       size_t tensor_count, tdm_reduce_op op,
+                                                       TDM_NULLABLE tdm_work** work);
 /* The result is root's; other ranks' tensors hold nothing of use afterwards. */
-TDM_API tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
-                              tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op,
+                                         TDM_NULLABLE tdm_work** work);
 /* outputs: one tensor per rank, in order of rank, of the shape of that rank's input; output_count must be the group's
  * size. Every rank gives the same list of shapes. */
-TDM_API tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
-                                  const tdm_tensor* input, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                             const tdm_tensor* input, TDM_NULLABLE tdm_work** work);
 /* output: the group's size times the elements of `input`, which has the same shape on all ranks. */
-TDM_API tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
-                                              tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output,
+                                                         const tdm_tensor* input, TDM_NULLABLE tdm_work** work);
 /* outputs: on root one a rank, shaped like `input`; elsewhere output_count is 0. */
-TDM_API tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
-                              const tdm_tensor* input, int32_t root, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                         const tdm_tensor* input, int32_t root, TDM_NULLABLE tdm_work** work);
 /* inputs: on root one a rank, shaped like `output`; elsewhere input_count is 0. */
-TDM_API tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
-                               size_t input_count, int32_t root, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
+                                          size_t input_count, int32_t root, TDM_NULLABLE tdm_work** work);
 /* inputs: one a rank, of the shape of that rank's output. Every rank gives the same list of shapes. */
-TDM_API tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs,
-                                      size_t input_count, tdm_reduce_op op, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output,
+                                                 tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op,
+                                                 TDM_NULLABLE tdm_work** work);
 /* input: the group's size times the elements of `output`, which has the same shape on all ranks. */
-TDM_API tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
-                                             tdm_reduce_op op, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output,
+                                                        const tdm_tensor* input, tdm_reduce_op op,
+                                                        TDM_NULLABLE tdm_work** work);
 /* inputs[r] goes to rank r, outputs[r] comes from it and has the shape of what it sends. */
-TDM_API tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
-                                  tdm_tensor* const* inputs, size_t input_count, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count,
+                                             tdm_tensor* const* inputs, size_t input_count,
+                                             TDM_NULLABLE tdm_work** work);
 /* The same with rows of one tensor (slices along its first dimension), as many for each rank as the splits say; counts
  * of 0: equal parts. */
-TDM_API tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input,
-                                         const int64_t* output_splits, size_t output_split_count,
-                                         const int64_t* input_splits, size_t input_split_count, tdm_work** work);
-TDM_API tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output,
+                                                    const tdm_tensor* input, const int64_t* output_splits,
+                                                    size_t output_split_count, const int64_t* input_splits,
+                                                    size_t input_split_count, TDM_NULLABLE tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_barrier(tdm_process_group* group, TDM_NULLABLE tdm_work** work);
 /* Slower than tdm_barrier(), but its TDM_ERROR_TIMEOUT names every rank that has not come, on all that have, also on
  * those that come later; the group lives on. timeout_ms -1: the group's. Blocks. */
-TDM_API tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms);
+TDM_API TDM_BLOCKS tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms);
 
 /* Messages from one rank to another, of contiguous tensors. Those with the same tag (0 or more) arrive in the order in
  * which they were sent. A work that nobody waits for or asks may make no progress. */
-TDM_API tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag,
-                            tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag,
+                                       TDM_NULLABLE tdm_work** work);
 /* from -1: any rank; *source, which may be NULL, is then the one that sent (with a work: see tdm_work_source_rank()). */
-TDM_API tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source,
-                            tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag,
+                                       TDM_NULLABLE int32_t* source, TDM_NULLABLE tdm_work** work);
 typedef struct tdm_message {
   tdm_tensor* tensor;
   int32_t is_send; /* else it is received */
@@ -911,31 +977,31 @@ typedef struct tdm_message {
   int32_t tag;
 } tdm_message;
 /* Several at once, as one work, so that ranks may exchange without waiting in circles. */
-TDM_API tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count,
-                                       tdm_work** work);
+TDM_API TDM_BLOCKS tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages,
+                                                  size_t message_count, TDM_NULLABLE tdm_work** work);
 
 /* Bytes, of another length on each rank; more than 2^31 in one call is TDM_ERROR_INVALID_ARGUMENT on all ranks, before
  * memory is taken. Each *out is freed with tdm_string_free(). Blocks.
  * root's to all; `data` is ignored elsewhere and may be NULL. */
-TDM_API tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
-                                       tdm_string** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                                  tdm_string** out);
 /* out: room for one string a rank; out_count must be the group's size. */
-TDM_API tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out,
-                                        size_t out_count);
+TDM_API TDM_BLOCKS tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size,
+                                                   tdm_string** out, size_t out_count);
 /* The same on root; elsewhere out_count is 0. */
-TDM_API tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
-                                    tdm_string** out, size_t out_count);
+TDM_API TDM_BLOCKS tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root,
+                                               tdm_string** out, size_t out_count);
 /* data, sizes: on root one a rank; elsewhere `count` is 0. */
-TDM_API tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes,
-                                     size_t count, int32_t root, tdm_string** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes,
+                                                size_t count, int32_t root, tdm_string** out);
 
 /* Blocks until the collective is done, at most timeout_ms (-1: the group's). */
-TDM_API tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
+TDM_API TDM_BLOCKS tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms);
 /* 1 when it is done or has failed. */
 TDM_API int32_t tdm_work_is_completed(const tdm_work* work);
 /* *out: why it failed, an error of the caller's, freed with tdm_error_free(); NULL while it goes on, and after success. What
  * is returned is about this call alone. */
-TDM_API tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out);
+TDM_API tdm_error* tdm_work_error(const tdm_work* work, TDM_MAYBE tdm_error** out);
 /* Has `callback` called once when the work is done, with NULL, or has failed, with the reason, which lives until the
  * callback returns: also where its group is aborted or freed first, and on this thread, before the function returns,
  * where it has ended by now. Else on the thread that ends it, which is the group's own or one that waits for the work,
@@ -944,7 +1010,8 @@ TDM_API tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out);
  * the callback comes when the work is queued, and what it queues itself runs after that. Several callbacks run in any
  * order, and the handle may be freed before them. destroy(user_data), which may be NULL, is called after the callback;
  * not on error. */
-TDM_API tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error),
+TDM_API tdm_error* tdm_work_on_completion(tdm_work* work,
+                                          TDM_CALLED(work) void (*callback)(void* user_data, const tdm_error* error),
                                           void* user_data, void (*destroy)(void* user_data));
 /* The tensors that hold the result once it is done: those that were given for it, in new handles freed with
  * tdm_tensor_free(). TDM_ERROR_OUT_OF_RANGE past the end. */
@@ -955,7 +1022,7 @@ TDM_API int32_t tdm_work_source_rank(const tdm_work* work);
 /* Blocks until a pending collective has ended, at most the group's timeout, for other ranks read and write its tensors until
  * then; a failure is not told. Who must not wait, a garbage collector's thread for example, frees it from
  * tdm_work_on_completion() on, which says when that no longer blocks, or aborts the group first. */
-TDM_API void tdm_work_free(tdm_work* work);
+TDM_API TDM_BLOCKS void tdm_work_free(tdm_work* work);
 
 /* The last collectives of this process, of all its groups, as JSON, oldest first: {"version", "process", "now_ns",
  * "entries": [{"group", "rank", "size", "sequence", "collective", "shapes", "dtypes", "state":
@@ -977,10 +1044,10 @@ TDM_API void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size)
 
 /* From now on what this process does is kept. All ranks of the group call it together: they find out how their clocks
  * differ. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT while a trace is on; those of collectives. */
-TDM_API tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options);
+TDM_API TDM_BLOCKS tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options);
 /* Ends the trace and writes it; what is still under way is not in it. The file appears whole or not at all; after an
  * error of it the trace is on still. Errors: TDM_ERROR_INVALID_ARGUMENT when none is on, TDM_ERROR_IO. */
-TDM_API tdm_error* tdm_trace_stop(const char* path);
+TDM_API TDM_BLOCKS tdm_error* tdm_trace_stop(const char* path);
 
 /* LibTorch's profiler, Kineto: operators of all threads, collectives, and kernels where there is a GPU, on one
  * timeline. */
@@ -989,19 +1056,19 @@ typedef struct tdm_profiler_options {
   int32_t cpu_only;        /* no kernels, also where this process has CUDA */
   int32_t record_shapes;   /* of operators' tensors */
   int32_t with_flops;      /* of matrix products and convolutions */
-  int32_t reserved;        /* 0 */
 } tdm_profiler_options;
-#define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0, 0 }
+#define TDM_PROFILER_OPTIONS_INIT { sizeof(tdm_profiler_options), 0, 0, 0 }
 TDM_API void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size);
 
 /* From now on everything that LibTorch runs in this process is noted. With `group` all its ranks call it together, and
  * their files are on one clock for `tandem trace merge`, with those of a trace that is on; it then blocks. NULL: this
  * process alone. Errors: TDM_ERROR_INVALID_ARGUMENT while it is on; those of collectives. */
-TDM_API tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options);
+TDM_API TDM_BLOCKS tdm_error* tdm_profiler_start(TDM_NULLABLE tdm_process_group* group,
+                                                 const tdm_profiler_options* options);
 /* Ends it. Writes a file for Perfetto and chrome://tracing, whole or not at all, to `path` (NULL: none), and gives a
  * table of what took time, a line a name (`table` NULL: none), which is freed with tdm_string_free(). Errors:
  * TDM_ERROR_INVALID_ARGUMENT when it is not on; TDM_ERROR_IO, after which the profile is lost. */
-TDM_API tdm_error* tdm_profiler_stop(const char* path, tdm_string** table);
+TDM_API TDM_BLOCKS tdm_error* tdm_profiler_stop(TDM_NULLABLE const char* path, TDM_NULLABLE tdm_string** table);
 
 /* --------------------------------------------------------------------------------------- differentiable collectives */
 
@@ -1012,47 +1079,49 @@ TDM_API tdm_error* tdm_profiler_stop(const char* path, tdm_string** table);
  * Source: torch.distributed.nn.functional.
  *
  * root's tensor, on every rank. Gradient: the sum of all ranks', on root; zeros elsewhere. */
-TDM_API tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
-                                                tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor,
+                                                           int32_t root, tdm_tensor** out);
 /* Gradient: the same reduction of gradients. */
-TDM_API tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op,
-                                                 tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor,
+                                                            tdm_reduce_op op, tdm_tensor** out);
 /* The reduction on root, zeros elsewhere. Gradient: root's, on every rank. */
-TDM_API tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
-                                             tdm_reduce_op op, tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor,
+                                                        int32_t root, tdm_reduce_op op, tdm_tensor** out);
 /* out: room for one tensor a rank, on every rank: all ranks' tensors on root, zeros elsewhere. Gradient: scattered. */
-TDM_API tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root,
-                                             tdm_tensor** out, size_t out_count);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor,
+                                                        int32_t root, tdm_tensor** out, size_t out_count);
 /* tensors: one a rank, on every rank, of one shape; only root's values count. Gradient: gathered to root. */
-TDM_API tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
-                                              size_t tensor_count, int32_t root, tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                         size_t tensor_count, int32_t root, tdm_tensor** out);
 /* out: room for one tensor a rank. All ranks' tensors have the same shape. Gradient: each rank's is the sum of what all
  * have for it. */
-TDM_API tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out,
-                                                 size_t out_count);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor,
+                                                            tdm_tensor** out, size_t out_count);
 /* tensors: one a rank, of the shape of that rank's result. Gradient: gathered from all. */
-TDM_API tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
-                                                     size_t tensor_count, tdm_reduce_op op, tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                                size_t tensor_count, tdm_reduce_op op,
+                                                                tdm_tensor** out);
 /* tensors[r] goes to rank r, all of one shape; out: room for one a rank. Gradient: sent back. */
-TDM_API tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors,
-                                                 size_t tensor_count, tdm_tensor** out, size_t out_count);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors,
+                                                            size_t tensor_count, tdm_tensor** out, size_t out_count);
 /* Rows of one tensor, as tdm_all_to_all_single() has it. */
-TDM_API tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor,
-                                                        const int64_t* output_splits, size_t output_split_count,
-                                                        const int64_t* input_splits, size_t input_split_count,
-                                                        tdm_tensor** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor,
+                                                                   const int64_t* output_splits,
+                                                                   size_t output_split_count,
+                                                                   const int64_t* input_splits,
+                                                                   size_t input_split_count, tdm_tensor** out);
 
 /* -------------------------------------------------------------------------------------- DistributedDataParallel */
 
 typedef struct tdm_ddp_options {
   size_t struct_size;
   double bucket_cap_mb;              /* MiB of gradients that travel together; 0: each gradient alone */
+  double first_bucket_mb;            /* of what is ready first; 0: 1 MiB, or bucket_cap_mb where that is not 25 */
   int32_t broadcast_buffers;         /* from rank 0, at the start and before each forward that trains */
   int32_t find_unused_parameters;
   int32_t gradient_as_bucket_view;
   int32_t static_graph;
   int32_t init_sync;                 /* verify shapes and broadcast from rank 0 at the start */
-  double first_bucket_mb;            /* of what is ready first; 0: 1 MiB, or bucket_cap_mb where that is not 25 */
   int32_t skip_all_reduce_unused_params; /* leave out buckets that no rank used; needs find_unused_parameters */
   int32_t average_by_samples;        /* a rank's gradient counts as much as its batch: tdm_ddp_set_batch_samples() */
   /* Mixed precision: what the module computes in (from prepare_forward to the end of backward), what gradients are
@@ -1060,10 +1129,11 @@ typedef struct tdm_ddp_options {
   tdm_dtype param_dtype;
   tdm_dtype reduce_dtype;
   tdm_dtype buffer_dtype;
-  const uint8_t* sparse_gradients;   /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
+  TDM_NULLABLE TDM_COUNT(tdm_ddp_create::parameter_count)
+      const uint8_t* sparse_gradients; /* a flag a parameter: 1 for an embedding with sparse gradients; NULL: none */
 } tdm_ddp_options;
 #define TDM_DDP_OPTIONS_INIT \
-  { sizeof(tdm_ddp_options), 25.0, 1, 0, 0, 0, 1, 0.0, 0, 0, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, NULL }
+  { sizeof(tdm_ddp_options), 25.0, 0.0, 1, 0, 0, 0, 1, 0, 0, TDM_UNCHANGED, TDM_UNCHANGED, TDM_UNCHANGED, NULL }
 TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
 
 /* Wraps c10d::Reducer around parameters (those that require no gradient are only broadcast) and buffers. `names` name
@@ -1071,21 +1141,31 @@ TDM_API void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size);
  * shapes in the same order: else TDM_ERROR_INVALID_ARGUMENT names the first that differs, as it names a parameter that
  * cannot be trained (the result of an operation, an inference tensor, a sparse one, one without data). Parameters may be
  * on several devices of one type. Source: torch.nn.parallel.DistributedDataParallel. Free with tdm_ddp_free(). */
-TDM_API tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names,
-                                  size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count,
-                                  const tdm_ddp_options* options, tdm_ddp** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters,
+                                             TDM_NULLABLE const char* const* names, size_t parameter_count,
+                                             tdm_tensor* const* buffers, size_t buffer_count,
+                                             const tdm_ddp_options* options, tdm_ddp** out);
 TDM_API void tdm_ddp_free(tdm_ddp* ddp);
-/* Call before the module's forward; broadcasts buffers when `training`. Several forwards may come before one backward:
- * buffers are then broadcast before the first. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT names the parameters that got no
- * gradient in the backward before, or one that requires a gradient only since the ddp was made: with either, ranks would
- * drift apart. */
-TDM_API tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training);
-/* Call with the forward's outputs, before backward. A backward with create_graph is TDM_ERROR_UNSUPPORTED when it comes
- * to the parameters. */
-TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, tdm_tensor* const* outputs, size_t output_count);
+/* Call before the module's forward, with its arguments, of any kind and depth; broadcasts buffers when `training`.
+ * `prepared`: room for as many values, which forward is to be called with instead: tensors of floating point in them
+ * are of param_dtype. They are owned: tdm_value_clear(). NULL: arguments are not cast. With average_by_samples the
+ * batch is the first dimension of the first tensor in the arguments, and one sample without such. Several forwards may
+ * come before one backward: buffers are then broadcast before the first. Blocks. Errors: TDM_ERROR_INVALID_ARGUMENT
+ * names the parameters that got no gradient in the backward before, or one that requires a gradient only since the ddp
+ * was made: with either, ranks would drift apart. */
+TDM_API TDM_BLOCKS tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments,
+                                                      size_t argument_count,
+                                                      TDM_NULLABLE TDM_COUNT(argument_count) tdm_value* prepared);
+/* Call with what forward gave, of any kind and depth, before backward. `prepared`: room for as many values, from which
+ * the loss is to be computed instead, or from some of them. They are owned: tdm_value_clear(); `outputs` stay as they
+ * are. A backward with create_graph is TDM_ERROR_UNSUPPORTED when it comes to the parameters. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT when there is no tensor in `outputs`, with gradients on. */
+TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count,
+                                            TDM_COUNT(output_count) tdm_value* prepared);
 /* 0: gradients accumulate locally (no_sync) until switched on again; takes effect at the next forward. */
 TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
-/* How many samples this rank's next batches have, for average_by_samples; 1 at first. */
+/* How many samples this rank's next batches have, for average_by_samples, where that is not the first dimension of the
+ * first tensor in forward's arguments. */
 TDM_API tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples);
 /* The buffers that are broadcast from now on, where the module has replaced some. All ranks give as many, of the same
  * sizes. */
@@ -1108,7 +1188,6 @@ enum {
 
 typedef struct tdm_comm_hook_options {
   size_t struct_size;
-  tdm_dtype compress_dtype; /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; TDM_UNCHANGED: not */
   int64_t channel_size;            /* of QUANTIZATION_PERCHANNEL */
   int64_t matrix_approximation_rank; /* from here to random_seed: of PowerSGD */
   int64_t start_power_sgd_iter;    /* before it gradients are all-reduced; at least 2 with one of the next two */
@@ -1117,13 +1196,17 @@ typedef struct tdm_comm_hook_options {
   int32_t warm_start;
   double orthogonalization_epsilon;
   uint64_t random_seed;            /* the same on all ranks */
-  const tdm_process_group* subgroup; /* from here on: of POST_LOCAL_SGD; NULL with post_local_gradient_allreduce 0 */
+  TDM_NULLABLE const tdm_process_group* subgroup; /* this and the next two: of POST_LOCAL_SGD; NULL with
+                                        post_local_gradient_allreduce 0 */
   int64_t start_local_sgd_iter;
   int32_t post_local_gradient_allreduce;
+  tdm_dtype compress_dtype; /* FLOAT16 or BFLOAT16: gradients are cast to it around the hook; TDM_UNCHANGED: not */
 } tdm_comm_hook_options;
 #define TDM_COMM_HOOK_OPTIONS_INIT \
-  { sizeof(tdm_comm_hook_options), TDM_UNCHANGED, 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1 }
+  { sizeof(tdm_comm_hook_options), 512, 1, 1000, 2.0, 1, 1, 0.0, 0, NULL, 0, 1, TDM_UNCHANGED }
 TDM_API void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size);
+/* Has buckets exchanged by that hook. Errors: TDM_ERROR_INVALID_ARGUMENT after the first forward, when one is set already,
+ * and for options that it cannot take. */
 TDM_API tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options);
 /* What the next exchange begins with, for a checkpoint of this rank: "buckets", and with PowerSGD "power_sgd.iteration",
  * "power_sgd.error.0" and so on. Each rank saves and loads its own, for what compression lost differs between ranks.
@@ -1136,27 +1219,28 @@ TDM_API tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, td
 typedef struct tdm_grad_bucket {
   size_t struct_size;
   int64_t index;
-  int32_t is_last;                 /* of this backward */
   tdm_tensor* buffer;              /* its gradients, flat; sparse for an embedding with sparse gradients */
   tdm_tensor* const* gradients;    /* views of the buffer; none where that is sparse */
   size_t gradient_count;
   tdm_tensor* const* parameters;
   size_t parameter_count;
+  int32_t is_last;                 /* of this backward */
 } tdm_grad_bucket;
 
 /* A hook of the caller's. `begin` starts the exchange of a bucket: it may change the buffer, and may set *work (NULL at
- * first) to a collective, whose handle is Tandem's from then on. When that is done, `finish`, which may be NULL, may
- * change the buffer again, start and wait for more, and set *result (NULL at first) to a tensor of the buffer's shape
- * and dtype that takes its place; the handle stays the callback's. Hooks divide, for a mean. Both are callbacks of
- * autograd (see above): they run within backward, on its thread, in the same order on all ranks (a bucket's finish after
- * the begin of the next bucket, or of the last), and must call no function of this ddp. destroy(user_data) is called when
- * the ddp is freed. */
-TDM_API tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp,
-                                              tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket,
-                                                                  tdm_work** work),
-                                              tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket,
-                                                                   tdm_tensor** result),
-                                              void* user_data, void (*destroy)(void* user_data));
+ * first) to a collective that Tandem waits for. When that is done, `finish`, which may be NULL, may change the buffer
+ * again, start and wait for more, and set *result (NULL at first) to a tensor of the buffer's shape and dtype that takes
+ * its place. Both handles stay the callback's, after an error too: what a work of `begin` stands for is Tandem's to wait
+ * for once that has returned, and its handle is freed after that, in `finish` for example, or in `destroy` where backward
+ * failed before. Hooks divide, for a mean. Both are callbacks of autograd (see above): they run within backward, on its
+ * thread, in the same order on all ranks (a bucket's finish after the begin of the next bucket, or of the last), and must
+ * call no function of this ddp. destroy(user_data) is called when the ddp is freed. */
+TDM_API tdm_error* tdm_ddp_register_comm_hook(
+    tdm_ddp* ddp,
+    TDM_CALLED(autograd) tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, TDM_MAYBE tdm_work** work),
+    TDM_CALLED(autograd) TDM_NULLABLE tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket,
+                                                           TDM_MAYBE tdm_tensor** result),
+    void* user_data, void (*destroy)(void* user_data));
 
 /* Has `optimizer`, which must hold the parameters, step each bucket as soon as it is averaged, within backward, which
  * frees its gradients, and once at the end of backward what else it holds; tdm_optimizer_step() is not to be called any
@@ -1170,14 +1254,14 @@ typedef struct tdm_ddp_join_options {
   size_t struct_size;
   int32_t divide_by_initial_world_size; /* 0: gradients are averaged over ranks that still have batches */
   int32_t throw_on_early_termination;   /* all ranks fail with TDM_ERROR_ABORTED when the first is out of batches */
-  tdm_optimizer* optimizer;             /* NULL, or one that exchanges something as it steps, like that of
-                                           tdm_zero_redundancy_optimizer_create(): a rank that is out of batches steps
-                                           it, and zeroes its gradients, with the others */
+  TDM_NULLABLE tdm_optimizer* optimizer; /* NULL, or one that exchanges something as it steps, like that of
+                               tdm_zero_redundancy_optimizer_create(): a rank that is out of batches steps
+                               it, and zeroes its gradients, with the others */
 } tdm_ddp_join_options;
 #define TDM_DDP_JOIN_OPTIONS_INIT { sizeof(tdm_ddp_join_options), 1, 0, NULL }
 TDM_API void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options);
-TDM_API tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
+TDM_API TDM_BLOCKS tdm_error* tdm_ddp_end_join(tdm_ddp* ddp);
 TDM_API tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp);
 
 /* What training has cost. Times are nanoseconds of the iterations that are kept (tdm_ddp_get_iteration()), without the
@@ -1187,7 +1271,7 @@ typedef struct tdm_ddp_statistics {
   size_t struct_size;
   int64_t iterations;             /* that exchanged gradients */
   int64_t bucket_count;
-  int32_t buckets_rebuilt;        /* in the order in which gradients came */
+  int64_t buckets_rebuilt;        /* 1: in the order in which gradients came */
   int64_t forward_compute;
   int64_t backward_compute;
   int64_t backward_communication; /* from the first bucket's start to the last one's end */
@@ -1203,9 +1287,10 @@ typedef struct tdm_ddp_statistics {
 #define TDM_DDP_STATISTICS_INIT { sizeof(tdm_ddp_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 TDM_API void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out);
-/* Bytes of bucket `index`, in the order of exchange, and the names of its parameters, newline-separated. Either may be
- * NULL. Free *names with tdm_string_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
-TDM_API tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_string** names);
+/* Bytes of bucket `index`, in the order of exchange, and the names of its parameters. Either may be NULL. Free
+ * *names with tdm_strings_free(). Errors: TDM_ERROR_OUT_OF_RANGE. */
+TDM_API tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, TDM_NULLABLE int64_t* bytes,
+                                      TDM_NULLABLE tdm_strings** names);
 /* Keeps the times of every so many iterations; 1 at first. */
 TDM_API tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations);
 /* The statistics as text, for people. Free with tdm_string_free(). */
@@ -1246,7 +1331,7 @@ TDM_API tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t inde
 /* Which bucket sizes tdm_ddp_try_bucket_sizes() compares, and how thoroughly. */
 typedef struct tdm_bucket_trial_options {
   size_t struct_size;
-  const double* sizes_mb;     /* as bucket_cap_mb; NULL: 0, 1, 5, 10, 25, 50 and 100 */
+  TDM_NULLABLE const double* sizes_mb; /* as bucket_cap_mb; NULL: 0, 1, 5, 10, 25, 50 and 100 */
   size_t size_count;
   int64_t iterations;         /* measured of each size in a round, after two that are not */
   int64_t rounds;             /* after each, sizes that are clearly slower than the best are given up */
@@ -1269,6 +1354,7 @@ typedef struct tdm_bucket_advice {
 } tdm_bucket_advice;
 #define TDM_BUCKET_ADVICE_INIT { sizeof(tdm_bucket_advice), 0, 0.0, 0 }
 TDM_API void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size);
+/* How the last trial stands. */
 TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out);
 /* A size of the last trial: how many buckets it makes, and its step in nanoseconds, the mean over ranks of the median;
  * 0: not known yet. Errors: TDM_ERROR_OUT_OF_RANGE. */
@@ -1287,7 +1373,8 @@ typedef struct tdm_data_parallel_options {
   int32_t replicas;          /* 0: one for each device, on the CPU one for each of tdm_get_num_threads() */
   int32_t threads;           /* that an operator of a replica uses on the CPU; 0: tdm_get_num_threads(), shared */
   tdm_device device;         /* where the module is */
-  const tdm_device* devices; /* GPUs, one for each replica, the module's first; NULL: those of the process */
+  TDM_NULLABLE const tdm_device*
+      devices; /* GPUs, one for each replica, the module's first; NULL: those of the process */
   size_t device_count;
   int64_t dim;               /* of the batch, in inputs and in outputs */
 } tdm_data_parallel_options;
@@ -1298,17 +1385,17 @@ TDM_API void tdm_data_parallel_options_init(tdm_data_parallel_options* made, siz
 /* Errors: TDM_ERROR_INVALID_ARGUMENT for what does not fit together, TDM_ERROR_UNSUPPORTED for a GPU that is not there.
  * Free with tdm_data_parallel_free(); the threads end when the graphs of its forwards are gone, too. */
 TDM_API tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out);
-TDM_API void tdm_data_parallel_free(tdm_data_parallel* data_parallel);
+TDM_API TDM_BLOCKS void tdm_data_parallel_free(tdm_data_parallel* data_parallel);
 /* The number of replicas; 0 for NULL. */
-TDM_API int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel);
+TDM_API TDM_THREAD_SAFE int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel);
 
 /* What a replica's function is given. */
 typedef struct tdm_replica_call {
   size_t struct_size;
-  int32_t replica;
-  tdm_tensor* const* inputs; /* this replica's part of each; NULL where there is none */
+  int64_t replica;
+  TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs; /* this replica's part of each; NULL where there is none */
   size_t input_count;
-  tdm_tensor** outputs;      /* NULL at first: handles that stay the callback's, NULL for one that is not there */
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's, NULL for one that is not there */
   size_t output_room;
   size_t* output_count;      /* 0 at first: how many there are */
 } tdm_replica_call;
@@ -1321,11 +1408,12 @@ typedef struct tdm_replicas {
   size_t struct_size;
   tdm_tensor* const* parameters;
   size_t parameter_count;
+  TDM_COUNT(parameter_count* tdm_data_parallel_replicas::)
   tdm_tensor* const* replica_parameters; /* of the first replica, then of the second, and so on */
   tdm_tensor* const* buffers;
   size_t buffer_count;
-  tdm_tensor* const* replica_buffers;
-  tdm_error* (*forward)(void* user_data, const tdm_replica_call* call);
+  TDM_COUNT(buffer_count* tdm_data_parallel_replicas::) tdm_tensor* const* replica_buffers;
+  TDM_CALLED(here) tdm_error* (*forward)(void* user_data, const tdm_replica_call* call);
   void* user_data;
   void (*destroy)(void* user_data); /* called when the replicas are free again */
 } tdm_replicas;
@@ -1341,9 +1429,9 @@ TDM_API void tdm_replicas_init(tdm_replicas* made, size_t struct_size);
  * Errors: TDM_ERROR_INVALID_ARGUMENT (inputs that differ along `dim`, replicas that are no copies, a tensor that requires
  * a gradient and is neither a parameter nor an input), TDM_ERROR_CALLBACK and those of LibTorch, which say which replica
  * failed, and what it was given. */
-TDM_API tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas,
-                                             tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results,
-                                             size_t* result_count);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_data_parallel_forward(
+    tdm_data_parallel* data_parallel, const tdm_replicas* replicas, TDM_NULLABLE_ELEMENTS tdm_tensor* const* inputs,
+    size_t input_count, TDM_MAYBE tdm_tensor** results, TDM_INOUT size_t* result_count);
 
 /* Averages models over ranks now and then, instead of gradients each step: every `period` steps from step `warmup_steps`
  * on. Free with tdm_model_averager_free(). Source: torch.distributed.algorithms.model_averaging. */
@@ -1356,8 +1444,8 @@ TDM_API tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods
 TDM_API void tdm_model_averager_free(tdm_model_averager* averager);
 /* Call once a step, after the optimizer's. *averaged, which may be NULL, tells whether this was a step to average in.
  * Blocks. */
-TDM_API tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters,
-                                              size_t parameter_count, int32_t* averaged);
+TDM_API TDM_BLOCKS tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters,
+                                                         size_t parameter_count, TDM_NULLABLE int32_t* averaged);
 /* An optimizer that steps `optimizer` and then averages its parameters; "averager.step" is part of its state. Holds both.
  * Free with tdm_optimizer_free(). Source: torch.distributed.optim.PostLocalSGDOptimizer. */
 TDM_API tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager,
@@ -1373,7 +1461,7 @@ TDM_API tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group
                                                         tdm_optimizer** out);
 /* Has rank `to` hold the whole state, for tdm_optimizer_state() there, until the next step. All ranks call it. Blocks.
  * Errors: TDM_ERROR_INVALID_ARGUMENT for an optimizer of another kind. */
-TDM_API tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
+TDM_API TDM_BLOCKS tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to);
 
 /* -------------------------------------------------------------------------------------------------------- RecordIO */
 
@@ -1383,64 +1471,62 @@ enum { TDM_COMPRESSOR_NONE = 0, TDM_COMPRESSOR_SNAPPY = 1, TDM_COMPRESSOR_GZIP =
 
 typedef struct tdm_recordio_writer_options {
   size_t struct_size;
-  tdm_compressor compressor;
   uint64_t chunk_bytes; /* of payload before compression */
+  tdm_compressor compressor;
   int32_t version;      /* of RecordIO: 1 or 2; 0: 1 */
   /* Of version 2. */
-  int32_t level;                      /* of zstd, 1 to 19; 0: 3 */
   int64_t alignment;                  /* of records, in bytes: 1, 2, 4 to 64; 0: 64 */
-  const char* schema;                 /* JSON that describes the records; NULL: none */
+  TDM_NULLABLE const char* schema;    /* JSON that describes the records; NULL: none */
   const char* const* metadata_keys;   /* UTF-8 */
   const char* const* metadata_values;
   size_t metadata_count;
+  int32_t level;                      /* of zstd, 1 to 19; 0: 3 */
 } tdm_recordio_writer_options;
 #define TDM_RECORDIO_WRITER_OPTIONS_INIT \
-  { sizeof(tdm_recordio_writer_options), TDM_COMPRESSOR_NONE, 32u << 20, 0, 0, 0, NULL, NULL, NULL, 0 }
+  { sizeof(tdm_recordio_writer_options), 32u << 20, TDM_COMPRESSOR_NONE, 0, 0, NULL, NULL, NULL, 0, 0 }
 TDM_API void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size);
 
 /* RecordIO v1 (github.com/wangkuiyi/recordio) or v2 (docs/recordio-v2.md). Writes beside `path` under a temporary name;
  * the file appears under its own name, synced, at tdm_recordio_writer_close(). Freed without close, it leaves nothing.
- * Any thread may write. Errors: TDM_ERROR_INVALID_ARGUMENT for options that the version does not have. */
-TDM_API tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
-                                              tdm_recordio_writer** out);
-TDM_API tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size);
-TDM_API tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer);
+ * Any thread may write. Free with tdm_recordio_writer_free(). Errors: TDM_ERROR_INVALID_ARGUMENT for options that the
+ * version does not have. */
+TDM_API TDM_BLOCKS tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options,
+                                                         tdm_recordio_writer** out);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data,
+                                                                        size_t size);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer);
 TDM_API void tdm_recordio_writer_free(tdm_recordio_writer* writer);
 
 /* Maps the file, of either version, and finds its chunks. Each chunk's checksum is verified at its first use.
- * Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS naming file, chunk and offset. Thread-safe after creation. */
-TDM_API tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
-TDM_API int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
+ * Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS naming file, chunk and offset. Thread-safe after creation. Free with
+ * tdm_recordio_reader_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
+TDM_API TDM_THREAD_SAFE int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
 /* Record `index`. *data is borrowed and lives as long as the reader. */
-TDM_API tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data,
-                                           size_t* size);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index,
+                                                                      TDM_BORROWED const void** data, size_t* size);
 /* 1 or 2. */
-TDM_API int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
+TDM_API TDM_THREAD_SAFE int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
 /* What a file of version 2 says about its records, "" where it says nothing. Lives as long as the reader, here and
  * below. */
-TDM_API const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader);
-TDM_API int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader);
+TDM_API TDM_THREAD_SAFE const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader);
+TDM_API TDM_THREAD_SAFE int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader);
 /* Number `index`, in the order of the keys; NULL past the last. */
-TDM_API const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index);
-TDM_API const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index);
+TDM_API TDM_THREAD_SAFE const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index);
+TDM_API TDM_THREAD_SAFE const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader,
+                                                                       int64_t index);
 TDM_API void tdm_recordio_reader_free(tdm_recordio_reader* reader);
-
-/* MNIST's IDX files (plain or .gz) to RecordIO: a record is the label byte, then rows × columns pixel bytes.
- * Takes samples [begin, begin + count), count -1: all from begin. *written may be NULL.
- * Errors: TDM_ERROR_DATA_LOSS for a wrong magic or size, TDM_ERROR_OUT_OF_RANGE; no partial output file. */
-TDM_API tdm_error* tdm_mnist_to_recordio(const char* images_path, const char* labels_path, const char* output_path,
-                                         int64_t begin, int64_t count, int64_t* written);
 
 /* ----------------------------------------------------------------------------------------------------- data loader */
 
 /* One field of a record of fixed layout; fields follow one another without gaps. A batch has one tensor per field, of
  * shape [batch, sizes…]. */
 typedef struct tdm_field {
-  const char* name;
+  TDM_NULLABLE const char* name;
   tdm_dtype dtype;        /* in the record */
+  tdm_dtype out_dtype;    /* of the batch tensor: same as dtype, float32 (converted), or int64 (converted) */
   const int64_t* sizes;   /* per sample; ndim 0: a scalar */
   int64_t ndim;
-  tdm_dtype out_dtype;    /* of the batch tensor: same as dtype, float32 (converted), or int64 (converted) */
   double mean, std;       /* float32 output: (x · scale − mean) / std */
   double scale;           /* MNIST: 1/255 */
 } tdm_field;
@@ -1470,55 +1556,65 @@ typedef struct tdm_loader_options {
   int64_t batch_size; /* of each rank, or of all together: see global_batch */
   int32_t rank;
   int32_t world_size;
-  int32_t shuffle;
-  uint64_t seed;
-  int32_t drop_last; /* where `tail` is unset: 1: TDM_TAIL_DROP, 0: TDM_TAIL_EVEN */
-  int32_t threads;   /* that make batches; 0: tdm_loader_next() makes them itself */
-  int32_t prefetch;  /* batches ahead */
-  int32_t reserved;
   int32_t global_batch; /* 1: batch_size is that of all ranks together, which need not be a multiple of their number;
                            0: of each rank */
   tdm_tail tail;
+  int32_t drop_last; /* where `tail` is unset: 1: TDM_TAIL_DROP, 0: TDM_TAIL_EVEN */
+  int32_t shuffle;
+  uint64_t seed;
   int64_t shuffle_block;  /* shuffles blocks of so many consecutive samples, then the samples within each */
   int64_t shuffle_window; /* … so many consecutive ones of the shuffled blocks, 0: 16; block 0: all samples alike */
+  TDM_NULLABLE const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: none */
+  int32_t threads;        /* that make batches; 0: tdm_loader_next() makes them itself */
+  int32_t prefetch;       /* batches ahead */
   int64_t prefetch_bytes; /* of batches ahead: none is begun that would be too much; 0: 256 MiB */
-  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: none */
   int32_t pin_memory;     /* 1: batches in page-locked memory, from which copies to a GPU run beside computation;
                              TDM_ERROR_UNSUPPORTED in a process without CUDA */
-  int32_t reserved_2;
+  tdm_on_io_error on_io_error;
   tdm_device device;      /* where all tensors of batches are: the CPU, or a GPU (-1: the current one of the thread that
                              makes the loader). For that they are made in pinned memory and copied by the loader's
                              threads, ahead of their use, on a stream of their own; the stream that is current where
                              tdm_loader_next() is called waits for the copies, not the CPU. What is on the GPU counts
                              for prefetch_bytes, and what is not copied yet. TDM_ERROR_UNSUPPORTED in a process without
                              CUDA, TDM_ERROR_OUT_OF_RANGE past the last GPU */
-  tdm_on_io_error on_io_error;
-  int32_t reserved_3;
   int64_t io_retry_ms;    /* for how long what cannot be read is tried again; 0: three minutes, -1: not at all */
   int64_t timeout_ms;     /* of tdm_loader_next(), for a batch that is not made: TDM_ERROR_TIMEOUT, and a later call
                              waits for it again; 0: half an hour, -1: none. Not without threads */
 } tdm_loader_options;
 #define TDM_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_loader_options), 1, 0, 1, 1, 0, 0, 1, 2, 0, 0, TDM_TAIL_UNSET, 0, 0, 0, NULL, 0, 0, \
-    { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0, 0 }
+  { sizeof(tdm_loader_options), 1, 0, 1, 0, TDM_TAIL_UNSET, 0, 1, 0, 0, 0, NULL, 1, 2, 0, 0, TDM_ON_IO_ERROR_RETRY, \
+    { TDM_DEVICE_CPU, 0 }, 0, 0 }
 TDM_API void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size);
 
 /* Reads RecordIO files into batches: rank r of w takes its slice of each global batch of a shuffle that is a pure
  * function of (seed, epoch, position); slices differ by one sample at most. Free with tdm_loader_free(), which joins
- * its threads. */
-TDM_API tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields,
-                                     size_t field_count, const tdm_loader_options* options, tdm_loader** out);
-TDM_API void tdm_loader_free(tdm_loader* loader);
-/* Samples in all files; batches that one epoch gives this rank. */
+ * its threads. tdm_loader_create_from() takes any data set, and tdm_loader_create_dynamic() deals global batches to
+ * whichever rank is free. What one kind of loader alone has is TDM_ERROR_INVALID_ARGUMENT of the others, which names
+ * what to call. One thread at a time, but for tdm_loader_abort() and what tells statistics. */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields,
+                                                size_t field_count, const tdm_loader_options* options,
+                                                tdm_loader** out);
+TDM_API TDM_BLOCKS void tdm_loader_free(tdm_loader* loader);
+/* Samples of the data set; -1 where it does not say. */
 TDM_API int64_t tdm_loader_sample_count(const tdm_loader* loader);
+/* Batches that one epoch gives this rank; -1 where that is unknown, as in the dynamic partition. */
 TDM_API int64_t tdm_loader_batch_count(const tdm_loader* loader);
 /* Starts an epoch at its batch `first_batch` (0: its start; -1: its start too, but the epoch that tdm_loader_restore()
  * went on with where that was, the first time); what is left of the last one is dropped. Without it the first
- * tdm_loader_next() starts tdm_loader_current_epoch(), -1. */
+ * tdm_loader_next() starts tdm_loader_current_epoch(), -1. Not in the dynamic partition: tdm_loader_next_step(). */
 TDM_API tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch);
 /* The next batch: `batch` has room for field_count handles, each freed with tdm_tensor_free(). *has_batch = 0 at the
- * end of the epoch, and the handles are untouched. Blocks. */
-TDM_API tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch);
+ * end of the epoch, and the handles are untouched. In the dynamic partition: the next micro-batch of the step, and
+ * *has_batch = 0 when all of the global batch is computed, by whichever ranks; asking says that the one before is
+ * computed. Blocks until the batch is made, there also while others compute. Errors: TDM_ERROR_ABORTED after
+ * tdm_loader_abort(), and for a rank of the dynamic partition that was given up; TDM_ERROR_TIMEOUT, there naming the
+ * ranks that did not complete their parts; TDM_ERROR_DATA_LOSS there where too many samples cannot be loaded. */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count,
+                                              int32_t* has_batch);
+/* From any thread: ends a tdm_loader_next() that waits, and all later calls for batches, with TDM_ERROR_ABORTED. Waits for
+ * none of the loader's threads, which may be in a callback: tdm_loader_free() does. A step of the dynamic partition that
+ * is whole can still be committed. A second time does nothing. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_loader_abort(tdm_loader* loader);
 
 /* About the batch that tdm_loader_next() gave last. */
 typedef struct tdm_loader_batch {
@@ -1527,9 +1623,12 @@ typedef struct tdm_loader_batch {
   int64_t number;             /* in the epoch */
   int64_t rows;               /* of each tensor */
   int64_t local_count;        /* of them are samples; those behind are zeros (TDM_TAIL_PAD) */
-  int64_t global_count;       /* samples in the batches of all ranks together */
-  const int64_t* samples;     /* which they are, local_count of them; lives until the next tdm_loader_next(), here and
-                                 below */
+  int64_t global_count;       /* samples in the batches of all ranks together; in the dynamic partition, of the step with
+                                 all its samples */
+  TDM_COUNT(local_count)
+  const int64_t* samples; /* which they are, local_count of them; lives until the next tdm_loader_next(), here and
+      below */
+  TDM_COUNT(local_count)
   const uint64_t* randomness; /* a hash of seed, epoch and sample for each, from which augmentation is to follow */
   int64_t skipped;            /* samples of this rank's part that could not be read and are left out
                                  (TDM_ON_IO_ERROR_SKIP); they are in global_count, but in nothing else here */
@@ -1537,24 +1636,27 @@ typedef struct tdm_loader_batch {
 #define TDM_LOADER_BATCH_INIT \
   { sizeof(tdm_loader_batch), 0, 0, 0, 0, 0, NULL, NULL, 0 }
 TDM_API void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size);
-/* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch. */
+/* Errors: TDM_ERROR_OUT_OF_RANGE before the first batch, and at the end of an epoch or of a step. */
 TDM_API tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out);
 /* bool [rows] of that batch, on the CPU: which of them are samples. Free with tdm_tensor_free(). */
 TDM_API tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out);
 
 /* Where training goes on: the state counts the batches up to the last one that was committed, and those before the one
  * that tdm_loader_next() gave last, which the program was done with when it asked for that. What is only made ahead
- * never counts. So commit after the optimizer's step, and save the model with the state then. */
-TDM_API tdm_error* tdm_loader_commit(tdm_loader* loader);
+ * never counts. So commit after the optimizer's step, and save the model with the state then. In the dynamic partition
+ * only steps that were committed count, whatever the other ranks say to it; *record, which may be NULL and is so for other
+ * loaders, is then who computed what, a line of JSON for the run's log, freed with tdm_string_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_commit(tdm_loader* loader, TDM_NULLABLE tdm_string** record);
 /* The same bytes on every rank, less than 256: data set (a fingerprint), seed, epoch, position. Free with
  * tdm_string_free(). */
 TDM_API tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out);
 /* Goes on where the state says: with its seed and epoch, at the sample where its last batch ended, on however many
  * ranks, with batches of this loader's size. Errors: TDM_ERROR_DATA_LOSS for what is no state or damaged;
  * TDM_ERROR_INVALID_ARGUMENT for that of another data set, naming both fingerprints, or of another order, or after the
- * first epoch was started. */
+ * first epoch was started. Not in the dynamic partition: tdm_loader_create_dynamic() takes the state. */
 TDM_API tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size);
-/* The epoch to go on with: 0, or that of the restored state; after an epoch's last batch the one behind it. */
+/* The epoch to go on with: 0, or that of the restored state; after an epoch's last batch the one behind it. In the
+ * dynamic partition that of the open step, or of the next one. */
 TDM_API int64_t tdm_loader_current_epoch(const tdm_loader* loader);
 
 /* ------------------------------------------------------------------------------------------------------- data sets */
@@ -1563,33 +1665,34 @@ TDM_API int64_t tdm_loader_current_epoch(const tdm_loader* loader);
  * (a loader, another data set) keeps what it needs of it: the handle may be freed right after. Any thread may use it.
  * Free each with tdm_dataset_free(). */
 TDM_API void tdm_dataset_free(tdm_dataset* dataset);
-TDM_API int64_t tdm_dataset_size(const tdm_dataset* dataset);
+TDM_API TDM_THREAD_SAFE int64_t tdm_dataset_size(const tdm_dataset* dataset);
 /* Tensors of a sample. */
-TDM_API size_t tdm_dataset_field_count(const tdm_dataset* dataset);
+TDM_API TDM_THREAD_SAFE size_t tdm_dataset_field_count(const tdm_dataset* dataset);
 /* The name of each; borrowed from the data set, NULL past the end. */
-TDM_API const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index);
+TDM_API TDM_THREAD_SAFE const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index);
 
 /* One sample: `sample` has room for field_count handles, each freed with tdm_tensor_free(). Errors:
  * TDM_ERROR_OUT_OF_RANGE; what the batch with that sample would fail with. */
-TDM_API tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index,
+                                                              tdm_tensor** sample, size_t field_count);
 
 /* How files of records are opened. What has to do with http://, https:// and s3:// is used for such paths alone; the
  * latter are signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or with the
  * keys of the file AWS_SHARED_CREDENTIALS_FILE; both are looked at again when a service refuses what they said. */
 typedef struct tdm_open_records_options {
   size_t struct_size;
-  const char* format;         /* "recordio", "tfrecord" and so on, see docs/record-formats.md; NULL: what each file's
-                                 first bytes say */
+  TDM_NULLABLE const char* format; /* "recordio", "tfrecord" and so on, see docs/record-formats.md; NULL: what each
+                         file's first bytes say */
   int64_t skip;               /* records to leave out at the beginning of each file: a CSV file's header */
   uint64_t cache_bytes;       /* of decompressed and of fetched chunks in memory, of all files together */
   int32_t use_index;          /* whether FILE.idx is read for RecordIO v1, and written where that saves time */
   int32_t attempts;           /* how often a request is made before its failure is an error */
-  const char* cache_folder;   /* where what was fetched is kept for later runs; NULL: TANDEM_CACHE_DIR, else
-                                 $XDG_CACHE_HOME/tandem, else ~/.cache/tandem */
+  TDM_NULLABLE const char* cache_folder; /* where what was fetched is kept for later runs; NULL: TANDEM_CACHE_DIR, else
+                               $XDG_CACHE_HOME/tandem, else ~/.cache/tandem */
   int64_t cache_folder_bytes; /* of all that lies there, about; 0: nothing is kept; -1: TANDEM_CACHE_BYTES, else 10 GiB */
-  const char* s3_endpoint;    /* of services like S3's, "http://minio:9000"; NULL: AWS_ENDPOINT_URL_S3,
-                                 AWS_ENDPOINT_URL, else Amazon's */
-  const char* s3_region;      /* NULL: AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1" */
+  TDM_NULLABLE const char* s3_endpoint; /* of services like S3's, "http://minio:9000"; NULL: AWS_ENDPOINT_URL_S3,
+                              AWS_ENDPOINT_URL, else Amazon's */
+  TDM_NULLABLE const char* s3_region;   /* NULL: AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1" */
   int64_t connect_timeout_ms; /* for the connection of one attempt */
   int64_t stall_timeout_ms;   /* how long a reply may stand still, or be slower than least_speed; whole seconds, rounded
                                  up */
@@ -1603,41 +1706,44 @@ typedef struct tdm_open_records_options {
 TDM_API void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size);
 
 /* Records of files of any format, one file after the other, as in tdm_loader_create(). `options` may be NULL. */
-TDM_API tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields,
-                                            size_t field_count, const tdm_open_records_options* options,
-                                            tdm_dataset** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count,
+                                                       const tdm_field* fields, size_t field_count,
+                                                       const tdm_open_records_options* options, tdm_dataset** out);
 
 /* Row i of each tensor is sample i. Takes the tensors as they are now, which must be dense, on the CPU, and of equally
  * many rows. */
-TDM_API tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names,
-                                            tdm_dataset** out);
+TDM_API tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count,
+                                            TDM_COUNT(count) const char* const* names, tdm_dataset** out);
 /* One after the other; their fields have the same names. */
-TDM_API tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count,
+                                                      tdm_dataset** out);
 /* These samples of another, in this order. Errors: TDM_ERROR_OUT_OF_RANGE for one that is not there. */
-TDM_API tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count,
-                                      tdm_dataset** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count,
+                                                      tdm_dataset** out);
 /* Parts of these sizes, which are that of the data set together, each sample in one of them, drawn by the seed. `parts`
  * has room for `count` handles. */
-TDM_API tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count,
-                                            uint64_t seed, tdm_dataset** parts);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes,
+                                                            size_t count, uint64_t seed,
+                                                            TDM_COUNT(count) tdm_dataset** parts);
 /* The sizes for that by fractions, which are 1 together: rounded down, and what that leaves goes to the parts from the
  * first on, one each. */
-TDM_API tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count,
-                                           int64_t* sizes);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions,
+                                                           size_t count, TDM_COUNT(count) int64_t* sizes);
 /* Each sample as `map` makes it whenever it is loaded, a tensor for each of `names`. Loaders' threads call it, several
  * at once. It sets `mapped`, field_count handles, which stay the callback's; what it fails with is an error of the
  * batch, TDM_ERROR_CALLBACK unless it is one of reading (see tdm_error_create()), naming the sample. `destroy`, which
  * may be NULL, is called when nobody uses the data set any more, here and below. */
-TDM_API tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count,
-                                   tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count,
-                                                     tdm_tensor** mapped, size_t field_count),
-                                   void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_dataset_map(
+    const tdm_dataset* dataset, const char* const* names, size_t field_count,
+    TDM_CALLED(loader) tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped,
+                                         size_t field_count),
+    void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
 /* The caller's own samples, `size` of them: `get` sets `sample`, field_count handles, which stay the callback's, of dense
  * tensors on the CPU, alike in all samples. It is called as `map` above. `fingerprint` tells data sets apart in the
  * states of loaders; 0: by their size alone. */
 TDM_API tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
-                                      tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample,
-                                                        size_t field_count),
+                                      TDM_CALLED(loader) tdm_error* (*get)(void* user_data, int64_t index,
+                                                                           tdm_tensor** sample, size_t field_count),
                                       void* user_data, void (*destroy)(void* user_data), tdm_dataset** out);
 
 /* The caller's own samples, one after the other: each epoch is a sequence, made anew from its start by `open`. Loaders
@@ -1652,12 +1758,15 @@ typedef struct tdm_iterable {
   size_t field_count;
   uint64_t fingerprint;
   /* Sets *stream, which one thread at a time uses, not always the same. Called by several threads at once. */
-  tdm_error* (*open)(void* user_data, uint64_t seed, int64_t epoch, void** stream);
+  TDM_CALLED(loader) tdm_error* (*open)(void* user_data, uint64_t seed, int64_t epoch, TDM_OPAQUE void** stream);
   /* Sets `sample`, field_count handles that stay the callback's, and *has_sample 1; leaves it 0 at the end. */
-  tdm_error* (*next)(void* user_data, void* stream, tdm_tensor** sample, size_t field_count, int32_t* has_sample);
+  TDM_CALLED(loader)
+  tdm_error* (*next)(void* user_data, TDM_OPAQUE void* stream, tdm_tensor** sample, size_t field_count,
+                     int32_t* has_sample);
   /* Leaves `count` samples out and says how many there were; NULL: next() is called for each. */
-  tdm_error* (*skip)(void* user_data, void* stream, int64_t count, int64_t* skipped);
-  void (*close)(void* user_data, void* stream);
+  TDM_CALLED(loader)
+  TDM_NULLABLE tdm_error* (*skip)(void* user_data, TDM_OPAQUE void* stream, int64_t count, int64_t* skipped);
+  TDM_CALLED(loader) void (*close)(void* user_data, TDM_OPAQUE void* stream);
   void* user_data;
   void (*destroy)(void* user_data);
 } tdm_iterable;
@@ -1667,8 +1776,8 @@ TDM_API tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_d
 
 /* tdm_loader_create() for any data set: tdm_loader_next() gives a tensor for each of a sample's. Free with
  * tdm_loader_free(). */
-TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
-                                          tdm_loader** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options,
+                                                          tdm_loader** out);
 
 /* Records of files of any format that a schema describes; docs/samples.md has its JSON. Threads of a loader decode them
  * straight into a batch's tensors. Fields of varying size have other tensors beside them: see
@@ -1676,17 +1785,18 @@ TDM_API tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_
  * file, chunk, record and field. */
 typedef struct tdm_schema_options {
   size_t struct_size;
-  const char* schema;    /* JSON; NULL: what the first file carries, one of RecordIO version 2 */
-  const char* decoding;  /* JSON, NULL for the defaults: {"fits": {"picture": {"kind": "random_resized_crop",
-                            "height": 224, "width": 224, "flip": true}}, "max_pixels": 100000000, "strict": true} */
-  const char* collating; /* likewise: {"pad": {"tokens": {"value": 0, "multiple_of": 8, "max_length": 512}},
-                            "pack": {"text": {"length": 1024}}} */
-  const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
+  TDM_NULLABLE const char* schema; /* JSON; NULL: what the first file carries, one of RecordIO version 2 */
+  TDM_NULLABLE const char*
+      decoding; /* JSON, NULL for the defaults: {"fits": {"picture": {"kind": "random_resized_crop",
+      "height": 224, "width": 224, "flip": true}}, "max_pixels": 100000000, "strict": true} */
+  TDM_NULLABLE const char* collating; /* likewise: {"pad": {"tokens": {"value": 0, "multiple_of": 8, "max_length":
+                            512}}, "pack": {"text": {"length": 1024}}} */
+  TDM_NULLABLE const tdm_open_records_options* files; /* how they are opened; NULL: the defaults */
 } tdm_schema_options;
 #define TDM_SCHEMA_OPTIONS_INIT { sizeof(tdm_schema_options), NULL, NULL, NULL, NULL }
 TDM_API void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size);
-TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
-                                           const tdm_schema_options* options, tdm_dataset** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count,
+                                                      const tdm_schema_options* options, tdm_dataset** out);
 
 /* ----------------------------------------------------------------------------------------------- steps on batches */
 
@@ -1694,7 +1804,8 @@ TDM_API tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path
  * [{"step": "random_crop", "fields": ["image"], "height": 32, "width": 32, "padding": 4},
  *  {"step": "normalize", "fields": ["image"], "mean": [0.5], "std": [0.25], "scale": 0.00392156862745098}]
  * docs/samples.md has all steps. What is random about a sample follows from the seed, the epoch and the sample. Errors of
- * a step are those of the tdm_loader_next() that would have given the batch. Before the first epoch. */
+ * a step are those of the tdm_loader_next() that would have given the batch. Before the first epoch, or the first step of
+ * the dynamic partition, where they see micro-batches, and no sample is left out for one that fails. */
 TDM_API tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms);
 
 /* A batch as a step of the caller's own sees it. Handles and lists live until the callback returns. */
@@ -1706,14 +1817,15 @@ typedef struct tdm_step_batch {
   tdm_tensor** outputs;       /* NULL at first: handles that stay the callback's; one for each tensor, which takes its
                                  place unless it stays NULL, then one for each of `adds` */
   size_t output_count;
-  const uint64_t* randomness; /* a hash of (seed, epoch, sample) for each row; 0 for one of zeros */
+  TDM_COUNT(rows) const uint64_t* randomness; /* a hash of (seed, epoch, sample) for each row; 0 for one of zeros */
   int64_t rows;
 } tdm_step_batch;
 /* A step of the caller's own, which may change no tensor in place. `adds` are the names of fields that it adds: give
  * tdm_loader_next() room for them. Threads of the loader call it at once, for different batches, without gradients; it
  * must not use the loader. destroy(user_data) is called when the loader is freed. */
 TDM_API tdm_error* tdm_loader_add_step(tdm_loader* loader,
-                                       tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
+                                       TDM_CALLED(loader)
+                                           tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
                                        const char* const* adds, size_t add_count, void* user_data,
                                        void (*destroy)(void* user_data));
 
@@ -1731,7 +1843,9 @@ enum {
   TDM_LOADER_BOTTLENECK_COPYING = 6,      /* having copies to a GPU begin */
 };
 
-/* Where time went since the loader was made, in nanoseconds; times of threads are sums over all of them. */
+/* Where time went since the loader was made, in nanoseconds; times of threads are sums over all of them. In the dynamic
+ * partition with micro-batches for batches; what the last tdm_loader_next() of a step waits for other ranks does not
+ * count. */
 typedef struct tdm_loader_statistics {
   size_t struct_size;
   int64_t batches;          /* made */
@@ -1743,19 +1857,18 @@ typedef struct tdm_loader_statistics {
   int64_t decoding;
   int64_t transforming;
   int64_t pinning;
+  int64_t copying;          /* until copies to a GPU are queued; they run by themselves */
   int64_t waiting_for_room; /* of threads, while as much was ahead as is allowed */
   int64_t delivered;        /* batches that tdm_loader_next() gave */
   int64_t waiting;          /* of the program in tdm_loader_next(); without threads it makes batches there */
   int64_t computing;        /* of the program between a batch and asking for the next */
   tdm_loader_bottleneck bottleneck;
-  int32_t reserved;
-  int64_t copying;          /* until copies to a GPU are queued; they run by themselves */
 } tdm_loader_statistics;
 #define TDM_LOADER_STATISTICS_INIT \
-  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN, 0, 0 }
+  { sizeof(tdm_loader_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, TDM_LOADER_BOTTLENECK_UNKNOWN }
 TDM_API void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size);
 TDM_API tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out);
-/* The same as one line of text, which ends with what the bottleneck is. */
+/* The same as one line of text, which ends with what the bottleneck is. Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out);
 
 /* -------------------------------------------------------------------------------------------------------- samplers */
@@ -1765,10 +1878,10 @@ TDM_API tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_stri
  * thread may use it. Free each with tdm_sampler_free(). */
 TDM_API void tdm_sampler_free(tdm_sampler* sampler);
 /* Positions of an epoch. */
-TDM_API int64_t tdm_sampler_size(const tdm_sampler* sampler);
+TDM_API TDM_THREAD_SAFE int64_t tdm_sampler_size(const tdm_sampler* sampler);
 /* The samples at `count` positions from `first` on. Errors: TDM_ERROR_OUT_OF_RANGE. */
-TDM_API tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first,
-                                       int64_t* samples, size_t count);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch,
+                                                       int64_t first, int64_t* samples, size_t count);
 
 /* 0, 1, 2 …; shuffled anew in each epoch. */
 TDM_API tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out);
@@ -1789,140 +1902,110 @@ TDM_API tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, i
                                          tdm_sampler** out);
 /* Every world_size-th position of another from `rank` on, filled up from its start: for a loader that knows nothing of
  * other ranks. */
-TDM_API tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size,
-                                           tdm_sampler** out);
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size,
+                                                           tdm_sampler** out);
 /* The caller's own: `list` sets the samples at `count` positions from `first` on, the same for the same seed, epoch and
  * position in every process. Loaders' threads call it, several at once. by_epoch 1: it is called for all positions of an
  * epoch at once, by one thread at a time, and the list is kept: for orders that cannot be entered anywhere, which gives up
  * that at no cost, and memory of 8 bytes a position. `name`, at most 80 bytes, tells it from others in states. */
 TDM_API tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch,
-                                      tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first,
-                                                         int64_t* samples, size_t count),
+                                      TDM_CALLED(loader)
+                                          tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch,
+                                                             int64_t first, int64_t* samples, size_t count),
                                       void* user_data, void (*destroy)(void* user_data), tdm_sampler** out);
 
 /* ------------------------------------------------------------------------------------------------ dynamic partition */
 
 /* Micro-batches of global batches for whichever rank is free: see docs/data.md. Members of a global batch are those
- * that tdm_loader has; the ranks of one generation of a group share a queue of leases through a store.
+ * that other loaders have; the ranks of one generation of a group share a queue of leases through a store.
  *
- * On every rank: tdm_dynamic_loader_next_step(); tdm_dynamic_loader_next() and backward of the sum of the part's losses
- * until there is none; sum the gradients over all ranks, also by those that had no part, and divide them by
- * tdm_dynamic_loader_global_count(); step the optimizer; tdm_dynamic_loader_commit(). When ranks are lost, the
- * survivors form the next generation, take model, state and quarantine of one of them, and make new loaders.
- *
- * One thread at a time, but for tdm_dynamic_loader_abort(). */
+ * On every rank: tdm_loader_next_step(); tdm_loader_next() and backward of the sum of the part's losses until there is
+ * none; sum the gradients over all ranks, also by those that had no part, and divide them by
+ * tdm_loader_step_global_count(); step the optimizer; tdm_loader_commit(). When ranks are lost, the survivors form the
+ * next generation, take model, state and quarantine of one of them, and make new loaders. */
 typedef struct tdm_dynamic_loader_options {
   size_t struct_size;
   int64_t batch_size;  /* of all ranks together */
   int64_t micro_batch; /* that a rank is given at a time */
+  int32_t rank;
+  int32_t world_size;
+  int64_t generation;  /* counts up with every new group of the run */
+  TDM_NULLABLE const char* name; /* of the loader among those that share the store; NULL: "loader" */
   int32_t shuffle;
   tdm_tail tail; /* TDM_TAIL_SHORT, which is also that of TDM_TAIL_UNSET, _DROP or _REPEAT */
   uint64_t seed;
-  int64_t shuffle_block;    /* as in tdm_loader_options */
-  int64_t shuffle_window;   /* likewise; 0: 16 */
-  int32_t threads;          /* that make micro-batches */
-  int32_t prefetch;         /* micro-batches of this rank made ahead */
+  int64_t shuffle_block;      /* as in tdm_loader_options, here and below */
+  int64_t shuffle_window;
+  TDM_NULLABLE const tdm_sampler* sampler;
+  int32_t threads;            /* that make micro-batches */
+  int32_t prefetch;           /* micro-batches of this rank made ahead */
+  int64_t prefetch_bytes;
+  int32_t pin_memory;
+  tdm_on_io_error on_io_error; /* a part counts as computed without what was left out */
+  tdm_device device;
+  int64_t io_retry_ms;
   int32_t most_failures;    /* of a sample in a step, on whichever ranks, before it is left out */
-  int32_t most_quarantined; /* samples that may be left out; with one more tdm_dynamic_loader_next() fails */
+  int32_t most_quarantined; /* samples that may be left out; with one more tdm_loader_next() fails */
   int64_t lost_after_ms;    /* a rank without a sign of life for so long is given up */
-  int64_t timeout_ms;       /* of tdm_dynamic_loader_next(), when ranks that live do not complete their parts */
-  const char* name;         /* of the loader among those that share the store; NULL: "loader" */
-  int64_t generation;       /* counts up with every new group of the run */
-  int32_t rank;
-  int32_t world_size;
-  const tdm_sampler* sampler; /* in place of shuffle, shuffle_block and shuffle_window; NULL: these */
-  int64_t prefetch_bytes;     /* of micro-batches ahead: none is begun that would be too much; 0: 256 MiB */
-  int32_t pin_memory;         /* as in tdm_loader_options */
-  int32_t reserved;
-  tdm_device device;          /* as in tdm_loader_options */
-  tdm_on_io_error on_io_error; /* likewise; a part counts as computed without what was left out */
-  int32_t reserved_2;
-  int64_t io_retry_ms;        /* as in tdm_loader_options */
+  int64_t timeout_ms;       /* of tdm_loader_next(), when ranks that live do not complete their parts */
 } tdm_dynamic_loader_options;
 #define TDM_DYNAMIC_LOADER_OPTIONS_INIT \
-  { sizeof(tdm_dynamic_loader_options), 1, 1, 1, TDM_TAIL_UNSET, 0, 0, 0, 1, 1, 3, 1000, 30000, 300000, NULL, 1, 0, 1, \
-    NULL, 0, 0, 0, { TDM_DEVICE_CPU, 0 }, TDM_ON_IO_ERROR_RETRY, 0, 0 }
+  { sizeof(tdm_dynamic_loader_options), 1, 1, 0, 1, 1, NULL, 1, TDM_TAIL_UNSET, 0, 0, 0, NULL, 1, 1, 0, 0, \
+    TDM_ON_IO_ERROR_RETRY, { TDM_DEVICE_CPU, 0 }, 0, 3, 1000, 30000, 300000 }
 TDM_API void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size);
 
 /* `state` (size 0: from the start) is that of a loader of either kind to go on from, and `quarantine` (JSON, or NULL)
- * what tdm_dynamic_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.
+ * what tdm_loader_get_quarantine() gave with it. Keeps what it needs of data set and store.
  * Errors: TDM_ERROR_INVALID_ARGUMENT for options, or where ranks of one generation differ in them; TDM_ERROR_ABORTED
- * where a newer generation has begun; those of tdm_loader_restore() and of stores. Free with tdm_dynamic_loader_free(),
- * which joins its threads. */
-TDM_API tdm_error* tdm_dynamic_loader_create(const tdm_dataset* dataset, const tdm_store* store,
-                                             const tdm_dynamic_loader_options* options, const void* state,
-                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
-/* Runs a recorded run again, without a store: deals what options->rank had out to it, in that order. `log`: the lines
- * that tdm_dynamic_loader_commit() gave. Errors: those above; tdm_dynamic_loader_next() gives TDM_ERROR_OUT_OF_RANGE at
- * the log's end, and TDM_ERROR_DATA_LOSS for a sample that cannot be loaded any more. */
-TDM_API tdm_error* tdm_dynamic_loader_replay(const tdm_dataset* dataset, const char* log,
-                                             const tdm_dynamic_loader_options* options, const void* state,
-                                             size_t state_size, const char* quarantine, tdm_dynamic_loader** out);
-TDM_API void tdm_dynamic_loader_free(tdm_dynamic_loader* loader);
-
-/* Steps on each micro-batch, as tdm_loader_add_transforms() and tdm_loader_add_step() have them. Before the first
- * tdm_dynamic_loader_next_step(). A step that fails is an error of tdm_dynamic_loader_next(): no sample is left out. */
-TDM_API tdm_error* tdm_dynamic_loader_add_transforms(tdm_dynamic_loader* loader, const char* transforms);
-TDM_API tdm_error* tdm_dynamic_loader_add_step(tdm_dynamic_loader* loader,
-                                               tdm_error* (*step)(void* user_data, const tdm_step_batch* batch),
-                                               const char* const* adds, size_t add_count, void* user_data,
-                                               void (*destroy)(void* user_data));
-/* Where time went, with micro-batches for batches; what the last tdm_dynamic_loader_next() of a step waits for other
- * ranks does not count. */
-TDM_API tdm_error* tdm_dynamic_loader_get_statistics(const tdm_dynamic_loader* loader, tdm_loader_statistics* out);
-/* The same as one line of text. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_dynamic_loader_statistics_text(const tdm_dynamic_loader* loader, tdm_string** out);
+ * where a newer generation has begun; those of tdm_loader_restore() and of stores. Free with tdm_loader_free(), which
+ * joins its threads. */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store,
+                                                        const tdm_dynamic_loader_options* options, const void* state,
+                                                        size_t state_size, TDM_NULLABLE const char* quarantine,
+                                                        tdm_loader** out);
+/* Runs a recorded run again, without a store: deals what options->rank had out to it, in that order. `records` are those
+ * that tdm_loader_commit() gave. Errors: those above; tdm_loader_next() gives TDM_ERROR_OUT_OF_RANGE at the log's end, and
+ * TDM_ERROR_DATA_LOSS for a sample that cannot be loaded any more. */
+TDM_API tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count,
+                                            const tdm_dynamic_loader_options* options, const void* state,
+                                            size_t state_size, TDM_NULLABLE const char* quarantine, tdm_loader** out);
 
 /* Begins the step behind the one that was committed last. *has_step = 0, once, at an epoch's end. Errors: what the
- * other ranks, or the store, answered to the last commit. */
-TDM_API tdm_error* tdm_dynamic_loader_next_step(tdm_dynamic_loader* loader, int32_t* has_step);
-/* Another micro-batch of the step: `part` has room for field_count handles, each freed with tdm_tensor_free().
- * *has_part = 0 when all of the global batch is computed, by whichever ranks, and the handles are untouched. Asking for
- * it says that the part before is computed. Blocks while others compute.
- * Errors: TDM_ERROR_ABORTED for a rank that was given up, and after tdm_dynamic_loader_abort(); TDM_ERROR_TIMEOUT
- * naming the ranks that did not complete their parts; TDM_ERROR_DATA_LOSS where too many samples cannot be loaded. */
-TDM_API tdm_error* tdm_dynamic_loader_next(tdm_dynamic_loader* loader, tdm_tensor** part, size_t field_count,
-                                           int32_t* has_part);
-/* About the part that was given last; global_count is that of the step with all its samples. Errors:
- * TDM_ERROR_OUT_OF_RANGE before the first, and at the end of a step. */
-TDM_API tdm_error* tdm_dynamic_loader_get_part(const tdm_dynamic_loader* loader, tdm_loader_batch* out);
-/* Instead of computing that part: `sample` of it cannot be computed. The part goes back, and the sample's failures are
- * counted as if it could not be loaded. */
-TDM_API tdm_error* tdm_dynamic_loader_fail(tdm_dynamic_loader* loader, int64_t sample, const char* reason);
-/* The open step, or the next one, and its epoch. */
-TDM_API int64_t tdm_dynamic_loader_epoch(const tdm_dynamic_loader* loader);
-TDM_API int64_t tdm_dynamic_loader_step(const tdm_dynamic_loader* loader);
-/* Samples of the step that this rank computed; that all ranks did, 0 before tdm_dynamic_loader_next() gave none. */
-TDM_API int64_t tdm_dynamic_loader_local_count(const tdm_dynamic_loader* loader);
-TDM_API int64_t tdm_dynamic_loader_global_count(const tdm_dynamic_loader* loader);
-/* The optimizer has made the step, which state and quarantine count from now on, whatever the others say to it.
- * `record` may be NULL: who computed what, a line of JSON for the run's log. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_dynamic_loader_commit(tdm_dynamic_loader* loader, tdm_string** record);
-/* From any thread: tdm_dynamic_loader_next() that waits, and all later calls of it, of tdm_dynamic_loader_next_step() and
- * of tdm_dynamic_loader_fail(), end with TDM_ERROR_ABORTED. A step that is whole can still be committed. */
-TDM_API tdm_error* tdm_dynamic_loader_abort(tdm_dynamic_loader* loader);
-/* As tdm_loader_get_state() has it, and the same bytes. Free with tdm_string_free(). */
-TDM_API tdm_error* tdm_dynamic_loader_get_state(const tdm_dynamic_loader* loader, tdm_string** out);
+ * other ranks, or the store, answered to the last commit; TDM_ERROR_ABORTED after tdm_loader_abort(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step);
+/* Instead of computing the part that tdm_loader_next() gave last: `sample` of it cannot be computed. The part goes back,
+ * and the sample's failures are counted as if it could not be loaded. Errors: TDM_ERROR_ABORTED after
+ * tdm_loader_abort(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason);
+/* The open step, or the next one, in its epoch; -1 of another loader, here and below. */
+TDM_API int64_t tdm_loader_current_step(const tdm_loader* loader);
+/* Samples of the step that this rank computed; that all ranks did, 0 before tdm_loader_next() gave none. */
+TDM_API int64_t tdm_loader_step_local_count(const tdm_loader* loader);
+TDM_API int64_t tdm_loader_step_global_count(const tdm_loader* loader);
 /* Samples that are left out, by the steps that this model has seen: JSON, to be kept beside the state. Free with
  * tdm_string_free(). */
-TDM_API tdm_error* tdm_dynamic_loader_get_quarantine(const tdm_dynamic_loader* loader, tdm_string** out);
+TDM_API tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out);
 
 /* -------------------------------------------------------------------------------------------------- summary writer */
 
 /* Writes what a run measures to a file that TensorBoard shows: makes the folder if need be, and in it
  * events.out.tfevents.TIME.HOST.PROCESS.NUMBER and `suffix`, which may be NULL. Each event is in the file when its call
- * returns. Thread-safe. Errors: TDM_ERROR_IO naming folder or file.
+ * returns. Thread-safe. Free with tdm_summary_writer_free(). Errors: TDM_ERROR_IO naming folder or file.
  * Source: torch.utils.tensorboard.SummaryWriter. */
-TDM_API tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out);
+TDM_API TDM_BLOCKS tdm_error* tdm_summary_writer_create(const char* folder, TDM_NULLABLE const char* suffix,
+                                                        tdm_summary_writer** out);
 /* The file; lives as long as the writer. */
-TDM_API const char* tdm_summary_writer_path(const tdm_summary_writer* writer);
+TDM_API TDM_THREAD_SAFE const char* tdm_summary_writer_path(const tdm_summary_writer* writer);
 /* `wall_time` here and below: seconds since 1970; 0: now. */
-TDM_API tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value,
-                                                 int64_t step, double wall_time);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag,
+                                                                            double value, int64_t step,
+                                                                            double wall_time);
 /* Counts of all elements, by size; those that are not finite are left out.
  * Errors: TDM_ERROR_INVALID_ARGUMENT for a complex tensor, and where no element is finite. */
-TDM_API tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag,
-                                                    const tdm_tensor* values, int64_t step, double wall_time);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer,
+                                                                               const char* tag,
+                                                                               const tdm_tensor* values, int64_t step,
+                                                                               double wall_time);
 
 /* How an image's dimensions lie in its tensor; frozen numbers. */
 typedef int32_t tdm_image_layout;
@@ -1935,15 +2018,18 @@ enum {
 };
 /* As PNG. 1 (grey), 3 (RGB) or 4 (RGBA) channels; uint8 from 0 to 255, or floating point from 0 to 1, cut off outside.
  * Errors: TDM_ERROR_INVALID_ARGUMENT naming tag, shape and what it needs. */
-TDM_API tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image,
-                                                tdm_image_layout layout, int64_t step, double wall_time);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag,
+                                                                           const tdm_tensor* image,
+                                                                           tdm_image_layout layout, int64_t step,
+                                                                           double wall_time);
 /* Markdown. */
-TDM_API tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text,
-                                               int64_t step, double wall_time);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag,
+                                                                          const char* text, int64_t step,
+                                                                          double wall_time);
 /* Has the system write all events to the disk. */
-TDM_API tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer);
 /* Flushes; later events are TDM_ERROR_CLOSED. A second time does nothing. */
-TDM_API tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer);
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer);
 TDM_API void tdm_summary_writer_free(tdm_summary_writer* writer);
 
 #ifdef __cplusplus

@@ -129,7 +129,7 @@ func (m *cellLoop) Forward(inputs *gotorch.Tensor) *gotorch.Tensor {
 	hidden := gotorch.Zeros([]int{inputs.Size(1), 128})
 	cell := hidden
 	for _, x := range inputs.Unbind(0) {
-		state := m.Cell.ForwardAll(x, hidden, cell)
+		state := m.Cell.ForwardAll(x, []*gotorch.Tensor{hidden, cell})
 		hidden, cell = state[0], state[1]
 	}
 	return hidden

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.NativeNoGrad;
 import org.tandem.internal.TandemNative;
 
 /** Loading, leaving, and settings of the process or the thread. */
@@ -119,7 +120,7 @@ public final class Tandem {
   /** No gradients are recorded on this thread until it is closed: {@code try (var off = Tandem.noGrad()) { … }}. */
   public static NoGrad noGrad() {
     NativeLibrary.load();
-    return new NoGrad(TandemNative.setGradEnabled(false));
+    return new NoGrad();
   }
 
   public static <T> T noGrad(Supplier<T> body) {
@@ -129,8 +130,8 @@ public final class Tandem {
   }
 
   /**
-   * Restores, when closed, what was before, on the thread that made it. A second close() does nothing. One that is dropped
-   * is reported by a warning: its thread goes on without recording.
+   * Restores, when closed, what was before, on the thread that made it, and ends those that were made after it. A
+   * second close() does nothing. One that is dropped is reported by a warning: its thread goes on without recording.
    */
   public static final class NoGrad implements AutoCloseable {
     /** What is left of a mode when it was dropped. */
@@ -147,13 +148,11 @@ public final class Tandem {
       }
     }
 
+    private final NativeNoGrad handle = new NativeNoGrad();
     private final Mode mode = new Mode();
     private final Cleaner.Cleanable dropped = NativeHandle.whenUnreachable(this, mode);
-    private final boolean previous;
 
-    private NoGrad(boolean previous) {
-      this.previous = previous;
-    }
+    private NoGrad() {}
 
     @Override
     public void close() {
@@ -164,7 +163,7 @@ public final class Tandem {
       if (!mode.closed) {
         mode.closed = true;
         dropped.clean();
-        TandemNative.setGradEnabled(previous);
+        handle.close();
       }
     }
   }

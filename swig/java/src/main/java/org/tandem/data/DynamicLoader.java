@@ -247,8 +247,9 @@ public final class DynamicLoader implements AutoCloseable {
   public static DynamicLoader replay(Dataset dataset, List<String> log, Options options) {
     NativeLibrary.load();
     try (NativeDynamicLoaderOptions natives = options.toNative()) {
-      return new DynamicLoader(NativeDynamicLoader.replay(dataset.nativeHandle(), String.join("\n", log), natives,
-          options.state, options.quarantine), dataset.fieldNames());
+      return new DynamicLoader(NativeDynamicLoader.replay(dataset.nativeHandle(), log.toArray(String[] ::new), natives,
+                                   options.state, options.quarantine),
+          dataset.fieldNames());
     }
   }
 

@@ -3,8 +3,8 @@ package org.tandem.data;
 import java.nio.file.Path;
 import java.util.List;
 import org.tandem.DType;
-import org.tandem.internal.NativeLibrary;
-import org.tandem.internal.TandemNative;
+import org.tandem.TandemOutOfRangeException;
+import org.tandem.Tensor;
 
 /** MNIST's files. */
 public final class Mnist {
@@ -21,10 +21,27 @@ public final class Mnist {
    * @param count samples from {@code begin} on; -1: all
    * @return how many were written
    * @throws org.tandem.TandemDataLossException a file is no IDX file, or of another size than it says
+   * @throws TandemOutOfRangeException there are no such samples
    */
   public static long toRecordIO(Path images, Path labels, Path output, long begin, long count) {
-    NativeLibrary.load();
-    return TandemNative.mnistToRecordio(images.toString(), labels.toString(), output.toString(), begin, count);
+    Field record = Field.of("record", DType.UINT8, DType.UINT8, 1 + SIDE * SIDE);
+    String[] files = {images.toString(), labels.toString()};
+    try (Dataset digits = Dataset.ofRecords(files, List.of(record), new FileOptions().format("mnist"));
+         RecordIOWriter writer = new RecordIOWriter(output)) {
+      long size = digits.size();
+      if (begin < 0 || count < -1 || begin > size || count > size - begin) {
+        throw new TandemOutOfRangeException(
+            "Mnist.toRecordIO", count + " samples from " + begin + " on are not within the " + size + " of " + images);
+      }
+      long end = count == -1 ? size : begin + count;
+      for (long i = begin; i < end; i++) {
+        try (Tensor sample = digits.get(i)[0]) {
+          writer.write(sample.toByteArray());
+        }
+      }
+      writer.finish();
+      return end - begin;
+    }
   }
 
   /** Label [N] of int64, and image [N, 1, 28, 28] of float32, normalised. */

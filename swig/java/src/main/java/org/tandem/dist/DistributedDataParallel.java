@@ -1,6 +1,9 @@
 package org.tandem.dist;
 
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import org.tandem.DType;
 import org.tandem.Device;
 import org.tandem.TandemClosedException;
 import org.tandem.Tensor;
@@ -8,6 +11,7 @@ import org.tandem.internal.NativeDdp;
 import org.tandem.internal.NativeDdpOptions;
 import org.tandem.internal.NativeTensor;
 import org.tandem.internal.Natives;
+import org.tandem.internal.Nested;
 import org.tandem.nn.Module;
 
 /**
@@ -23,6 +27,10 @@ public final class DistributedDataParallel extends Module {
     private boolean findUnusedParameters;
     private boolean gradientAsBucketView;
     private boolean staticGraph;
+    private boolean averageBySamples;
+    private DType paramType;
+    private DType reduceType;
+    private DType bufferType;
 
     /** MiB of gradients that travel together. */
     public Options bucketCapMb(double value) {
@@ -53,6 +61,26 @@ public final class DistributedDataParallel extends Module {
       staticGraph = value;
       return this;
     }
+
+    /**
+     * A rank's gradient counts as much as its batch has samples: the first dimension of the first tensor in the
+     * inputs.
+     */
+    public Options averageBySamples(boolean value) {
+      averageBySamples = value;
+      return this;
+    }
+
+    /**
+     * What the module computes in and inputs are cast to, what gradients are exchanged in, and what buffers become;
+     * null: what they are, and for gradients {@code param}. Parameters and gradients stay as they are.
+     */
+    public Options mixedPrecision(DType param, DType reduce, DType buffer) {
+      paramType = param;
+      reduceType = reduce;
+      bufferType = buffer;
+      return this;
+    }
   }
 
   private final Module module;
@@ -72,6 +100,16 @@ public final class DistributedDataParallel extends Module {
       natives.setFindUnusedParameters(options.findUnusedParameters);
       natives.setGradientAsBucketView(options.gradientAsBucketView);
       natives.setStaticGraph(options.staticGraph);
+      natives.setAverageBySamples(options.averageBySamples);
+      if (options.paramType != null) {
+        natives.setParamDtype(options.paramType.number());
+      }
+      if (options.reduceType != null) {
+        natives.setReduceDtype(options.reduceType.number());
+      }
+      if (options.bufferType != null) {
+        natives.setBufferDtype(options.bufferType.number());
+      }
       handle = new NativeDdp(group.nativeHandle(), Natives.of(parameters.values()),
           parameters.keySet().toArray(String[]::new), Natives.of(module.namedBuffers().values()), natives);
     }
@@ -91,12 +129,34 @@ public final class DistributedDataParallel extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    open().prepareForward(module.isTraining());
-    Tensor output = module.forward(input);
-    if (output.requiresGrad()) {
-      open().prepareBackward(new NativeTensor[] {Natives.of(output)});
-    }
-    return output;
+    return forward(input, module::forward);
+  }
+
+  /**
+   * Calls {@code forward}, a method of the module or a function that calls the module once:
+   *
+   * <pre>{@code
+   * record Batch(Tensor source, Tensor target, Tensor mask) {}
+   * record Translation(Tensor logits, List<Tensor> weights) {}
+   *
+   * Translation out = ddp.forward(new Batch(source, target, null), model::translate);
+   * loss(out.logits()).backward();
+   * }</pre>
+   *
+   * Inputs and outputs are tensors, or records, lists, maps, arrays and optionals of them, at any depth; null where one
+   * is not there. The loss is computed from what this gives, all of it or some: with findUnusedParameters, parameters
+   * that only lead to the rest are found.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException forward gives no tensor, while gradients are on
+   */
+  public <I, O> O forward(I inputs, Function<? super I, ? extends O> forward) {
+    String operation = "DistributedDataParallel.forward";
+    List<Tensor> given = Nested.tensorsIn(inputs, operation);
+    NativeTensor[] cast = open().prepareForward(module.isTraining(), Natives.of(given));
+    I own = cast.length == 0 ? inputs : Nested.withTensors(inputs, Natives.tensors(cast), operation);
+    O output = forward.apply(own);
+    List<Tensor> found = Nested.tensorsIn(output, operation);
+    return Nested.withTensors(output, Natives.tensors(open().prepareBackward(Natives.of(found))), operation);
   }
 
   /** Until it is closed, gradients accumulate without being exchanged. Source: DDP's no_sync. */

@@ -35,8 +35,8 @@ public abstract class NativeHandle implements AutoCloseable {
             "NativeRecordIOWriter");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
-            "NativeFields", "NativeFileOptions", "NativeLoaderOptions", "NativeNamedTensors", "NativeOperator",
-            "NativeOptions", "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
+            "NativeFields", "NativeFileOptions", "NativeLoaderOptions", "NativeNamedTensors", "NativeNoGrad",
+            "NativeOperator", "NativeOptions", "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
 
     static Kind of(String type) {
       if (type.equals("NativeTensor")) {
@@ -160,7 +160,7 @@ public abstract class NativeHandle implements AutoCloseable {
   }
 
   /**
-   * Frees the native object: now, or when the calls that other threads are in have left it, which a group's and a dynamic
+   * Frees the native object: now, or when the calls that other threads are in have left it, which a group's and a
    * loader's do at once. A second call does nothing.
    */
   @Override

@@ -10,6 +10,7 @@ import org.tandem.Operator;
 import org.tandem.Safetensors;
 import org.tandem.Tandem;
 import org.tandem.TandemInvalidArgumentException;
+import org.tandem.TandemUnsupportedException;
 import org.tandem.Tensor;
 import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
@@ -35,7 +36,16 @@ public abstract class Module implements AutoCloseable {
   private final Map<String, Tensor> buffers = new LinkedHashMap<>();
   private boolean training = true;
 
-  public abstract Tensor forward(Tensor input);
+  /**
+   * What modules of one input and one output compute. Others have methods of their own, of any types: see
+   * {@link org.tandem.dist.DistributedDataParallel#forward(Object, java.util.function.Function)}.
+   *
+   * @throws TandemUnsupportedException this module is one of the others
+   */
+  public Tensor forward(Tensor input) {
+    throw new TandemUnsupportedException(getClass().getSimpleName() + ".forward",
+        "this module has no forward of one input and one output; call the method that it has instead, or override forward");
+  }
 
   /** Adds a part and returns it. */
   protected final <M extends Module> M register(String name, M module) {

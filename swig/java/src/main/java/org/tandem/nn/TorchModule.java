@@ -1,10 +1,15 @@
 package org.tandem.nn;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.tandem.Device;
 import org.tandem.Options;
 import org.tandem.TandemClosedException;
+import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
+import org.tandem.internal.NativeArguments;
 import org.tandem.internal.NativeDevice;
+import org.tandem.internal.NativeHandle;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeModule;
 import org.tandem.internal.NativeNamedTensors;
@@ -52,7 +57,7 @@ public class TorchModule extends Module {
   /** Names of all types, sorted as the library has them. */
   public static String[] types() {
     NativeLibrary.load();
-    return TandemNative.moduleTypes().split("\n");
+    return TandemNative.moduleTypes();
   }
 
   private NativeModule open() {
@@ -65,6 +70,72 @@ public class TorchModule extends Module {
   @Override
   public Tensor forward(Tensor input) {
     return Natives.tensor(open().forwardTensor(Natives.of(input)));
+  }
+
+  /**
+   * Calls a module of any inputs, as torch.nn has them: tensors, a tuple of tensors such as an LSTM's states as a
+   * {@code List<Tensor>}, Boolean, Long or Integer, long[]. Optional ones are null, trailing ones may be left out.
+   *
+   * @return all tensors of what it gives, in order: of an LSTM's (y, (h, c)) three; null for one that is not there
+   */
+  public Tensor[] forwardAll(Object... inputs) {
+    List<NativeHandle> pinned = new ArrayList<>();
+    try (NativeArguments arguments = new NativeArguments()) {
+      for (Object input : inputs) {
+        add(arguments, input, pinned);
+      }
+      NativeTensor[] given = open().forwardTensors(arguments);
+      Tensor[] tensors = new Tensor[given.length];
+      for (int i = 0; i < given.length; i++) {
+        if (given[i].defined()) {
+          tensors[i] = Natives.tensor(given[i]);
+        } else {
+          given[i].close();
+        }
+      }
+      return tensors;
+    } finally {
+      pinned.forEach(NativeHandle::unpin);
+    }
+  }
+
+  private NativeTensor pin(Object tensor, List<NativeHandle> pinned) {
+    if (tensor == null) {
+      return null;
+    }
+    if (!(tensor instanceof Tensor)) {
+      throw refused(tensor);
+    }
+    NativeTensor handle = Natives.of((Tensor) tensor);
+    NativeHandle.pin(handle);
+    pinned.add(handle);
+    return handle;
+  }
+
+  private void add(NativeArguments arguments, Object input, List<NativeHandle> pinned) {
+    if (input == null) {
+      arguments.addNone();
+    } else if (input instanceof List<?> tuple) {
+      NativeTensor[] elements = new NativeTensor[tuple.size()];
+      for (int i = 0; i < elements.length; i++) {
+        elements[i] = pin(tuple.get(i), pinned);
+      }
+      arguments.addTuple(elements);
+    } else if (input instanceof Boolean flag) {
+      arguments.addBool(flag);
+    } else if (input instanceof Long || input instanceof Integer) {
+      arguments.addInt(((Number) input).longValue());
+    } else if (input instanceof long[] numbers) {
+      arguments.addInts(numbers);
+    } else {
+      arguments.add(pin(input, pinned));
+    }
+  }
+
+  private TandemInvalidArgumentException refused(Object input) {
+    return new TandemInvalidArgumentException(getClass().getSimpleName() + ".forwardAll",
+        "a module takes tensors, lists of tensors, Boolean, Long, Integer, long[] and null, not "
+            + input.getClass().getName());
   }
 
   @Override

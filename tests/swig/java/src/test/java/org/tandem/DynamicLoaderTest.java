@@ -164,7 +164,7 @@ class DynamicLoaderTest {
   }
 
   private static List<Long> live() {
-    return List.of(Tandem.liveCount("dynamic_loader"), Tandem.liveCount("dataset"), Tandem.liveCount("callback"));
+    return List.of(Tandem.liveCount("loader"), Tandem.liveCount("dataset"), Tandem.liveCount("callback"));
   }
 
   /** Rank 0 holds the only part; rank 1 waits for it. */

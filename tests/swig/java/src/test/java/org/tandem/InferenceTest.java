@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tandem.internal.NativeHandle;
-import org.tandem.internal.TandemNative;
 import org.tandem.nn.BatchNorm2d;
 import org.tandem.nn.Conv2d;
 import org.tandem.nn.Dropout;
@@ -83,12 +83,47 @@ class InferenceTest {
   void aDroppedNoGradIsReported() throws InterruptedException {
     long leaked = NativeHandle.leaked();
     Tandem.noGrad(() -> 1);
-    boolean was = TandemNative.setGradEnabled(true);
-    assertTrue(was);
-    Tandem.noGrad();
+    assertTrue(records());
+    CountDownLatch dropped = new CountDownLatch(1);
+    CountDownLatch reported = new CountDownLatch(1);
+    boolean[] recordsStill = {true};
+    Thread dropper = new Thread(() -> {
+      Tandem.noGrad();
+      dropped.countDown();
+      try {
+        reported.await();
+      } catch (InterruptedException ended) {
+        return;
+      }
+      recordsStill[0] = records();
+    });
+    dropper.start();
+    dropped.await();
     Garbage.collectUntil(() -> NativeHandle.leaked() > leaked, "a dropped mode is not reported");
-    assertFalse(TandemNative.setGradEnabled(true));
+    reported.countDown();
+    dropper.join();
+    assertFalse(recordsStill[0]);
     assertEquals(leaked + 1, NativeHandle.leaked());
+    assertTrue(records());
+  }
+
+  /** Whether this thread records. */
+  private static boolean records() {
+    try (Tensor leaf = Tensor.scalar(1).requiresGrad(true); Tensor result = leaf.mul(2)) {
+      return result.requiresGrad();
+    }
+  }
+
+  @Test
+  void noGradEndsThoseThatWereMadeAfterIt() {
+    long open = Tandem.liveCount("mode");
+    Tandem.NoGrad outer = Tandem.noGrad();
+    Tandem.NoGrad inner = Tandem.noGrad();
+    outer.close();
+    assertTrue(records());
+    inner.close();
+    assertTrue(records());
+    assertEquals(open, Tandem.liveCount("mode"));
   }
 
   @Test

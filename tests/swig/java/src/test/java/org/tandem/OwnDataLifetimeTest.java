@@ -155,7 +155,7 @@ class OwnDataLifetimeTest {
         loader.set(new Loader(dataset, options().threads(threads)));
         Iterator<Loader.Batch> batches = loader.get().epoch(0).iterator();
         if (threads == 0) {
-          assertThrows(TandemClosedException.class, batches::next);
+          assertThrows(TandemAbortedException.class, batches::next);
         }
         closed.await();
         assertThrows(TandemClosedException.class, batches::next);

@@ -23,6 +23,7 @@ final class Programs {
       case "version" -> System.out.println(Tandem.version());
       case "load" -> Tandem.load(arguments[1], Tandem.LoadDevice.CPU);
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
+      case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
       case "end-while-computing" -> endWhileComputing();
       case "end-while-waiting" -> endWhileWaiting();
       case "end-with-a-dropped-work" -> endWithADroppedWork();
@@ -44,6 +45,16 @@ final class Programs {
       group.allReduce(tensor);
       float[] sum = tensor.toFloatArray();
       System.out.println("sum " + sum[0] + " " + sum[1] + " on rank " + group.rank() + " of " + group.size());
+    }
+  }
+
+  /** One of two ranks that train a module of several inputs and outputs. */
+  private static void severalValues(Path file, int rank, String how) {
+    try (Store store = Store.file(file, 2);
+        ProcessGroup group = ProcessGroup.init(
+            new ProcessGroup.Options().store(store).rank(rank).worldSize(2).timeout(Duration.ofSeconds(60)))) {
+      double off = Translator.trainsAsOne(group, how);
+      System.out.println(off < 1e-5 ? "as one" : "parameters are off by " + off);
     }
   }
 

@@ -1,0 +1,9 @@
+package snippets
+
+import (
+	"testing"
+
+	"tandem.example/gotorch/internal/testmain"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m, nil) }

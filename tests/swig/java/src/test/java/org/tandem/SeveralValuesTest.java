@@ -1,0 +1,129 @@
+package org.tandem;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.tandem.dist.DistributedDataParallel;
+import org.tandem.dist.ProcessGroup;
+import org.tandem.dist.Store;
+import org.tandem.nn.Linear;
+import org.tandem.nn.Module;
+import org.tandem.nn.TorchModule;
+
+/** Modules that take and give several values. */
+@Timeout(300)
+class SeveralValuesTest {
+  @Test
+  void twoProcessesTrainAsOne(@TempDir Path folder) throws Exception {
+    for (String how : List.of("search", "search noSync", "static", "static noSync", "samples")) {
+      Path file = folder.resolve(how);
+      List<Child> children = new ArrayList<>();
+      for (int rank = 0; rank < 2; rank++) {
+        children.add(
+            Child.start(List.of(), Programs.class, "several-values", file.toString(), Integer.toString(rank), how));
+      }
+      for (Child child : children) {
+        child.expect(0);
+        assertTrue(child.output().contains("as one"), how + ": " + child.output());
+      }
+    }
+  }
+
+  @Test
+  void modulesTakeAndGiveTuples() {
+    try (Scope scope = Scope.open();
+        TorchModule lstm = new TorchModule("LSTM", new Options().set("input_size", 3L).set("hidden_size", 4L))) {
+      Tensor x = Tensor.ones(DType.FLOAT32, 2, 1, 3);
+      Tensor[] first = lstm.forwardAll(x);
+      assertEquals(3, first.length);
+      Tensor[] second = lstm.forwardAll(x, List.of(first[1], first[2]));
+      assertArrayEquals(new long[] {1, 1, 4}, second[2].sizes());
+      assertTrue(second[0].sub(first[0]).abs().sum().item() > 0);
+      assertTrue(assertThrows(TandemInvalidArgumentException.class, () -> lstm.forwardAll(x, first[1]))
+                     .getMessage().contains("a tuple of two tensors"));
+      assertThrows(TandemInvalidArgumentException.class, () -> lstm.forwardAll(x, "state"));
+      TandemUnsupportedException none =
+          assertThrows(TandemUnsupportedException.class, () -> new Module() {}.forward(x));
+      assertTrue(none.getMessage().contains("no forward of one input"), none.getMessage());
+    }
+  }
+
+  private static void alone(DistributedDataParallel.Options options, Linear net, java.util.function.Consumer<DistributedDataParallel> body) {
+    try (Store store = Store.hash();
+        ProcessGroup group =
+            ProcessGroup.init(new ProcessGroup.Options().store(store).rank(0).worldSize(1));
+        DistributedDataParallel ddp = new DistributedDataParallel(net, group, options);
+        Scope scope = Scope.open()) {
+      body.accept(ddp);
+    }
+  }
+
+  /** No record. */
+  static final class Hidden {
+    final Tensor loss;
+
+    Hidden(Tensor loss) {
+      this.loss = loss;
+    }
+  }
+
+  @Test
+  void errorsSayWhatForwardGave() {
+    try (Linear net = new Linear(2, 1)) {
+      alone(new DistributedDataParallel.Options(), net, ddp -> {
+        Tensor x = Tensor.ones(DType.FLOAT32, 1, 2);
+        Map<String, Function<Tensor, Object>> wrong = Map.of("forward gave no tensor", input -> List.of(1, "a"),
+            "field 'loss' of org.tandem.SeveralValuesTest$Hidden is a tensor", input -> new Hidden(net.forward(input)),
+            "must not contain itself", input -> {
+              List<Object> ring = new ArrayList<>();
+              ring.add(net.forward(input));
+              ring.add(ring);
+              return ring;
+            });
+        wrong.forEach((message, forward) -> {
+          TandemInvalidArgumentException error =
+              assertThrows(TandemInvalidArgumentException.class, () -> ddp.forward(x, forward));
+          assertTrue(error.getMessage().contains(message), error.getMessage());
+        });
+        ddp.forward(x).sum().backward();
+        assertEquals(1, net.namedParameters().get("bias").grad().item());
+      });
+    }
+  }
+
+  record Inputs(Map<String, Tensor[]> nested, Tensor ids, Tensor none) {}
+
+  @Test
+  void mixedPrecisionCastsInputsAtAnyDepth() {
+    try (Linear net = new Linear(2, 1)) {
+      DistributedDataParallel.Options options =
+          new DistributedDataParallel.Options().mixedPrecision(DType.BFLOAT16, null, null);
+      alone(options, net, ddp -> {
+        Tensor x = Tensor.ones(DType.FLOAT32, 1, 2);
+        Inputs given = new Inputs(Map.of("x", new Tensor[] {x}), Tensor.of(new long[] {1, 2}), null);
+        Tensor y = ddp.forward(given, inputs -> {
+          assertEquals(DType.BFLOAT16, inputs.nested().get("x")[0].dtype());
+          assertEquals(DType.INT64, inputs.ids().dtype());
+          assertNull(inputs.none());
+          return net.forward(inputs.nested().get("x")[0]);
+        });
+        assertEquals(DType.BFLOAT16, y.dtype());
+        assertSame(x, given.nested().get("x")[0]);
+        y.sum().backward();
+        assertEquals(DType.FLOAT32, net.namedParameters().get("weight").grad().dtype());
+      });
+    }
+  }
+}
