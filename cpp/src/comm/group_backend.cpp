@@ -4,8 +4,10 @@
 
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
+#include "base/own_thread.h"
 #include "comm/finished_work.h"
 #include "comm/issue_turns.h"
 #include "comm/message_handle.h"
@@ -16,6 +18,9 @@ namespace tandem {
 namespace {
 
 using Tensors = GroupBackend::Tensors;
+
+// For a backend's threads, once connections have ended.
+constexpr std::chrono::milliseconds kUntilEnded{500};
 
 // What ranks must agree on, as text.
 std::string call_of(const Tensors& tensors) {
@@ -65,6 +70,17 @@ GroupBackend::GroupBackend(std::shared_ptr<GroupState> state, ControlledBackend 
       control_(std::move(inner.control)),
       traits_(control_->traits()),
       check_(std::move(check)) {}
+
+// Gloo's destructor waits for its threads, and Gloo tells of a lost connection not every send that is under way: such a
+// thread waits until the timeout, which nothing ends. It does that beside the program.
+GroupBackend::~GroupBackend() {
+  if (!traits_.ends_late || state_->wait_until_idle(kUntilEnded)) return;
+  try {
+    start_own_thread("tandem-ends", [inner = std::move(inner_), control = std::move(control_)] {}).detach();
+  } catch (const std::system_error&) {
+    // No thread can be had: then it is waited for here.
+  }
+}
 
 template <typename Issue>
 auto GroupBackend::issue_in_turn(Issue&& issue) {

@@ -28,6 +28,7 @@ class GroupBackend final : public c10d::Backend {
                                                std::shared_ptr<CollectiveCheck> check);
   // For make().
   GroupBackend(std::shared_ptr<GroupState> state, ControlledBackend inner, std::shared_ptr<CollectiveCheck> check);
+  ~GroupBackend() override;
 
   const c10::intrusive_ptr<c10d::Backend>& inner() const { return inner_; }
 
@@ -112,8 +113,8 @@ class GroupBackend final : public c10d::Backend {
                                  const c10d::ReduceOp& op);
 
   const std::shared_ptr<GroupState> state_;
-  const c10::intrusive_ptr<c10d::Backend> inner_;
-  const std::shared_ptr<BackendControl> control_;
+  c10::intrusive_ptr<c10d::Backend> inner_;
+  std::shared_ptr<BackendControl> control_;
   const BackendTraits traits_;
   const GuardedWork::Helpers helpers_;  // go before what they wait for
   const std::shared_ptr<CollectiveCheck> check_;

@@ -160,6 +160,15 @@ void GroupState::fail(const Error& failure) {
   }
 }
 
+void GroupState::end_untold(const Error& lost) {
+  std::vector<std::pair<GuardedWork*, c10::intrusive_ptr<c10d::Work>>> left;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    left.assign(in_flight_.begin(), in_flight_.end());
+  }
+  for (const auto& [work, hold] : left) work->lose_peer(lost);
+}
+
 bool GroupState::close(const std::string& reason) {
   bool must_abort = false;
   {

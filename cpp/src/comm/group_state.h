@@ -97,6 +97,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   // The group has failed of what is no collective's failure: another rank's news, a lost connection. Ends its
   // connections, so that every peer learns of it, and what Gloo would not tell of that.
   void fail(const Error& failure);
+  // A rank is lost, and who could be told has been: ends collectives in flight that the backend would have wait for
+  // their timeout.
+  void end_untold(const Error& lost);
   // Completes every collective in flight with Error (kAborted) and ends the group's connections.
   void abort(const std::string& reason) { latch_->abort(reason); }
   // The program is done with the group. Messages that have got through, and were never waited for, come to their end;

@@ -216,6 +216,11 @@ void GuardedWork::interrupt(const Error& reason) {
   state_->release();
 }
 
+void GuardedWork::lose_peer(const Error& lost) {
+  if (is_waited_ || follows_stream_ || ended_.load()) return;
+  end(state_->explain(std::make_exception_ptr(lost), collective_, /*is_late=*/false));
+}
+
 // On a GPU an abort ends kernels as if they were done, and with the group's failure comes an abort: what has not ended
 // by then has failed.
 bool GuardedWork::must_end_with(const Error& reason) const {

@@ -70,6 +70,8 @@ class GuardedWork : public c10d::Work {
   void end(std::exception_ptr failure);
   // The group was aborted, or has failed.
   void interrupt(const Error& reason);
+  // It goes on though a rank is lost: fails with that, where it is a collective.
+  void lose_peer(const Error& lost);
   // Whether the end of its group ends it at once: else its backend tells soon.
   bool must_end_with(const Error& reason) const;
   // Whether Gloo would wait in it to the end of the timeout though connections have ended: it sends, or receives from

@@ -75,6 +75,28 @@ int receive_from_any(ProcessGroup& group) {
   return 0;
 }
 
+// The last rank dies in the middle of what rank 0 sends to all.
+int broadcast_to_the_dying(ProcessGroup& group) {
+  std::thread end;
+  if (group.rank() == kCloser) {
+    end = std::thread([] {
+      std::this_thread::sleep_for(milliseconds(30));
+      raise(SIGKILL);
+    });
+  }
+  at::Tensor tensor = torch::ones({64 << 20});
+  const auto since = Clock::now();
+  say_error(
+      [&] {
+        for (;;) group.broadcast(tensor, 0);
+      },
+      &since);
+  if (end.joinable()) end.join();
+  common_store()->add("left", 1);
+  if (group.rank() == 0) await_count("left", 2);
+  return 0;
+}
+
 // The last rank closes the group while a DDP wrapper and a work hold it. The others call `name`, before that or after.
 int hold_and_close(const std::string& name, bool before) {
   const int rank = std::atoi(std::getenv("RANK"));
@@ -85,6 +107,7 @@ int hold_and_close(const std::string& name, bool before) {
   options.backend = std::getenv("TEST_BACKEND");
   auto group = ProcessGroup::create(options, common_store());
   if (name == "any") return receive_from_any(*group);
+  if (name == "broadcast to all") return broadcast_to_the_dying(*group);
   const at::Tensor weight = torch::ones({1000}, torch::requires_grad());
   DataParallelReducer wrapper(group, {weight}, {}, {});
   Work work = group->all_reduce_async(torch::ones({1000}));
@@ -199,6 +222,19 @@ TEST_P(Closing, OfAGroupByDyingIsToldAtOnceToWhoReceivesFromAnyRank) {
   EXPECT_EQ(ranks[kCloser]->wait(), -SIGKILL);
 }
 
+// Gloo tells of that not every send: the group's timeout is ten minutes, which neither the call nor the end of the
+// program waits for.
+TEST_P(Closing, OfAGroupByDyingIsToldAtOnceToWhoSends) {
+  const auto ranks = start("before", "broadcast to all", "");
+  for (int rank = 0; rank < kSize - 1; ++rank) {
+    const std::string said = ranks[rank]->line();
+    EXPECT_THAT(said, IsError(ErrorCode::kPeerLost, HasSubstr("broadcast")));
+    EXPECT_LE(parse_error(said).milliseconds, 20000);
+    EXPECT_EQ(ranks[rank]->wait(), 0);
+  }
+  EXPECT_EQ(ranks[kCloser]->wait(), -SIGKILL);
+}
+
 constexpr Place kPlaces[] = {
     {"gloo", "gloo", ""}, {"shm", "shm", ""}, {"alone", "shm", "001"}, {"neighbour", "shm", "011"}};
 INSTANTIATE_TEST_SUITE_P(Places, Closing, ::testing::ValuesIn(kPlaces),
@@ -253,6 +289,18 @@ TEST(DroppedMessages, ThatArrivedAreNoFailureWhenTheirSenderCloses) {
       EXPECT_EQ(received[3].item<int>(), 7);
     }
   });
+}
+
+// Now and then Gloo would have one of them wait for its send until the timeout, 20 s.
+TEST(DroppedWorks, OfGroupsThatEndAtOnceHoldNobodyUp) {
+  for (int i = 0; i < 150; ++i) {
+    const auto begun = Clock::now();
+    run_groups(2, [](ProcessGroup& group) {
+      group.barrier();  // both have connected
+      group.all_reduce_async(torch::ones({12}));
+    });
+    ASSERT_LE(Clock::now() - begun, seconds(10)) << i;
+  }
 }
 
 // More of them than the group has looked at when it is closed.

@@ -110,6 +110,25 @@ class OnStream : public ::testing::Test {
       GroupBackend::make(state_, {backend_, std::make_shared<Control>(backend_)}, nullptr);
 };
 
+// A work of which its backend tells nothing any more.
+TEST(LostPeer, EndsACollectiveThatWouldWaitForItsTimeout) {
+  const auto state = GroupState::make("deaf", 0, 2, milliseconds(60000));
+  const auto never = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+  Work work(GuardedWork::start(state, state->begin("all_reduce", {torch::ones({4})}),
+                               {c10d::Work::create_from_future(never)}));
+  EXPECT_FALSE(work.is_completed());
+  state->end_untold(Error(ErrorCode::kPeerLost, "rank 1 closed its connection"));
+  const Error error = error_of([&] { work.wait(); });
+  EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+  EXPECT_THAT(error.what(), HasSubstr("all_reduce #0 of float[4] on group 'deaf' (rank 0 of 2)"));
+  EXPECT_THAT(error.what(), HasSubstr("rank 1 closed its connection"));
+  EXPECT_EQ(error_of([&] { state->check_usable("all_reduce"); }).code(), ErrorCode::kPeerLost);
+  EXPECT_FALSE(state->wait_until_idle(milliseconds(1)));
+  never->markCompleted(c10::IValue(std::vector<at::Tensor>{torch::ones({4})}));  // late, to nobody's harm
+  EXPECT_TRUE(state->wait_until_idle(milliseconds(10000)));
+  EXPECT_EQ(error_of([&] { work.wait(); }).code(), ErrorCode::kPeerLost);
+}
+
 TEST_F(OnStream, AWaitWithoutALimitDoesNotBlockAndSynchronizeDoes) {
   Work work(all_reduce());
   work.wait();

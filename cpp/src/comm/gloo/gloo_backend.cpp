@@ -289,12 +289,15 @@ void GlooBackend::join(const std::shared_ptr<GroupState>& state) {
   state->set_send_closed([peers] {
     if (const auto held = peers.lock()) held->send_closed();
   });
+  peers_->watch([group](const Error& lost) {
+    if (const auto held = group.lock()) held->end_untold(lost);
+  });
 }
 
 BackendTraits GlooBackend::traits() const {
   BackendTraits traits;
   traits.averages = traits.reduces_scattered = false;
-  traits.waits_for_messages = traits.in_turns = true;
+  traits.waits_for_messages = traits.in_turns = traits.ends_late = true;
   return traits;
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 // Gloo closes all connections when a wait of its own is over: this one never is.
 constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 3650);
+// How long Gloo may take to tell everybody of a lost connection whom it does tell.
+constexpr std::chrono::seconds kUntilTold{2};
 
 Error lost(int rank) {
   return Error(ErrorCode::kPeerLost, (rank < 0 ? "another rank" : "rank " + std::to_string(rank)) +
@@ -55,6 +57,12 @@ void GlooPeers::send_closed() {
   }
 }
 
+void GlooPeers::watch(std::function<void(const Error&)> on_lost) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  on_lost_ = std::move(on_lost);
+  start();
+}
+
 GlooPeers::Status GlooPeers::status() {
   const std::lock_guard<std::mutex> lock(mutex_);
   start();
@@ -87,8 +95,18 @@ void GlooPeers::serve() {
     } catch (const std::exception& error) {
       broken = error.what();
     }
-    if (take_in(broken ? &*broken : nullptr)) return;
+    if (!take_in(broken ? &*broken : nullptr)) continue;
+    if (broken) tell_late();
+    return;
   }
+}
+
+void GlooPeers::tell_late() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (stopped_.wait_for(lock, kUntilTold, [this] { return stopping_; }) || !on_lost_) return;
+  const Error lost = *status_.lost;
+  lock.unlock();
+  on_lost_(lost);
 }
 
 // Whether that was the last word.
@@ -117,6 +135,7 @@ void GlooPeers::stop() {
     stopping_ = true;
     thread = std::move(thread_);
   }
+  stopped_.notify_all();
   if (!thread.joinable()) return;
   incoming_->abortWaitRecv();
   if (thread.get_id() == std::this_thread::get_id()) {

@@ -41,6 +41,10 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   // Whom Gloo's text is about: -1 where it does not say. Before anybody wants to know.
   void set_rank_of(std::function<int(const std::string& text)> rank_of) { rank_of_ = std::move(rank_of); }
 
+  // Is called once a rank is lost, when whatever Gloo tells of that has long been told. Once, before the first
+  // collective.
+  void watch(std::function<void(const Error& lost)> on_lost);
+
   // Tells all that this rank takes part in nothing more, when nothing is in flight.
   void send_closed();
 
@@ -62,6 +66,7 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   void start();
   void serve();
   bool take_in(const std::string* broken);
+  void tell_late();
 
   const int rank_;
   const int size_;
@@ -71,7 +76,10 @@ class GlooPeers : public std::enable_shared_from_this<GlooPeers> {
   const Buffer outgoing_;
   std::function<int(const std::string&)> rank_of_;
 
+  std::function<void(const Error&)> on_lost_;
+
   std::mutex mutex_;
+  std::condition_variable stopped_;
   Status status_;
   std::list<Listener> listeners_;
   bool over_ = false;  // nothing changes any more
