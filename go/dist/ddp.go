@@ -198,7 +198,7 @@ func (d *DDP) LoadState(state map[string]*gotorch.Tensor) error {
 }
 
 // SetBatchSamples tells how many samples the next batches have, for AverageBySamples, where that is not the first
-// dimension of the first tensor among the inputs.
+// dimension of the first tensor among the inputs; -1: that again.
 func (d *DDP) SetBatchSamples(samples int) error {
 	return d.call("set_batch_samples", func() *c.Failure { return c.SetBatchSamples(d.handle, samples) })
 }

@@ -194,6 +194,34 @@ func TestMixedPrecision(t *testing.T) {
 	})
 }
 
+// A module that panics leaves nothing lowered, which would then be saved that way.
+func TestMixedPrecisionEndsWithAForwardThatPanics(t *testing.T) {
+	threads(t, 1, func(ctx context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{
+			MixedPrecision: dist.MixedPrecision{Param: gotorch.Some(gotorch.BFloat16)}})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		fits, narrow := gotorch.Ones([]int{2, 4}), gotorch.Ones([]int{2, 1})
+		for name, call := range map[string]func(){
+			"DDP.Forward": func() { ddp.Forward(narrow) },
+			"Forward":     func() { dist.Forward(ddp, narrow, layer.Forward) },
+		} {
+			if err := check(gotorch.Try(call) != nil, "%s of an input that does not fit: no error", name); err != nil {
+				return err
+			}
+			if err := check(layer.Weight.DType() == gotorch.Float32, "after %s the weight is %v", name, layer.Weight.DType()); err != nil {
+				return err
+			}
+		}
+		if err := ddp.Forward(fits).Sum().Backward(); err != nil {
+			return err
+		}
+		return check(layer.Weight.DType() == gotorch.Float32, "trained, the weight is %v", layer.Weight.DType())
+	})
+}
+
 func TestSparseEmbeddingsAndIgnoredParameters(t *testing.T) {
 	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
 		model := &struct {

@@ -35,7 +35,8 @@ func Forward[In, Out any](d *DDP, inputs In, forward func(inputs In) Out) Out {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.Forward",
 			Message: "forward gives " + given.String() + ", which holds no tensor; have it give what the loss is computed from"})
 	}
-	if looks, casts := d.looksAtInputs(); looks {
+	looks, casts := d.looksAtInputs()
+	if looks {
 		given := tensorsIn(&inputs)
 		made := d.prepareForward(given, casts)
 		if casts {
@@ -44,7 +45,10 @@ func Forward[In, Out any](d *DDP, inputs In, forward func(inputs In) Out) Out {
 	} else {
 		d.prepareForward(nil, false)
 	}
+	pass := pass{ddp: d, casts: casts}
+	defer pass.end()
 	output := forward(inputs)
+	pass.returned = true
 	tensors := tensorsIn(&output)
 	made, failure := c.PrepareBackward(d.handle, handlesOf(tensors, "dist.Forward"))
 	runtime.KeepAlive(tensors)
@@ -60,7 +64,8 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "dist.DDP.Forward",
 			Message: "the module has no Forward of one input and one output; use dist.Forward"})
 	}
-	if looks, casts := d.looksAtInputs(); looks {
+	looks, casts := d.looksAtInputs()
+	if looks {
 		made := d.prepareForward([]*gotorch.Tensor{x}, casts)
 		if casts {
 			x = bridge.Wrap(made[0]).(*gotorch.Tensor)
@@ -68,11 +73,27 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	} else {
 		d.prepareForward(nil, false)
 	}
+	pass := pass{ddp: d, casts: casts}
+	defer pass.end()
 	y := layer.Forward(x)
+	pass.returned = true
 	made, failure := c.PrepareBackwardOne(d.handle, bridge.Handle(y, "dist.DDP.Forward"))
 	runtime.KeepAlive(y)
 	d.check(failure)
 	return bridge.Wrap(made).(*gotorch.Tensor)
+}
+
+// pass is a call of the module, whose parameters are of another dtype meanwhile where it casts.
+type pass struct {
+	ddp             *DDP
+	casts, returned bool
+}
+
+// end gives the parameters of a module that panicked their own dtype again.
+func (p *pass) end() {
+	if p.casts && !p.returned {
+		c.CancelForward(p.ddp.handle)
+	}
 }
 
 // looksAtInputs tells whether inputs matter to the core, and whether it casts them.

@@ -154,10 +154,10 @@ class TANDEM_API DataParallelReducer {
   void set_buffers(std::vector<at::Tensor> buffers);
 
   // Before the module's forward. `training`: whether the module is in training mode. `samples` in this rank's batch
-  // count with average_by_samples. Several forwards may come before one backward; buffers are then broadcast before the
-  // first.
-  // Errors: kInvalidArgument naming parameters that got no gradient in the step before, with which ranks would drift
-  // apart, or one that requires a gradient only since this was made; those of collectives.
+  // count with average_by_samples, unless set_batch_samples() says how many there are. Several forwards may come before
+  // one backward; buffers are then broadcast before the first. Errors: kInvalidArgument naming parameters that got no
+  // gradient in the step before, with which ranks would drift apart, or one that requires a gradient only since this
+  // was made; those of collectives.
   void prepare_forward(bool training, std::int64_t samples = 1);
 
   // With the forward's outputs, before backward. May replace elements of `outputs` by equal tensors, which are to be
@@ -167,7 +167,15 @@ class TANDEM_API DataParallelReducer {
   // Errors: kInvalidArgument when gradients are on and no element of `outputs` is defined.
   void prepare_backward(std::vector<at::Tensor>& outputs);
 
+  // Instead of prepare_backward() where forward failed or no backward will follow: parameters that mixed_precision has
+  // lowered are as before.
+  void cancel_forward();
+
   bool average_by_samples() const;
+  // How many samples this rank's next batches have, for average_by_samples; none: as prepare_forward() is told.
+  // Errors: kInvalidArgument below 0.
+  void set_batch_samples(std::optional<std::int64_t> samples);
+  std::optional<std::int64_t> batch_samples() const;
 
   // false: gradients accumulate locally until switched on again. Takes effect at the next forward.
   void set_require_backward_grad_sync(bool on);
@@ -291,14 +299,23 @@ class DistributedDataParallel {
   auto forward(Arguments&&... arguments) {
     internal::refresh_buffers(*reducer_, *module_);
     const std::int64_t samples = internal::samples_in(arguments...);
-    if (samples < 0 && reducer_->average_by_samples()) {
+    if (samples < 0 && reducer_->average_by_samples() && !reducer_->batch_samples()) {
       throw Error(
           ErrorCode::kInvalidArgument,
           "average_by_samples: no tensor that is a batch was found in forward's arguments, and some are of types "
-          "that are not looked into; pass the batch's tensor itself, or what tandem/nested.h lists");
+          "that are not looked into; pass the batch's tensor itself, or what tandem/nested.h lists, or say how many "
+          "samples "
+          "there are with set_batch_samples()");
     }
     reducer_->prepare_forward(module_->is_training(), samples < 0 ? 1 : samples);
-    auto result = call(std::forward<Arguments>(arguments)...);
+    auto result = [&] {
+      try {
+        return call(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        reducer_->cancel_forward();
+        throw;
+      }
+    }();
     using Result = internal::Nested<decltype(result)>;
     static_assert(
         Result::kTensors && Result::kKnown,
@@ -309,6 +326,9 @@ class DistributedDataParallel {
     internal::put_tensors(result, outputs);
     return result;
   }
+
+  // See DataParallelReducer::set_batch_samples().
+  void set_batch_samples(std::optional<std::int64_t> samples) { reducer_->set_batch_samples(samples); }
 
   ModuleHolder& module() { return module_; }
   DataParallelReducer& reducer() { return *reducer_; }

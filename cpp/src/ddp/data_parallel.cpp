@@ -238,6 +238,10 @@ void DataParallelReducer::Parts::install_hook() {
 void DataParallelReducer::set_require_backward_grad_sync(bool on) {
   parts_->require_backward_sync = on;
 }
+std::optional<std::int64_t> DataParallelReducer::batch_samples() const {
+  return parts_->batch_samples;
+}
+
 bool DataParallelReducer::average_by_samples() const {
   return parts_->options.average_by_samples;
 }

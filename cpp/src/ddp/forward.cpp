@@ -27,6 +27,11 @@ struct Sink : torch::autograd::Function<Sink> {
   }
 };
 
+void check_samples(std::int64_t samples) {
+  if (samples >= 0) return;
+  throw Error(ErrorCode::kInvalidArgument, "a batch has " + std::to_string(samples) + " samples; give 0 or more");
+}
+
 }  // namespace
 
 void DataParallelReducer::Parts::rebuild_buckets() {
@@ -88,11 +93,15 @@ void DataParallelReducer::Parts::check_before_forward() {
   }
 }
 
+void DataParallelReducer::set_batch_samples(std::optional<std::int64_t> samples) {
+  if (samples) check_samples(*samples);
+  parts_->batch_samples = samples;
+}
+
 void DataParallelReducer::prepare_forward(bool training, std::int64_t samples) {
   Parts& parts = *parts_;
-  if (samples < 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a batch has " + std::to_string(samples) + " samples; give 0 or more");
-  }
+  if (parts.batch_samples) samples = *parts.batch_samples;
+  check_samples(samples);
   parts.samples = samples;
   if (!parts.options.static_graph) parts.shadowed_usage.reset();  // of this iteration only
   const bool grad = at::GradMode::is_enabled();
@@ -166,13 +175,20 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
   return watched;
 }
 
+void DataParallelReducer::cancel_forward() {
+  if (parts_->lowered && !parts_->pass->pending) parts_->lowered->restore();
+}
+
 void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
   Parts& parts = *parts_;
   const bool grad = at::GradMode::is_enabled();
   if (parts.timer && grad && parts.require_backward_sync) parts.timer->end_forward();
   const bool nothing =
       std::none_of(outputs.begin(), outputs.end(), [](const at::Tensor& one) { return one.defined(); });
-  if ((!grad || nothing) && parts.lowered && !parts.pass->pending) parts.lowered->restore();
+  const auto may_train = [](const at::Tensor& one) {
+    return one.defined() && torch::autograd::isDifferentiableType(one.scalar_type());
+  };
+  if (!grad || std::none_of(outputs.begin(), outputs.end(), may_train)) cancel_forward();  // no backward follows
   if (grad && nothing) {
     throw Error(ErrorCode::kInvalidArgument,
                 "forward gave no tensor, so no gradient can come back through it; return the tensors that the loss is "
@@ -183,6 +199,7 @@ void DataParallelReducer::prepare_backward(std::vector<at::Tensor>& outputs) {
     parts.armed = parts.require_backward_sync;
   }
   if (!grad || (!parts.require_backward_sync && !parts.options.average_by_samples)) return;
+  if (parts.weights && parts.roll) parts.weights->expect(parts.roll);
 
   for (at::Tensor& output : outputs) {
     if (output.defined() && output.requires_grad()) output = parts.watch_output(output);

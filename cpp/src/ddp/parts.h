@@ -79,6 +79,7 @@ struct DataParallelReducer::Parts {
   JoinOptions join;
   std::shared_ptr<RollCall> roll;  // of the last forward that exchanged something
   std::int64_t samples = 1;        // in its batch
+  std::optional<std::int64_t> batch_samples;  // what the program has said of it
   at::Tensor shadowed_usage;       // which parameters any rank used, in the last iteration that this one shadowed
   std::shared_ptr<SampleWeights> weights;
   std::vector<std::pair<at::Tensor, unsigned>> weight_hooks;

@@ -50,7 +50,14 @@ void SampleWeights::begin(const std::shared_ptr<RollCall>& roll) {
   shares_ = std::move(shares);
 }
 
+void SampleWeights::expect(const std::shared_ptr<RollCall>& roll) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(expected_, [](const auto& one) { return one.expired(); });
+  expected_.push_back(roll);
+}
+
 at::Tensor SampleWeights::weigh(const at::Tensor& gradient) {
+  for (const auto& roll : unseen()) begin(roll);
   double weight = 1;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -59,8 +66,23 @@ at::Tensor SampleWeights::weigh(const at::Tensor& gradient) {
   return weight == 1 || !gradient.defined() ? gradient : gradient * weight;
 }
 
+// What backward must be of that comes to a parameter first.
+std::vector<std::shared_ptr<RollCall>> SampleWeights::unseen() {
+  std::vector<std::shared_ptr<RollCall>> rolls;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!begun_.empty()) return rolls;
+  for (const auto& weak : expected_) {
+    if (auto roll = weak.lock()) rolls.push_back(std::move(roll));
+  }
+  return rolls;
+}
+
 void SampleWeights::forget() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(expected_, [this](const auto& one) {
+    const auto roll = one.lock();
+    return !roll || std::find(begun_.begin(), begun_.end(), roll) != begun_.end();
+  });
   begun_.clear();
 }
 

@@ -96,6 +96,8 @@ func PrepareBackwardOne(d DDP, output Tensor) (Made, *Failure) {
 	return made(C.tg_ddp_prepare_backward_one(ddp(d), tensor(output)))
 }
 
+func CancelForward(d DDP) *Failure { return failure(C.tdm_ddp_cancel_forward(ddp(d))) }
+
 func SetGradSync(d DDP, on bool) *Failure {
 	return failure(C.tdm_ddp_set_require_backward_grad_sync(ddp(d), boolean(on)))
 }

@@ -241,6 +241,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_ddp_free",
     "tdm_ddp_prepare_forward",
     "tdm_ddp_prepare_backward",
+    "tdm_ddp_cancel_forward",
     "tdm_ddp_set_require_backward_grad_sync",
     "tdm_ddp_set_batch_samples",
     "tdm_ddp_set_buffers",
@@ -1546,622 +1547,627 @@ tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size
   return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[233])(ddp, outputs, output_count, prepared);
 }
 
-tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
+tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
   if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[234])(ddp, on);
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[234])(ddp);
+}
+
+tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[235])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[235])(ddp, samples);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[236])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[236])(ddp, buffers, buffer_count);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[237])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[237]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[237])(made, struct_size);
+  if (!slots[238]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[238])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[238])(ddp, hook, options);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[239])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[239])(ddp, out);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[240])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[240])(ddp, names, tensors, count);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[241])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[241])(ddp, begin, finish, user_data, destroy);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[242])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[242])(ddp, optimizer);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[243])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[243]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[243])(made, struct_size);
+  if (!slots[244]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[244])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[244])(ddp, options);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[245])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[245])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[246])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[247])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[247]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[247])(made, struct_size);
+  if (!slots[248]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[248])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[248])(ddp, out);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[249])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[249])(ddp, index, bytes, names);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[250])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[250])(ddp, iterations);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[251])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[251])(ddp, out);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[252])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[252])(ddp, every);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[253])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[253]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[253])(made, struct_size);
+  if (!slots[254]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[254])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[254])(ddp, out);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[255])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[255])(ddp, index, out);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[256])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[256])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[257])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[257]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[257])(made, struct_size);
+  if (!slots[258]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[258])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[258])(ddp, options);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[259])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[259]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[259])(made, struct_size);
+  if (!slots[260]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[260])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[260])(ddp, out);
+  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[261])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[261])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[262])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[262])(module, group);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[263])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[263]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[263])(made, struct_size);
+  if (!slots[264]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[264])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[264])(options, out);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[265])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[265]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[265])(data_parallel);
+  if (!slots[266]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[266])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[266]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[266])(data_parallel);
+  if (!slots[267]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[267])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[267]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[267])(made, struct_size);
+  if (!slots[268]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[268])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[268])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[269])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[269])(group, period, warmup_steps, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[270])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[270])(periods, groups, count, warmup_steps, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[271])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[271]) return;
-  ((void (*)(tdm_model_averager* averager))slots[271])(averager);
+  if (!slots[272]) return;
+  ((void (*)(tdm_model_averager* averager))slots[272])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[272])(averager, parameters, parameter_count, averaged);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[273])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[273])(optimizer, averager, out);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[274])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[274])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[275])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[275])(optimizer, to);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[276])(optimizer, to);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[276]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[276])(made, struct_size);
+  if (!slots[277]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[277])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[277])(path, options, out);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[278])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[278])(writer, data, size);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[279])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[279])(writer);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[280])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[280]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[280])(writer);
+  if (!slots[281]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[281])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[281])(path, out);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[282])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[282]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[282])(reader);
+  if (!slots[283]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[283])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[283])(reader, index, data, size);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[284])(reader, index, data, size);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[284]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[284])(reader);
+  if (!slots[285]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[285])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[285]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[285])(reader);
+  if (!slots[286]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[286])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[286]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[286])(reader);
+  if (!slots[287]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[287])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[287]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[287])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[288]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[288])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[289]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[289])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[289]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[289])(reader);
+  if (!slots[290]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[290])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[290]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[290])(made, struct_size);
+  if (!slots[291]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[291])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[291])(paths, path_count, fields, field_count, options, out);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[292])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[292]) return;
-  ((void (*)(tdm_loader* loader))slots[292])(loader);
+  if (!slots[293]) return;
+  ((void (*)(tdm_loader* loader))slots[293])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[293]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[293])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[294]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[294])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[295]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[295])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[295])(loader, epoch, first_batch);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[296])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[296])(loader, batch, field_count, has_batch);
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[297])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[297])(loader);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[298])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[298]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[298])(made, struct_size);
+  if (!slots[299]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[299])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[299])(loader, out);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[300])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[300])(loader, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[301])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[301])(loader, record);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[302])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[302])(loader, out);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[303])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[303])(loader, data, size);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[304])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[304]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[304])(loader);
+  if (!slots[305]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[305])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[305]) return;
-  ((void (*)(tdm_dataset* dataset))slots[305])(dataset);
+  if (!slots[306]) return;
+  ((void (*)(tdm_dataset* dataset))slots[306])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[306]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[306])(dataset);
+  if (!slots[307]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[307])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[307]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[307])(dataset);
+  if (!slots[308]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[308])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[308]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[308])(dataset, index);
+  if (!slots[309]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[309])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[309])(dataset, index, sample, field_count);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[310])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[310]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[310])(made, struct_size);
+  if (!slots[311]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[311])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[311])(paths, path_count, fields, field_count, options, out);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[312])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[312])(tensors, count, names, out);
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[313])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[313])(datasets, count, out);
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[314])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[314])(dataset, samples, count, out);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[315])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[315])(dataset, sizes, count, seed, parts);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[316])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[316])(dataset, fractions, count, sizes);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[317])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[317])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[318])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[318])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[319])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[319]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[319])(made, struct_size);
+  if (!slots[320]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[320])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[320])(iterable, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[321])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[321])(dataset, options, out);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[322])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[322]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[322])(made, struct_size);
+  if (!slots[323]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[323])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[323])(paths, path_count, options, out);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[324])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[324])(loader, transforms);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[325])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[325])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[326])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[326]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[326])(made, struct_size);
+  if (!slots[327]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[327])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[327])(loader, out);
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[328])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[328])(loader, out);
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[329])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[329]) return;
-  ((void (*)(tdm_sampler* sampler))slots[329])(sampler);
+  if (!slots[330]) return;
+  ((void (*)(tdm_sampler* sampler))slots[330])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[330]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[330])(sampler);
+  if (!slots[331]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[331])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[331])(sampler, seed, epoch, first, samples, count);
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[332])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[332])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[333])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[334])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[334])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[335])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[335])(samples, count, shuffle, out);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[336])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[336])(samples, count, batch_size, shuffle, out);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[337])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[337])(lengths, count, batch_size, window, out);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[338])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[338])(sampler, rank, world_size, out);
+  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[339])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[339])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[340])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[340]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[340])(made, struct_size);
+  if (!slots[341]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[341])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[341])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[342])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[342])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[343])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[343])(loader, has_step);
+  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[344])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[344])(loader, sample, reason);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[345])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[345]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[345])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[346]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[346])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[347]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[347])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[348]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[348])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[348])(loader, out);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[349])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[349])(folder, suffix, out);
+  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[350])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[350]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[350])(writer);
+  if (!slots[351]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[351])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[351])(writer, tag, value, step, wall_time);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[352])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[352])(writer, tag, values, step, wall_time);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[353])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[353])(writer, tag, image, layout, step, wall_time);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[354])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[354])(writer, tag, text, step, wall_time);
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[355])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[355])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[356])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[357])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[357]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[357])(writer);
+  if (!slots[358]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[358])(writer);
 }

@@ -57,6 +57,7 @@ var table = map[string]string{
 	"tdm_dataset_split_sizes":                       "data.Dataset.RandomSplitFractions",
 	"tdm_dataset_subset":                            "data.Dataset.Subset",
 	"tdm_ddp_begin_join":                            "dist.DDP.Join",
+	"tdm_ddp_cancel_forward":                        "dist.DDP.Forward",
 	"tdm_ddp_cancel_join":                           "dist.DDP.Join",
 	"tdm_ddp_create":                                "dist.NewDDP",
 	"tdm_ddp_end_join":                              "dist.DDP.Join",

@@ -246,6 +246,22 @@ TEST(CapiDdp, AHooksErrorIsBackwards) {
   });
 }
 
+TEST(CapiDdp, AForwardThatIsCancelledLeavesParametersAsTheyWere) {
+  run_ranks(1, [](tdm_process_group* group, int) {
+    const Tensor weight = tensor_of({1, 1, 1}, true);
+    tdm_ddp_options options = TDM_DDP_OPTIONS_INIT;
+    options.param_dtype = TDM_DTYPE_BFLOAT16;
+    const Ddp ddp = ddp_over(group, weight.get(), options);
+    const auto dtype = [&] { return tdm_tensor_get_dtype(weight.get()); };
+    EXPECT_OK(tdm_ddp_prepare_forward(ddp.get(), 1, nullptr, 0, nullptr));
+    EXPECT_EQ(dtype(), TDM_DTYPE_BFLOAT16);
+    EXPECT_OK(tdm_ddp_cancel_forward(ddp.get()));
+    EXPECT_EQ(dtype(), TDM_DTYPE_FLOAT32);
+    EXPECT_EQ(step(ddp.get(), weight.get(), kOf[0]).code, 0);
+    EXPECT_EQ(gradient_of(weight.get()), kOf[0]);
+  });
+}
+
 TEST(CapiDdp, WeighsBySamplesAndSpeaksOfItsBuckets) {
   run_ranks(2, [](tdm_process_group* group, int rank) {
     const Tensor weight = tensor_of({1, 1, 1}, true);
@@ -256,12 +272,16 @@ TEST(CapiDdp, WeighsBySamplesAndSpeaksOfItsBuckets) {
     EXPECT_OK(tdm_ddp_set_batch_samples(ddp.get(), rank == 0 ? 1 : 3));
     for (int i = 0; i < 2; ++i) EXPECT_EQ(step(ddp.get(), weight.get(), kOf[rank]).code, 0);
     EXPECT_EQ(gradient_of(weight.get()), (std::vector<float>{2.5, -1, 4.5}));
-    EXPECT_EQ(take(tdm_ddp_set_batch_samples(ddp.get(), -1)).code, TDM_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(take(tdm_ddp_set_batch_samples(ddp.get(), -2)).code, TDM_ERROR_INVALID_ARGUMENT);
+    // As many as the arguments have again: none of them is a batch.
+    EXPECT_OK(tdm_ddp_set_batch_samples(ddp.get(), -1));
+    EXPECT_EQ(step(ddp.get(), weight.get(), kOf[rank]).code, 0);
+    EXPECT_EQ(gradient_of(weight.get()), kMean);
 
     EXPECT_OK(tdm_ddp_set_statistics_sample_rate(ddp.get(), 1));
     tdm_ddp_statistics statistics = TDM_DDP_STATISTICS_INIT;
     EXPECT_OK(tdm_ddp_get_statistics(ddp.get(), &statistics));
-    EXPECT_EQ(statistics.iterations, 2);
+    EXPECT_EQ(statistics.iterations, 3);
     EXPECT_EQ(statistics.bucket_count, 1);
     std::int64_t bytes = 0;
     tdm_strings* names = nullptr;

@@ -278,6 +278,37 @@ TEST(AverageBySamples, WeighsAParameterOnceHoweverOftenItIsUsed) {
   }
 }
 
+// A part of the loss that forward does not return, of a parameter that leads to nothing that it does.
+TEST(AverageBySamples, WeighsWhatBackwardComesToBesideTheOutputs) {
+  const at::Tensor inputs = gradient({8, 3}, 0);
+  const auto beside = [](const at::Tensor& gate, const at::Tensor& x) { return (x * gate).pow(2).sum(1).mean(); };
+  at::Tensor alone = torch::ones({3}, torch::kDouble).set_requires_grad(true);
+  beside(alone, inputs).backward();
+  run_groups(2, [&](ProcessGroup& group) {
+    const at::Tensor weight = torch::ones({3, 3}, torch::kDouble).set_requires_grad(true);
+    const at::Tensor gate = torch::ones({3}, torch::kDouble).set_requires_grad(true);
+    DataParallelOptions options;
+    options.average_by_samples = true;
+    DataParallelReducer reducer(shared(group), {weight, gate}, {}, {}, options);
+    for (int step = 0; step < 3; ++step) {
+      const std::int64_t rows = group.rank() == 0 ? 3 + step % 2 : 5 - step % 2;
+      const at::Tensor mine = inputs.narrow(0, group.rank() == 0 ? 0 : 8 - rows, rows);
+      gate.mutable_grad().reset();
+      {
+        // One whose outputs are dropped says nothing of the next.
+        reducer.prepare_forward(true, group.rank() + 1);
+        std::vector<at::Tensor> dropped = {mine.mm(weight)};
+        reducer.prepare_backward(dropped);
+      }
+      reducer.prepare_forward(true, rows);
+      std::vector<at::Tensor> outputs = {mine.mm(weight)};
+      reducer.prepare_backward(outputs);
+      (outputs[0].mean() + beside(gate, mine)).backward();
+      EXPECT_LT(difference(gate.grad(), alone.grad()), 1e-12) << step;
+    }
+  });
+}
+
 TEST(AverageBySamples, WeighsTwoModulesInARowOnceEach) {
   const at::Tensor inputs = gradient({8, 3}, 0);
   const std::vector<at::Tensor> starts = {gradient({3, 4}, 1), gradient({4, 2}, 2)};

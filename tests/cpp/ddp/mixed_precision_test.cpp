@@ -89,6 +89,39 @@ TEST(DataParallel, MixedPrecisionAccumulatesInFullAndCastsBuffers) {
   });
 }
 
+// Fails for a batch of nothing, and gives classes where it is told to.
+struct ClassifierImpl : torch::nn::Module {
+  ClassifierImpl() { layer = register_module("layer", torch::nn::Linear(20, 3)); }
+  torch::Tensor forward(const torch::Tensor& x, bool classes) {
+    if (x.size(0) == 0) throw std::invalid_argument("nothing to classify");
+    const torch::Tensor scores = layer->forward(x);
+    return classes ? scores.argmax(1) : scores;
+  }
+  torch::nn::Linear layer{nullptr};
+};
+TORCH_MODULE(Classifier);
+
+TEST(DataParallel, MixedPrecisionEndsWithAForwardThatFailsOrGivesNothingToTrain) {
+  run_groups(2, [](ProcessGroup& borrowed) {
+    std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});
+    Classifier net;
+    DataParallelOptions options;
+    options.mixed_precision.param_dtype = torch::kBFloat16;
+    DistributedDataParallel<Classifier> ddp(net, group, options);
+    const auto dtype = [&] { return net->layer->weight.scalar_type(); };
+    EXPECT_THROW(ddp.forward(torch::ones({0, 20}), false), std::invalid_argument);
+    EXPECT_EQ(dtype(), torch::kFloat);
+    EXPECT_EQ(ddp.forward(torch::ones({4, 20}), true).scalar_type(), torch::kLong);
+    EXPECT_EQ(dtype(), torch::kFloat);
+    const at::Tensor waiting = ddp.forward(torch::ones({4, 20}), false);
+    EXPECT_EQ(dtype(), torch::kBFloat16);
+    EXPECT_THROW(ddp.forward(torch::ones({0, 20}), false), std::invalid_argument);
+    EXPECT_EQ(dtype(), torch::kBFloat16);  // for the backward that is to come
+    waiting.sum().backward();
+    EXPECT_EQ(dtype(), torch::kFloat);
+  });
+}
+
 TEST(DataParallel, ReduceDtypeAloneCompressesTheExchange) {
   run_groups(2, [](ProcessGroup& borrowed) {
     std::shared_ptr<ProcessGroup> group(&borrowed, [](ProcessGroup*) {});

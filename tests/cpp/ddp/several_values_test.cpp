@@ -228,6 +228,16 @@ TEST(SeveralValues, AverageBySamplesRefusesABatchThatItCannotFind) {
     const Error error = error_of([&] { ddp.forward(batch); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(error.what(), HasSubstr("pass the batch's tensor itself"));
+    EXPECT_EQ(error_of([&] { ddp.set_batch_samples(-1); }).code(), ErrorCode::kInvalidArgument);
+
+    // Of four samples one is on rank 0.
+    const int rows = group.rank() == 0 ? 1 : 3;
+    ddp.set_batch_samples(rows);
+    const at::Tensor mine = torch::full({rows, 2}, group.rank() == 0 ? 1.0 : 5.0, torch::kDouble);
+    ddp.forward(torch::data::Example<>(mine, torch::ones({rows}))).sum(1).mean().backward();
+    EXPECT_LT(difference(net->weight.grad(), torch::full({2}, 4.0, torch::kDouble)), 1e-12);
+    ddp.set_batch_samples(std::nullopt);
+    EXPECT_EQ(error_of([&] { ddp.forward(batch); }).code(), ErrorCode::kInvalidArgument);
   });
 }
 

@@ -52,7 +52,5 @@ inline std::vector<std::int64_t> to_splits(const std::int64_t* splits, std::size
 struct tdm_ddp : tandem::capi::Handle<tandem::Kind::kDdp> {
   std::shared_ptr<tandem::ProcessGroup> group;
   std::unique_ptr<tandem::DataParallelReducer> reducer;
-  // Of a batch, for average_by_samples; -1: as many as the arguments of forward have.
-  std::int64_t samples = -1;
   std::shared_ptr<tandem::PowerSgdState> power_sgd;  // of its hook
 };

@@ -97,7 +97,6 @@ tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_val
         if (samples < 0 && tensor.defined() && tensor.dim() > 0) samples = tensor.size(0);
       });
     }
-    if (ddp->samples >= 0) samples = ddp->samples;
     reducer.prepare_forward(training != 0, samples < 0 ? 1 : samples);
     if (!prepared) return;
     const auto dtype = reducer.options().mixed_precision.param_dtype;
@@ -130,6 +129,10 @@ tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size
   });
 }
 
+tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
+  return guard("tdm_ddp_cancel_forward", [&] { reducer_of(ddp).cancel_forward(); });
+}
+
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
   return guard("tdm_ddp_set_require_backward_grad_sync",
                [&] { reducer_of(ddp).set_require_backward_grad_sync(on != 0); });
@@ -137,9 +140,9 @@ tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
   return guard("tdm_ddp_set_batch_samples", [&] {
-    not_null(ddp, "ddp");
-    if (samples < 0) invalid("argument 'samples' is " + std::to_string(samples) + "; give 0 or more");
-    ddp->samples = samples;
+    auto& reducer = reducer_of(ddp);
+    if (samples < -1) invalid("argument 'samples' is " + std::to_string(samples) + "; give 0 or more, or -1");
+    reducer.set_batch_samples(samples == -1 ? std::nullopt : std::optional(samples));
   });
 }
 

@@ -1162,10 +1162,13 @@ TDM_API TDM_BLOCKS tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t trai
  * TDM_ERROR_INVALID_ARGUMENT when there is no tensor in `outputs`, with gradients on. */
 TDM_API tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count,
                                             TDM_COUNT(output_count) tdm_value* prepared);
+/* Instead of tdm_ddp_prepare_backward(), where forward failed or no backward will follow: parameters that mixed
+ * precision has lowered are as before. */
+TDM_API tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp);
 /* 0: gradients accumulate locally (no_sync) until switched on again; takes effect at the next forward. */
 TDM_API tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on);
 /* How many samples this rank's next batches have, for average_by_samples, where that is not the first dimension of the
- * first tensor in forward's arguments. */
+ * first tensor in forward's arguments; -1: that again. */
 TDM_API tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples);
 /* The buffers that are broadcast from now on, where the module has replaced some. All ranks give as many, of the same
  * sizes. */
