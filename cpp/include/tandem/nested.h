@@ -6,6 +6,8 @@
 //     std::vector<at::Tensor> weights;
 //     auto fields() { return std::tie(logits, weights); }
 //   };
+//
+// A struct that is derived from such a one, and adds members, says again what it has.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -38,6 +40,19 @@ namespace tandem::internal {
 
 template <typename T>
 concept HasFields = requires(T& value) { value.fields(); };
+
+template <typename Class, typename Member>
+Class class_of(Member Class::*);
+
+// Whether its fields() is that of a base, to which it adds members: those would be passed over.
+template <typename T>
+constexpr bool kAddsToFields = [] {
+  if constexpr (requires { class_of(&T::fields); }) {
+    return sizeof(T) != sizeof(decltype(class_of(&T::fields)));
+  } else {
+    return false;
+  }
+}();
 
 // What holds no tensor, as everybody can see.
 template <typename T>
@@ -106,22 +121,25 @@ struct Nested<std::variant<T...>> : NestedAll<T...> {
   }
 };
 
-template <typename T>
-struct NestedMap : NestedAll<T> {
+template <typename K, typename T, typename... More>
+struct Nested<std::map<K, T, More...>> : NestedAll<T> {
+  template <typename Map, typename Visit>
+  static void visit(Map& map, Visit& visit) {
+    for (auto& [key, value] : map) Nested<T>::visit(value, visit);
+  }
+};
+template <typename K, typename T, typename... More>
+struct Nested<std::unordered_map<K, T, More...>> : NestedAll<T> {
   template <typename Map, typename Visit>
   static void visit(Map& map, Visit& visit) {
     if constexpr (Nested<T>::kTensors) {
       // By key: the same order in every copy.
-      std::map<typename Map::key_type, decltype(&map.begin()->second)> sorted;
+      std::map<K, decltype(&map.begin()->second)> sorted;
       for (auto& [key, value] : map) sorted.emplace(key, &value);
       for (auto& [key, value] : sorted) Nested<T>::visit(*value, visit);
     }
   }
 };
-template <typename K, typename T, typename... More>
-struct Nested<std::map<K, T, More...>> : NestedMap<T> {};
-template <typename K, typename T, typename... More>
-struct Nested<std::unordered_map<K, T, More...>> : NestedMap<T> {};
 template <typename K, typename T>
 struct Nested<torch::OrderedDict<K, T>> : NestedAll<T> {
   template <typename Dictionary, typename Visit>
@@ -151,7 +169,7 @@ struct Nested<T> {
   struct Values<std::tuple<Field&...>> : NestedTuple<Field...> {};
 
   static constexpr bool kTensors = Values<Fields>::kTensors, kOnlyTensors = Values<Fields>::kOnlyTensors,
-                        kKnown = Values<Fields>::kKnown;
+                        kKnown = Values<Fields>::kKnown && !kAddsToFields<T>;
   template <typename Value, typename Visit>
   static void visit(Value& value, Visit& visit) {
     Fields fields = const_cast<T&>(value).fields();

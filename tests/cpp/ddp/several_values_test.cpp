@@ -336,6 +336,19 @@ static_assert(!internal::Nested<std::tuple<at::Tensor, std::shared_ptr<at::Tenso
               "tensors that DDP cannot find are refused");
 static_assert(internal::Nested<std::tuple<at::Tensor, std::string, double, std::optional<bool>>>::kKnown);
 static_assert(internal::Nested<torch::nn::ASMoutput>::kTensors);
+struct Logits {
+  at::Tensor values;
+  auto fields() { return std::tie(values); }
+};
+struct RenamedLogits : Logits {};
+struct LogitsAndMore : Logits {
+  at::Tensor more;
+};
+struct AllOfLogitsAndMore : LogitsAndMore {
+  auto fields() { return std::tie(values, more); }
+};
+static_assert(internal::Nested<RenamedLogits>::kKnown && internal::Nested<AllOfLogitsAndMore>::kKnown);
+static_assert(!internal::Nested<LogitsAndMore>::kKnown, "what it adds would be passed over");
 static_assert(internal::Nested<torch::OrderedDict<std::string, at::Tensor>>::kOnlyTensors);
 
 }  // namespace

@@ -29,7 +29,8 @@ GlooPeers::GlooPeers(const std::shared_ptr<::gloo::Context>& context, int rank, 
       size_(size),
       received_(static_cast<std::size_t>(size)),
       incoming_(context->createUnboundBuffer(received_.data(), received_.size())),
-      outgoing_(context->createUnboundBuffer(&closed_byte_, sizeof closed_byte_)) {
+      outgoing_(context->createUnboundBuffer(&closed_byte_, sizeof closed_byte_)),
+      over_(size == 1) {
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
     try {
