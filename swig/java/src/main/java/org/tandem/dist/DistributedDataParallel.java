@@ -143,10 +143,16 @@ public final class DistributedDataParallel extends Module {
    * loss(out.logits()).backward();
    * }</pre>
    *
-   * Inputs and outputs are tensors, or records, lists, maps, arrays and optionals of them, at any depth; null where one
-   * is not there. The loss is computed from what this gives, all of it or some: with findUnusedParameters, parameters
-   * that only lead to the rest are found.
+   * Inputs and outputs are tensors, or records, lists, sets, values of maps, entries, arrays and optionals of them, at any
+   * depth; null where one is not there. Tensors in fields of other classes, and in holders such as AtomicReference and
+   * Stream, are refused. The loss is computed from what this gives, all of it or some: with findUnusedParameters,
+   * parameters that only lead to the rest are found.
    *
+   * <p>Where this replaces a tensor, what holds it is copied; else it is handed on as it is. Copies of java.util's public
+   * classes keep class, order and comparator, those of List.of(), Arrays.asList(), views and the like are unmodifiable.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException a tensor would have to be replaced in a list, set or map of another
+   *     class, or is where it is refused
    * @throws org.tandem.TandemInvalidArgumentException forward gives no tensor, while gradients are on
    */
   public <I, O> O forward(I inputs, Function<? super I, ? extends O> forward) {

@@ -1,30 +1,24 @@
 package org.tandem.internal;
 
 import java.lang.reflect.AccessibleObject;
-import java.lang.reflect.Array;
-import java.lang.reflect.Field;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
 import org.tandem.nn.Module;
 
 /**
- * The tensors in what modules take and give: tensors, records, lists, sets, maps, arrays and optionals, at any depth.
+ * The tensors in what modules take and give: tensors, records, lists, sets, values of maps, entries, arrays and
+ * optionals, at any depth. A tensor anywhere else is refused.
  */
 public final class Nested {
   /** Values nest no deeper: one that contains itself would have no end. */
@@ -48,11 +42,22 @@ public final class Nested {
     return tensors;
   }
 
-  /** A copy with {@code tensors} in place of those that tensorsIn() found. */
+  /**
+   * {@code value} with {@code tensors} in place of those that tensorsIn() found. What has the same tensors is handed on
+   * itself; copies are as {@link SameKind} makes them. Of two handles of one tensor the new one is closed.
+   */
   @SuppressWarnings("unchecked") // of the same type as value
   public static <T> T withTensors(T value, Tensor[] tensors, String operation) {
     Iterator<Tensor> next = List.of(tensors).iterator();
-    return (T) new Nested(operation, tensor -> next.next()).copy(value, 0);
+    return (T) new Nested(operation, tensor -> other(tensor, next.next())).copy(value, 0);
+  }
+
+  private static Tensor other(Tensor tensor, Tensor replacement) {
+    if (!tensor.isSame(replacement)) {
+      return replacement;
+    }
+    replacement.close();
+    return tensor;
   }
 
   private Object copy(Object value, int depth) {
@@ -69,44 +74,75 @@ public final class Nested {
       return copyRecord(fields, depth);
     }
     if (value instanceof Map<?, ?> map) {
-      Map<Object, Object> copied = map instanceof SortedMap<?, ?> sorted ? sameOrder(sorted) : new LinkedHashMap<>();
-      map.forEach((key, element) -> copied.put(key, copy(element, depth + 1)));
-      return copied;
+      return copyMap(map, depth);
     }
     if (value instanceof Collection<?> elements) {
-      Collection<Object> copied = value instanceof Set<?> ? new LinkedHashSet<>() : new ArrayList<>();
-      elements.forEach(element -> copied.add(copy(element, depth + 1)));
-      return copied;
+      Object[] copied = copyAll(elements.toArray(), depth);
+      return copied == null ? value : kept(SameKind.of(elements, copied), value);
+    }
+    if (value instanceof Map.Entry<?, ?> entry) {
+      Object[] copied = copyAll(new Object[] {entry.getKey(), entry.getValue()}, depth);
+      return copied == null ? value : kept(SameKind.of(entry, copied[0], copied[1]), value);
     }
     if (value instanceof Optional<?> optional) {
-      return optional.map(element -> copy(element, depth + 1));
+      Object[] copied = copyAll(new Object[] {optional.orElse(null)}, depth);
+      return copied == null ? value : Optional.of(copied[0]);
     }
     if (value instanceof Object[] array) {
-      Object[] copied = (Object[]) Array.newInstance(array.getClass().getComponentType(), array.length);
-      for (int i = 0; i < array.length; i++) {
-        copied[i] = copy(array[i], depth + 1);
-      }
-      return copied;
+      Object[] copied = copyAll(array, depth);
+      return copied == null ? value : copied;
     }
-    checkHasNone(value.getClass());
+    HiddenTensors.refuse(value, "a " + value.getClass().getName(), operation);
     return value;
   }
 
-  @SuppressWarnings("unchecked") // its keys are the map's own
-  private static Map<Object, Object> sameOrder(SortedMap<?, ?> map) {
-    return new TreeMap<>(((SortedMap<Object, Object>) map).comparator());
+  /** Null: all are the same as before. The copy has the array's class. */
+  private Object[] copyAll(Object[] values, int depth) {
+    Object[] copied = null;
+    for (int i = 0; i < values.length; i++) {
+      Object element = copy(values[i], depth + 1);
+      if (element != values[i]) {
+        copied = copied == null ? values.clone() : copied;
+        copied[i] = element;
+      }
+    }
+    return copied;
+  }
+
+  private Object copyMap(Map<?, ?> map, int depth) {
+    Object[] keys = new Object[map.size()];
+    Object[] values = new Object[keys.length];
+    int count = 0;
+    for (Map.Entry<?, ?> entry : map.entrySet()) {
+      HiddenTensors.refuse(entry.getKey(), "a key of a map", operation);
+      keys[count] = entry.getKey();
+      values[count++] = entry.getValue();
+    }
+    Object[] copied = copyAll(values, depth);
+    return copied == null ? map : kept(SameKind.of(map, keys, copied), map);
+  }
+
+  private Object kept(Object copy, Object value) {
+    if (copy == null) {
+      throw refused("a tensor in a " + value.getClass().getName()
+          + " must be replaced, and how to make another of that class is not known; give a list, set or map of java.util,"
+          + " or a record");
+    }
+    return copy;
   }
 
   private Object copyRecord(Record value, int depth) {
     RecordComponent[] components = value.getClass().getRecordComponents();
-    Class<?>[] types = new Class<?>[ components.length ];
+    Class<?>[] types = new Class<?>[components.length];
     Object[] fields = new Object[components.length];
     try {
       for (int i = 0; i < components.length; i++) {
         types[i] = components[i].getType();
-        fields[i] = copy(open(components[i].getAccessor()).invoke(value), depth + 1);
+        fields[i] = open(components[i].getAccessor()).invoke(value);
       }
-      return open(value.getClass().getDeclaredConstructor(types)).newInstance(fields);
+      Constructor<?> constructor = open(value.getClass().getDeclaredConstructor(types));
+      Object[] copied = copyAll(fields, depth);
+      return copied == null ? value : constructor.newInstance(copied);
     } catch (InvocationTargetException thrown) {
       throw refused(
           "the constructor or an accessor of " + value.getClass().getName() + " failed: " + thrown.getCause());
@@ -119,19 +155,6 @@ public final class Nested {
   private static <T extends AccessibleObject> T open(T member) {
     member.setAccessible(true);
     return member;
-  }
-
-  /** A tensor that is not found would be left out of the exchange. */
-  private void checkHasNone(Class<?> type) {
-    if (type.getName().startsWith("java.")) {
-      return;
-    }
-    for (Field field : type.getDeclaredFields()) {
-      if (!Modifier.isStatic(field.getModifiers()) && Tensor.class.isAssignableFrom(field.getType())) {
-        throw refused("field '" + field.getName() + "' of " + type.getName()
-            + " is a tensor, which is found in records, lists, maps, arrays and optionals alone; make the class a record");
-      }
-    }
   }
 
   private TandemInvalidArgumentException refused(String message) {

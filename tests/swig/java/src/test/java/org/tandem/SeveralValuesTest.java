@@ -85,7 +85,7 @@ class SeveralValuesTest {
       alone(new DistributedDataParallel.Options(), net, ddp -> {
         Tensor x = Tensor.ones(DType.FLOAT32, 1, 2);
         Map<String, Function<Tensor, Object>> wrong = Map.of("forward gave no tensor", input -> List.of(1, "a"),
-            "field 'loss' of org.tandem.SeveralValuesTest$Hidden is a tensor", input -> new Hidden(net.forward(input)),
+            "field 'loss' of org.tandem.SeveralValuesTest$Hidden holds a tensor", input -> new Hidden(net.forward(input)),
             "must not contain itself", input -> {
               List<Object> ring = new ArrayList<>();
               ring.add(net.forward(input));
