@@ -201,6 +201,7 @@ ALLOW_CLASS(Ddp)
 ALLOW(Ddp::prepare_forward)
 ALLOW(Ddp::prepare_backward)
 ALLOW(Ddp::set_require_backward_grad_sync)
+ALLOW(Ddp::set_batch_samples)
 
 // fields.hpp, dataset.hpp
 ALLOW_CLASS(Fields)

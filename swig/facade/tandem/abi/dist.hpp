@@ -246,6 +246,8 @@ class Ddp {
   }
   // false: gradients accumulate locally until switched on again.
   void set_require_backward_grad_sync(bool on) { check(tdm_ddp_set_require_backward_grad_sync(handle_.get(), on)); }
+  // For average_by_samples: how many samples the next batches have, where the inputs do not say; -1: as they say again.
+  void set_batch_samples(int64_t samples) { check(tdm_ddp_set_batch_samples(handle_.get(), samples)); }
 
  private:
   Handle<tdm_ddp, tdm_ddp_free> handle_;

@@ -64,7 +64,7 @@ public final class DistributedDataParallel extends Module {
 
     /**
      * A rank's gradient counts as much as its batch has samples: the first dimension of the first tensor in the
-     * inputs.
+     * inputs, unless {@link DistributedDataParallel#setBatchSamples} says otherwise.
      */
     public Options averageBySamples(boolean value) {
       averageBySamples = value;
@@ -170,6 +170,14 @@ public final class DistributedDataParallel extends Module {
     NoSync previous = new NoSync(sync);
     setSync(false);
     return previous;
+  }
+
+  /**
+   * How many samples the next batches have, for {@link Options#averageBySamples}, where that is not the first dimension
+   * of the first tensor in the inputs; -1: it is again.
+   */
+  public void setBatchSamples(long samples) {
+    open().setBatchSamples(samples);
   }
 
   private void setSync(boolean on) {

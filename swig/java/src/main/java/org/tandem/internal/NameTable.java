@@ -27,6 +27,7 @@ final class NameTable {
       tdm_ddp_free DistributedDataParallel.close
       tdm_ddp_prepare_backward DistributedDataParallel.forward
       tdm_ddp_prepare_forward DistributedDataParallel.forward
+      tdm_ddp_set_batch_samples DistributedDataParallel.setBatchSamples
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
       tdm_get_num_threads Tandem.numThreads
       tdm_libtorch_version Tandem.libtorchVersion

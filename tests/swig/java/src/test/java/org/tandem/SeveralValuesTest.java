@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,6 +102,30 @@ class SeveralValuesTest {
         ddp.forward(x).sum().backward();
         assertEquals(1, net.namedParameters().get("bias").grad().item());
       });
+    }
+  }
+
+  private static double weightGradient(Store store, int rank) {
+    try (ProcessGroup group = ProcessGroup.init(new ProcessGroup.Options().store(store).rank(rank).worldSize(2));
+        Scope scope = Scope.open(); Linear net = new Linear(1, 1);
+        DistributedDataParallel ddp = new DistributedDataParallel(
+            net, group, new DistributedDataParallel.Options().averageBySamples(true))) {
+      ddp.setBatchSamples(rank == 0 ? 1 : 3);
+      TandemInvalidArgumentException wrong =
+          assertThrows(TandemInvalidArgumentException.class, () -> ddp.setBatchSamples(-2));
+      assertTrue(wrong.getMessage().startsWith("DistributedDataParallel.setBatchSamples: "), wrong.getMessage());
+      ddp.forward(Tensor.full(rank + 1, DType.FLOAT32, 1, 1)).sum().backward();
+      return net.namedParameters().get("weight").grad().item();
+    }
+  }
+
+  /** Gradients are 1 and 2; the inputs would say that both ranks have as many samples. */
+  @Test
+  void aRankSaysHowManySamplesItsBatchesHave() throws Exception {
+    try (Store store = Store.hash()) {
+      CompletableFuture<Double> other = CompletableFuture.supplyAsync(() -> weightGradient(store, 1));
+      assertEquals((1 * 1 + 3 * 2) / 4.0, weightGradient(store, 0));
+      assertEquals((1 * 1 + 3 * 2) / 4.0, other.get(60, TimeUnit.SECONDS));
     }
   }
 
