@@ -20,8 +20,9 @@ final class Errors {
   static Throwable create(int code, byte[] operation, byte[] message, Throwable cause) {
     // What a callback threw is the program's own text.
     String text = Utf8.decode(message);
-    TandemException error = TandemException.of(
-        ErrorCode.of(code), JavaNames.operation(Utf8.decode(operation)), cause == null ? JavaNames.message(text) : text);
+    String method = JavaNames.operation(Utf8.decode(operation));
+    TandemException error =
+        TandemException.of(ErrorCode.of(code), method, cause == null ? JavaNames.message(text, method) : text);
     return cause == null ? error : error.initCause(cause);
   }
 

@@ -13,6 +13,25 @@ final class JavaNames {
       "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Optimizer::get_option",
       "Optimizer.learningRate", "Results", "Operator.callAll", "DynamicLoader::next", "DynamicLoader.nextPart");
 
+  /** What methods of another name call. */
+  private static final Map<String, String> CALLED = Map.ofEntries(Map.entry("Loader.next", "Loader.epoch"),
+      Map.entry("Loader.samples", "Loader.epoch"), Map.entry("Loader.globalCount", "Loader.epoch"),
+      Map.entry("Loader.skipped", "Loader.epoch"), Map.entry("Loader.startEpoch", "Loader.epoch"),
+      Map.entry("DynamicLoader.next", "DynamicLoader.nextPart"),
+      Map.entry("DynamicLoader.samples", "DynamicLoader.nextPart"),
+      Map.entry("DynamicLoader.stepSize", "DynamicLoader.nextPart"),
+      Map.entry("DynamicLoader.skipped", "DynamicLoader.nextPart"),
+      Map.entry("DistributedDataParallel.prepareForward", "DistributedDataParallel.forward"),
+      Map.entry("DistributedDataParallel.prepareBackward", "DistributedDataParallel.forward"),
+      Map.entry("DistributedDataParallel.setRequireBackwardGradSync", "DistributedDataParallel.noSync"));
+
+  /** C has one loader for both of Java's; {@link NameTable} has the other's methods. */
+  private static final Map<String, String> OF_DYNAMIC_LOADERS = Map.of("tdm_loader_abort", "DynamicLoader.abort",
+      "tdm_loader_add_transforms", "DynamicLoader.addTransforms", "tdm_loader_commit", "DynamicLoader.commit",
+      "tdm_loader_current_epoch", "DynamicLoader.epoch", "tdm_loader_free", "DynamicLoader.close", "tdm_loader_get_batch",
+      "DynamicLoader.nextPart", "tdm_loader_get_state", "DynamicLoader.state", "tdm_loader_next", "DynamicLoader.nextPart",
+      "tdm_loader_statistics_text", "DynamicLoader.statistics");
+
   /** What LibTorch says to Python's programs. What is quoted so is Java's, or PyTorch's name of a thing that Java lacks. */
   private static final Map<String, String> PYTHON = Map.of("Specify retain_graph=True", "Call backward(true)",
       "the keyword argument ", "", "torch.nn.parallel.DistributedDataParallel", "DistributedDataParallel",
@@ -42,7 +61,8 @@ final class JavaNames {
     Matcher generated = GENERATED.matcher(operation);
     if (generated.matches()) {
       String type = generated.group(1).equals("Ddp") ? "DistributedDataParallel" : generated.group(1);
-      return generated.group(2) == null ? type : type + '.' + generated.group(2);
+      String method = generated.group(2) == null ? type : type + '.' + generated.group(2);
+      return CALLED.getOrDefault(method, method);
     }
     String known = OPERATIONS.get(operation);
     if (known == null && operation.contains("::")) {
@@ -52,11 +72,12 @@ final class JavaNames {
     return known == null ? operation : known;
   }
 
-  /** What has no name in Java keeps C's. */
-  static String message(String message) {
+  /** Of that operation, by its name in Java. What has no name in Java keeps C's. */
+  static String message(String message, String operation) {
     String text = message;
     if (text.contains("tdm_")) {
-      text = FUNCTION.matcher(text).replaceAll(JavaNames::function);
+      Map<String, String> own = operation.startsWith("DynamicLoader") ? OF_DYNAMIC_LOADERS : Map.of();
+      text = FUNCTION.matcher(text).replaceAll(match -> function(match, own));
     }
     if (text.contains("TDM_")) {
       text = CONSTANT.matcher(text).replaceAll(JavaNames::constant);
@@ -74,8 +95,8 @@ final class JavaNames {
     return text.endsWith(" is NULL") ? text.substring(0, text.length() - "NULL".length()) + "null" : text;
   }
 
-  private static String function(MatchResult match) {
-    String method = METHODS.get(match.group(1));
+  private static String function(MatchResult match, Map<String, String> own) {
+    String method = own.getOrDefault(match.group(1), METHODS.get(match.group(1)));
     if (method != null) {
       return Matcher.quoteReplacement(match.group(2) == null || method.indexOf('.') < 0 ? method : method + "()");
     }

@@ -73,8 +73,31 @@ class MessagesTest {
     }
   }
 
+  /** C has one loader for both of Java's. */
+  @Test
+  void errorsOfDynamicLoadersNameTheirOwnMethods() throws Exception {
+    String message = "call tdm_loader_next() before; tdm_loader_create_from() makes others";
+    assertEquals("DynamicLoader.nextPart: call DynamicLoader.nextPart() before; Loader makes others",
+        error("DynamicLoader::next", message).getMessage());
+    assertEquals("Loader.epoch: call Loader.epoch() before; Loader makes others",
+        error("tdm_loader_get_batch", message).getMessage());
+    for (String function : List.of("tdm_loader_abort", "tdm_loader_add_transforms", "tdm_loader_commit",
+             "tdm_loader_current_epoch", "tdm_loader_free", "tdm_loader_get_batch", "tdm_loader_get_quarantine",
+             "tdm_loader_get_state", "tdm_loader_next", "tdm_loader_next_step", "tdm_loader_statistics_text")) {
+      String name = error("DynamicLoader::next", function).getMessage().substring("DynamicLoader.nextPart: ".length());
+      assertTrue(name.startsWith("DynamicLoader."), name);
+      String method = name.substring("DynamicLoader.".length());
+      assertTrue(java.util.Arrays.stream(type("DynamicLoader").getMethods()).anyMatch(m -> m.getName().equals(method)), name);
+    }
+  }
+
   @Test
   void operations() throws Exception {
+    for (String called : List.of("NativeLoader_next", "NativeLoader_startEpoch", "NativeDynamicLoader_stepSize",
+             "NativeDdp_prepareForward", "NativeDdp_setRequireBackwardGradSync", "NativeDdp_setBatchSamples")) {
+      String[] method = error(called, "m").operation().split("\\.");
+      assertTrue(java.util.Arrays.stream(type(method[0]).getMethods()).anyMatch(m -> m.getName().equals(method[1])), called);
+    }
     Map<String, String> known = Map.of("tdm_store_get", "Store.get", "tdm_all_reduce", "ProcessGroup.allReduce",
         "tdm_recordio_reader_create", "RecordIOReader", "NativeProcessGroup_abort", "ProcessGroup.abort",
         "new_NativeDdp", "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Some::new_thing", "Some.newThing", "Tensor.of",
