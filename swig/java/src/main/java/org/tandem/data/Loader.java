@@ -329,8 +329,15 @@ public final class Loader implements AutoCloseable {
   private Batch nextBatch() {
     NativeLoader loader = open();
     NativeTensor[] tensors = ScopeFrame.outside(loader::next);
-    return tensors.length == 0 ? null
-                               : new Batch(names, tensors, loader.samples(), loader.globalCount(), loader.skipped());
+    try {
+      return tensors.length == 0 ? null
+                                 : new Batch(names, tensors, loader.samples(), loader.globalCount(), loader.skipped());
+    } catch (RuntimeException closedMeanwhile) {
+      for (NativeTensor tensor : tensors) {
+        tensor.close();
+      }
+      throw closedMeanwhile;
+    }
   }
 
   private final class Batches implements Iterator<Batch> {

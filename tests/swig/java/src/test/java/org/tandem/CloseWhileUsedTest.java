@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.tandem.data.Dataset;
@@ -125,6 +126,42 @@ class CloseWhileUsedTest {
       assertInstanceOf(TandemAbortedException.class, asking.end());
     }
     assertEquals(before, Tandem.liveCount("loader"));
+  }
+
+  /** Closed between any two calls of one that gives batches, with another close beside. */
+  @Test
+  void noBatchIsLostInALoaderThatIsClosed() throws Exception {
+    long loaders = Tandem.liveCount("loader");
+    try (Tensor samples = Tensor.ones(DType.FLOAT32, 20000, 1); Dataset dataset = Dataset.ofTensors(List.of(samples))) {
+      long tensors = Tandem.liveCount("tensor");
+      for (int round = 0; round < 200; round++) {
+        Loader loader = new Loader(dataset, new Loader.Options().threads(0));
+        AtomicLong given = new AtomicLong();
+        CompletableFuture<Throwable> end = CompletableFuture.supplyAsync(() -> {
+          try {
+            for (Loader.Batch batch : loader.epoch(0)) {
+              batch.close();
+              given.incrementAndGet();
+            }
+            return null;
+          } catch (TandemException closed) {
+            return closed;
+          }
+        });
+        while (given.get() < round % 20 && !end.isDone()) {
+          Thread.onSpinWait();
+        }
+        CompletableFuture<Void> other = CompletableFuture.runAsync(loader::close);
+        loader.close();
+        other.get(WAIT_SECONDS, TimeUnit.SECONDS);
+        Throwable thrown = end.get(WAIT_SECONDS, TimeUnit.SECONDS);
+        assertTrue(thrown instanceof TandemAbortedException || thrown instanceof TandemClosedException,
+            () -> String.valueOf(thrown));
+        assertThrows(TandemClosedException.class, () -> loader.epoch(0).iterator());
+        assertEquals(tensors, Tandem.liveCount("tensor"), "in round " + round);
+        assertEquals(loaders, Tandem.liveCount("loader"), "in round " + round);
+      }
+    }
   }
 
   @Test
