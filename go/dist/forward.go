@@ -48,9 +48,9 @@ func Forward[In, Out any](d *DDP, inputs In, forward func(inputs In) Out) Out {
 	pass := pass{ddp: d, casts: casts}
 	defer pass.end()
 	output := forward(inputs)
-	pass.returned = true
 	tensors := tensorsIn(&output)
 	made, failure := c.PrepareBackward(d.handle, handlesOf(tensors, "dist.Forward"))
+	pass.returned = true
 	runtime.KeepAlive(tensors)
 	d.check(failure)
 	return withTensors(&output, wrapped(made))
@@ -76,8 +76,8 @@ func (d *DDP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	pass := pass{ddp: d, casts: casts}
 	defer pass.end()
 	y := layer.Forward(x)
-	pass.returned = true
 	made, failure := c.PrepareBackwardOne(d.handle, bridge.Handle(y, "dist.DDP.Forward"))
+	pass.returned = true
 	runtime.KeepAlive(y)
 	d.check(failure)
 	return bridge.Wrap(made).(*gotorch.Tensor)
@@ -89,7 +89,7 @@ type pass struct {
 	casts, returned bool
 }
 
-// end gives the parameters of a module that panicked their own dtype again.
+// end gives the parameters of a module that panicked, or gave what cannot be trained, their own dtype again.
 func (p *pass) end() {
 	if p.casts && !p.returned {
 		c.CancelForward(p.ddp.handle)

@@ -199,6 +199,7 @@ ALLOW(DdpOptions::buffer_dtype)
 ALLOW_CLASS(Ddp)
 %rename("%s") tandem::abi::Ddp::Ddp;
 ALLOW(Ddp::prepare_forward)
+ALLOW(Ddp::cancel_forward)
 ALLOW(Ddp::prepare_backward)
 ALLOW(Ddp::set_require_backward_grad_sync)
 ALLOW(Ddp::set_batch_samples)

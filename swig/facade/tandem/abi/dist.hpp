@@ -244,6 +244,8 @@ class Ddp {
     check(tdm_ddp_prepare_backward(handle_.get(), given.data(), 1, prepared.data()));
     return prepared.tensors(0);
   }
+  // Instead, where forward failed.
+  void cancel_forward() { check(tdm_ddp_cancel_forward(handle_.get())); }
   // false: gradients accumulate locally until switched on again.
   void set_require_backward_grad_sync(bool on) { check(tdm_ddp_set_require_backward_grad_sync(handle_.get(), on)); }
   // For average_by_samples: how many samples the next batches have, where the inputs do not say; -1: as they say again.

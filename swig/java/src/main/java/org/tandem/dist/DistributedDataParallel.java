@@ -157,12 +157,20 @@ public final class DistributedDataParallel extends Module {
    */
   public <I, O> O forward(I inputs, Function<? super I, ? extends O> forward) {
     String operation = "DistributedDataParallel.forward";
-    List<Tensor> given = Nested.tensorsIn(inputs, operation);
-    NativeTensor[] cast = open().prepareForward(module.isTraining(), Natives.of(given));
-    I own = cast.length == 0 ? inputs : Nested.withTensors(inputs, Natives.tensors(cast), operation);
-    O output = forward.apply(own);
-    List<Tensor> found = Nested.tensorsIn(output, operation);
-    return Nested.withTensors(output, Natives.tensors(open().prepareBackward(Natives.of(found))), operation);
+    NativeDdp ddp = open();
+    NativeTensor[] cast = ddp.prepareForward(module.isTraining(), Natives.of(Nested.tensorsIn(inputs, operation)));
+    O output;
+    NativeTensor[] prepared = null;
+    try {
+      I own = cast.length == 0 ? inputs : Nested.withTensors(inputs, Natives.tensors(cast), operation);
+      output = forward.apply(own);
+      prepared = ddp.prepareBackward(Natives.of(Nested.tensorsIn(output, operation)));
+    } finally {
+      if (prepared == null && !handle.isClosed()) {
+        ddp.cancelForward(); // parameters that were lowered for it would stay so
+      }
+    }
+    return Nested.withTensors(output, Natives.tensors(prepared), operation);
   }
 
   /** Until it is closed, gradients accumulate without being exchanged. Source: DDP's no_sync. */

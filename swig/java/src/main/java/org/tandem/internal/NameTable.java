@@ -23,6 +23,7 @@ final class NameTable {
       tdm_dataset_size Dataset.size
       tdm_dataset_split_sizes Dataset.randomSplit
       tdm_dataset_subset Dataset.subset
+      tdm_ddp_cancel_forward DistributedDataParallel.forward
       tdm_ddp_create DistributedDataParallel
       tdm_ddp_free DistributedDataParallel.close
       tdm_ddp_prepare_backward DistributedDataParallel.forward

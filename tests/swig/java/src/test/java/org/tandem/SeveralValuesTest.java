@@ -105,7 +105,7 @@ class SeveralValuesTest {
     }
   }
 
-  private static double weightGradient(Store store, int rank) {
+  private static double[] weightGradients(Store store, int rank) {
     try (ProcessGroup group = ProcessGroup.init(new ProcessGroup.Options().store(store).rank(rank).worldSize(2));
         Scope scope = Scope.open(); Linear net = new Linear(1, 1);
         DistributedDataParallel ddp = new DistributedDataParallel(
@@ -114,8 +114,14 @@ class SeveralValuesTest {
       TandemInvalidArgumentException wrong =
           assertThrows(TandemInvalidArgumentException.class, () -> ddp.setBatchSamples(-2));
       assertTrue(wrong.getMessage().startsWith("DistributedDataParallel.setBatchSamples: "), wrong.getMessage());
-      ddp.forward(Tensor.full(rank + 1, DType.FLOAT32, 1, 1)).sum().backward();
-      return net.namedParameters().get("weight").grad().item();
+      double[] gradients = new double[2];
+      for (int i = 0; i < 2; ++i) {
+        net.namedParameters().get("weight").setGrad(null);
+        ddp.forward(Tensor.full(rank + 1, DType.FLOAT32, 1, 1)).sum().backward();
+        gradients[i] = net.namedParameters().get("weight").grad().item();
+        ddp.setBatchSamples(-1); // one sample on each rank, as the inputs say
+      }
+      return gradients;
     }
   }
 
@@ -123,9 +129,10 @@ class SeveralValuesTest {
   @Test
   void aRankSaysHowManySamplesItsBatchesHave() throws Exception {
     try (Store store = Store.hash()) {
-      CompletableFuture<Double> other = CompletableFuture.supplyAsync(() -> weightGradient(store, 1));
-      assertEquals((1 * 1 + 3 * 2) / 4.0, weightGradient(store, 0));
-      assertEquals((1 * 1 + 3 * 2) / 4.0, other.get(60, TimeUnit.SECONDS));
+      double[] want = {(1 * 1 + 3 * 2) / 4.0, (1 + 2) / 2.0};
+      CompletableFuture<double[]> other = CompletableFuture.supplyAsync(() -> weightGradients(store, 1));
+      assertArrayEquals(want, weightGradients(store, 0));
+      assertArrayEquals(want, other.get(60, TimeUnit.SECONDS));
     }
   }
 
@@ -149,6 +156,12 @@ class SeveralValuesTest {
         assertSame(x, given.nested().get("x")[0]);
         y.sum().backward();
         assertEquals(DType.FLOAT32, net.namedParameters().get("weight").grad().dtype());
+
+        assertThrows(IllegalStateException.class, () -> ddp.forward(x, input -> {
+          assertEquals(DType.BFLOAT16, net.namedParameters().get("weight").dtype());
+          throw new IllegalStateException("not today");
+        }));
+        assertEquals(DType.FLOAT32, net.namedParameters().get("weight").dtype());
       });
     }
   }
