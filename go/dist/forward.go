@@ -24,7 +24,8 @@ import (
 //	err := loss(out.Logits).Backward()
 //
 // In and Out are tensors, or structs, pointers to such, slices, arrays and maps of them, at any depth; nil where one is
-// not there. The loss is computed from what Forward gives, all of it or some: [DDPOptions].FindUnusedParameters then finds
+// not there. What leads to a tensor that is replaced is copied, all references to one object to references to one copy;
+// the rest is handed on as it is. The loss is computed from what Forward gives, all of it or some: [DDPOptions].FindUnusedParameters then finds
 // the parameters that only lead to the rest. Inputs are cast for [MixedPrecision], and AverageBySamples counts the first
 // dimension of the first tensor among them.
 //
@@ -40,7 +41,7 @@ func Forward[In, Out any](d *DDP, inputs In, forward func(inputs In) Out) Out {
 		given := tensorsIn(&inputs)
 		made := d.prepareForward(given, casts)
 		if casts {
-			inputs = withTensors(&inputs, wrapped(made))
+			inputs = withTensors(&inputs, replacing(given, made))
 		}
 	} else {
 		d.prepareForward(nil, false)
@@ -51,9 +52,8 @@ func Forward[In, Out any](d *DDP, inputs In, forward func(inputs In) Out) Out {
 	tensors := tensorsIn(&output)
 	made, failure := c.PrepareBackward(d.handle, handlesOf(tensors, "dist.Forward"))
 	pass.returned = true
-	runtime.KeepAlive(tensors)
 	d.check(failure)
-	return withTensors(&output, wrapped(made))
+	return withTensors(&output, replacing(tensors, made))
 }
 
 // Forward calls the module, which must have one input and one output; see the function [Forward] for others. It panics
@@ -127,13 +127,20 @@ func handlesOf(tensors []*gotorch.Tensor, op string) []c.Tensor {
 	return handles
 }
 
-func wrapped(made []c.Made) []*gotorch.Tensor {
+// replacing gives what the core made of tensors: the given one where that is the same.
+func replacing(given []*gotorch.Tensor, made []c.Made) []*gotorch.Tensor {
 	tensors := make([]*gotorch.Tensor, len(made))
 	for i, one := range made {
-		if one.Handle != nil {
+		switch {
+		case one.Handle == nil:
+		case c.IsSame(one.Handle, bridge.Handle(given[i], "dist.Forward")):
+			tensors[i] = given[i]
+			c.Free(one.Handle)
+		default:
 			tensors[i] = bridge.Wrap(one).(*gotorch.Tensor)
 		}
 	}
+	runtime.KeepAlive(given)
 	return tensors
 }
 
@@ -146,7 +153,7 @@ func tensorsIn[T any](value *T) (list []*gotorch.Tensor) {
 	return list
 }
 
-// withTensors is a copy of a value with those tensors, in the order of tensorsIn.
+// withTensors is a value with those tensors, in the order of tensorsIn.
 func withTensors[T any](value *T, tensors []*gotorch.Tensor) (copied T) {
 	reflect.ValueOf(&copied).Elem().Set(bridge.MapTensors(reflect.ValueOf(value).Elem(), func(any) any {
 		next := tensors[0]

@@ -293,3 +293,79 @@ func TestForwardSaysWhatIsWrongWithItsValues(t *testing.T) {
 		return errors.Join(check(none == nil, "evaluation gives %v", none), ddp.Forward(x).Sum().Backward())
 	})
 }
+
+type node struct {
+	X    *gotorch.Tensor
+	Name string
+}
+
+// graph refers to nodes more than once.
+type graph struct {
+	A, B, Plain *node
+	List, Again []*node
+	Map         map[string]*gotorch.Tensor
+	Y, SameY    *gotorch.Tensor
+	ids         *gotorch.Tensor
+	state       any
+}
+
+func TestForwardKeepsWhatInputsShare(t *testing.T) {
+	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{MixedPrecision: dist.MixedPrecision{Param: gotorch.Some(gotorch.BFloat16)}})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		shared, ids := &node{input(group.Rank()), "x"}, gotorch.From([]int{1, 2})
+		list, none := []*node{shared, {Name: "no tensor"}}, map[string]*gotorch.Tensor{"none": nil}
+		given := graph{A: shared, B: shared, Plain: &node{X: ids}, List: list, Again: list, Map: none, ids: ids, state: *shared}
+		var seen graph
+		y := dist.Forward(ddp, given, func(in graph) *gotorch.Tensor {
+			seen = in
+			in.Map["seen"] = nil
+			return layer.Forward(in.A.X)
+		})
+		return errors.Join(
+			check(seen.A != shared && seen.A == seen.B && seen.A.Name == "x" && seen.A.X.DType() == gotorch.BFloat16,
+				"what two pointers refer to is %p and %p, of %p", seen.A, seen.B, shared),
+			check(shared.X.DType() == gotorch.Float32 && list[0] == shared, "what was given was changed"),
+			check(seen.Plain == given.Plain && seen.ids == ids && len(none) == 2, "what no tensor is cast in was copied"),
+			check(&seen.List[0] == &seen.Again[0] && seen.List[0] == seen.A && seen.List[1] == list[1], "a shared list became two"),
+			check(seen.state.(node).X == seen.A.X, "a struct in a private interface was passed over"),
+			y.Sum().Backward())
+	})
+}
+
+func TestForwardKeepsWhatOutputsShare(t *testing.T) {
+	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{FindUnusedParameters: true})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		plain, ids := &node{X: input(0)}, gotorch.From([]int{1, 2})
+		var inside graph
+		forward := func() graph {
+			return dist.Forward(ddp, input(group.Rank()), func(x *gotorch.Tensor) graph {
+				y := layer.Forward(x)
+				made := &node{y, "y"}
+				inside = graph{A: made, B: made, Plain: plain, Y: y, SameY: y, ids: ids, state: &node{y, "state"},
+					Map: map[string]*gotorch.Tensor{"double": y.MulScalar(2)}}
+				return inside
+			})
+		}
+		var evaluated graph
+		gotorch.NoGrad(func() { evaluated = forward() })
+		if err := check(evaluated.A == inside.A && evaluated.state == inside.state, "evaluation copies"); err != nil {
+			return err
+		}
+		out := forward()
+		return errors.Join(
+			check(out.A == out.B && out.A != inside.A && out.A.X != inside.A.X && out.A.Name == "y",
+				"what two pointers refer to is %p and %p, of %p", out.A, out.B, inside.A),
+			check(out.Plain == plain && out.ids == ids, "what has no gradient was copied"),
+			check(out.Y == out.A.X && out.SameY == out.Y, "one tensor became several"),
+			check(out.state.(*node).X == out.Y && inside.state.(*node).X == inside.Y, "a private interface was passed over"),
+			out.Y.Sum().Backward())
+	})
+}

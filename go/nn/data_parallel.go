@@ -120,7 +120,7 @@ func (d *DataParallel[M]) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 // ParallelApply calls forward for each replica with its part of the inputs, at the same time, and joins what they give.
 // In and Out are tensors, or structs, pointers to such, slices, arrays and maps of them; tensors are split and joined
 // along the batch's dimension, those without one go to every replica, and become a vector with one element a replica.
-// What else is in the inputs every replica gets; of what else is in the outputs the first replica's is given.
+// What else is in the inputs all replicas share; of what else is in the outputs the first replica's is given.
 //
 // forward runs as [gotorch.Tensor.RegisterHook] says of callbacks, with the modes of the caller: it must use the module
 // that it is given, not the one it knows. A panic in it is a *[gotorch.CallbackError] of this call, which says which

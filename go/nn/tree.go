@@ -213,7 +213,7 @@ func reach(value reflect.Value, path string, around []uintptr) string {
 	case reflect.Struct:
 		for i := range value.NumField() {
 			field := value.Type().Field(i)
-			if hidden(field) || field.Tag.Get("nn") == "-" {
+			if hidden(value.Type(), field) || holdsStandard(field, value.Field(i)) || field.Tag.Get("nn") == "-" {
 				continue
 			}
 			if found := reach(value.Field(i), path+"."+field.Name, around); found != "" {
@@ -280,18 +280,12 @@ func mayLeadAround(t reflect.Type, modules bool, around []reflect.Type) bool {
 		return mayLeadAround(t.Elem(), modules, around)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if field := t.Field(i); !hidden(field) && mayLeadAround(field.Type, modules, around) {
+			if field := t.Field(i); !hidden(t, field) && mayLeadAround(field.Type, modules, around) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// hidden fields are no place for modules and tensors: interfaces that nobody can see, of which errors, contexts and locks
-// have some.
-func hidden(field reflect.StructField) bool {
-	return !field.IsExported() && field.Type.Kind() == reflect.Interface
 }
 
 // snakeCase is PyTorch's spelling of a Go name: Conv1 is conv1, LayerNorm is layer_norm, FC is fc, BNLast is bn_last.

@@ -31,7 +31,7 @@ var (
 	InScopeOf func(call c.Invocation, given []c.Made, body func(given []any) ([]any, error)) ([]c.Tensor, error)
 	// Module is the handle of an nn.Module that LibTorch implements, and its type there; none for another.
 	Module func(module any) (handle c.Module, kind string)
-	// MapTensors is a copy of a value with each *gotorch.Tensor in it replaced, at any depth; it panics with
+	// MapTensors is a value with each *gotorch.Tensor in it replaced, at any depth, copied where it leads to one; it panics with
 	// *gotorch.Error. MayHoldTensor tells whether values of a type may have some.
 	MapTensors    func(value reflect.Value, replace func(tensor any) any) reflect.Value
 	MayHoldTensor func(t reflect.Type) bool
