@@ -40,12 +40,16 @@ func Records(paths []string, fields []Field, options ...FileOptions) (*Dataset, 
 	if err != nil {
 		return nil, err
 	}
+	files, err := o.raw("data.Records")
+	if err != nil {
+		return nil, err
+	}
 	raw := make([]c.Field, len(fields))
 	for i, f := range fields {
 		raw[i] = c.Field{Name: f.Name, DType: int32(f.DType), OutDType: int32(f.Out), Sizes: f.Shape, Mean: f.Mean,
 			Std: or(f.Std, 1), Scale: or(f.Scale, 1)}
 	}
-	return wrapDataset(c.CreateRecordDataset(paths, raw, o.raw()))
+	return wrapDataset(c.CreateRecordDataset(paths, raw, files))
 }
 
 // Get gives sample i. Errors: ErrOutOfRange; what the batch with that sample would fail with.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"time"
 
 	"tandem.example/gotorch"
@@ -39,7 +40,20 @@ type FileOptions struct {
 	S3Region   string // "": AWS_REGION, AWS_DEFAULT_REGION, else "us-east-1"
 }
 
-func (o FileOptions) raw() c.OpenRecordsOptions {
+func (o FileOptions) raw(operation string) (raw c.OpenRecordsOptions, err error) {
+	refuse := func(name string, given int, instead string) error {
+		return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: operation,
+			Message: fmt.Sprintf("%s is %d bytes; %s", name, given, instead)}
+	}
+	if bytes := o.MemoryBytes.Or(0); bytes < 0 {
+		return raw, refuse("MemoryBytes", bytes, "give 0 or more, or leave it unset for 256 MiB")
+	}
+	if o.MostChunkBytes < 0 {
+		return raw, refuse("MostChunkBytes", o.MostChunkBytes, "give 1 or more, or 0 for 1 GiB")
+	}
+	if bytes := o.CacheBytes.Or(0); bytes < 0 {
+		return raw, refuse("CacheBytes", bytes, "give 0 or more, or leave it unset for TANDEM_CACHE_BYTES or 10 GiB")
+	}
 	return c.OpenRecordsOptions{
 		Format: o.Format, Skip: o.Skip, CacheBytes: o.MemoryBytes.Or(256 << 20), UseIndex: !o.NoIndex,
 		Attempts: or(o.Attempts, 6), CacheFolder: o.CacheFolder, CacheFolderBytes: o.CacheBytes.Or(-1),
@@ -48,5 +62,5 @@ func (o FileOptions) raw() c.OpenRecordsOptions {
 		StallTimeoutMS:   milliseconds(o.StallTimeout, 30*time.Second),
 		MostChunkBytes:   o.MostChunkBytes, LeastSpeed: o.LeastSpeed,
 		RequestTimeoutMS: milliseconds(o.RequestTimeout, 10*time.Minute),
-	}
+	}, nil
 }

@@ -143,3 +143,23 @@ func TestFilesAreOpenedAsOptionsSay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNegativeSizesAreRefused(t *testing.T) {
+	path, fields := numbers(t, 1)
+	for name, o := range map[string]data.FileOptions{
+		"MemoryBytes is -1 bytes; give 0 or more, or leave it unset": {MemoryBytes: gotorch.Some(-1)},
+		"CacheBytes is -1 bytes; give 0 or more, or leave it unset":  {CacheBytes: gotorch.Some(-1)},
+		"MostChunkBytes is -2 bytes; give 1 or more, or 0":           {MostChunkBytes: -2},
+	} {
+		for operation, open := range map[string]func() (*data.Dataset, error){
+			"data.Records": func() (*data.Dataset, error) { return data.Records([]string{path}, fields, o) },
+			"data.FromSchema": func() (*data.Dataset, error) {
+				return data.FromSchema([]string{path}, nil, data.SchemaOptions{Files: o})
+			},
+		} {
+			if _, err := open(); !errors.Is(err, gotorch.ErrInvalidArgument) || !strings.Contains(err.Error(), operation+": "+name) {
+				t.Errorf("%s: %v", operation, err)
+			}
+		}
+	}
+}

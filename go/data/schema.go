@@ -143,7 +143,11 @@ func FromSchema(paths []string, schema *Schema, options ...SchemaOptions) (*Data
 	if schema != nil {
 		text, _ = json.Marshal(schema) // maps of texts and numbers always have JSON
 	}
-	return wrapDataset(c.CreateSchemaDataset(paths, string(text), o.decoding(), o.collating(), o.Files.raw()))
+	files, err := o.Files.raw("data.FromSchema")
+	if err != nil {
+		return nil, err
+	}
+	return wrapDataset(c.CreateSchemaDataset(paths, string(text), o.decoding(), o.collating(), files))
 }
 
 func (o SchemaOptions) decoding() string {
