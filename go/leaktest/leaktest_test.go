@@ -171,6 +171,27 @@ func TestEachTypeIsCountedAndReported(t *testing.T) {
 	}
 }
 
+// dynamicLoader and "loader" are of one type of the core's: what tells them apart is where they were made.
+func dynamicLoader(folder string) (held any, release func()) {
+	set := must(data.Records([]string{records(folder)}, []data.Field{{Name: "number", DType: gotorch.Int32, Out: gotorch.Int64}}))
+	defer set.Close()
+	store := must(dist.NewHashStore())
+	defer store.Close()
+	loader := must(data.NewDynamicLoader(set, store, data.DynamicOptions{BatchSize: 1, MicroBatch: 1}))
+	return loader, func() { loader.Close() }
+}
+
+func TestDynamicLoadersAreReported(t *testing.T) {
+	watched := &recorder{TB: t}
+	leaktest.Check(watched)
+	_, release := dynamicLoader(t.TempDir())
+	watched.end()
+	release()
+	if !regexp.MustCompile(`1 × data.DynamicLoader made in \S*\.dynamicLoader\b.*1 × loader\b`).MatchString(watched.errors) {
+		t.Errorf("Check tells %q", watched.errors)
+	}
+}
+
 // recorder is a test that Check watches, and that only notes errors.
 type recorder struct {
 	testing.TB
@@ -217,6 +238,7 @@ func TestLeaveOpen(t *testing.T) {
 			kept = append(kept, held, release)
 		}
 	}
+	dynamicLoader(t.TempDir()) // which nothing reaches any more
 }
 
 func TestRunFailsOnLeaks(t *testing.T) {
@@ -235,6 +257,12 @@ func TestRunFailsOnLeaks(t *testing.T) {
 		for kind := range leaks {
 			if !onGPU.MatchString(kind) && !regexp.MustCompile(`left open after the tests:.* × `+kind+`\b`).Match(output) {
 				t.Errorf("no word of the %s\n%s", kind, output)
+			}
+		}
+		for _, told := range []string{`left open after the tests:.*1 × data.DynamicLoader made in \S*\.dynamicLoader\b`,
+			`a data.DynamicLoader made in \S*\.dynamicLoader became unreachable without Close`} {
+			if !regexp.MustCompile(told).Match(output) {
+				t.Errorf("a dropped DynamicLoader: no %q in\n%s", told, output)
 			}
 		}
 		if !strings.Contains(string(output), "dist.DDP made in") {
