@@ -369,3 +369,27 @@ func TestForwardKeepsWhatOutputsShare(t *testing.T) {
 			out.Y.Sum().Backward())
 	})
 }
+
+func TestForwardTellsNoListFromAnEmptyOne(t *testing.T) {
+	type lists struct {
+		X, Y       *gotorch.Tensor
+		None, Some []*gotorch.Tensor
+		NoMap, Map map[string]*gotorch.Tensor
+	}
+	threads(t, 2, func(_ context.Context, group *dist.ProcessGroup) error {
+		layer, ddp, err := wrapped(group, dist.DDPOptions{MixedPrecision: dist.MixedPrecision{Param: gotorch.Some(gotorch.BFloat16)}})
+		if err != nil {
+			return err
+		}
+		defer ddp.Close()
+		kept := func(l lists) bool { return l.None == nil && l.Some != nil && l.NoMap == nil && l.Map != nil }
+		given := lists{X: input(group.Rank()), Some: []*gotorch.Tensor{}, Map: map[string]*gotorch.Tensor{}}
+		inside := false
+		out := dist.Forward(ddp, given, func(in lists) lists {
+			inside = kept(in)
+			in.Y = layer.Forward(in.X)
+			return in
+		})
+		return errors.Join(check(inside && kept(out), "nil or empty lists have changed"), out.Y.Sum().Backward())
+	})
+}

@@ -222,8 +222,9 @@ func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 }
 
 // ForwardAll calls a module of any inputs, as torch.nn has them: tensors, a tuple of tensors such as an LSTM's states as a
-// []*gotorch.Tensor, bool, int, []int. Optional ones are nil, trailing ones may be left out. It gives all tensors of what
-// the module gives, in order: of an LSTM's (y, (h, c)) three; nil for one that is not there.
+// []*gotorch.Tensor, bool, int, []int. Optional ones are nil, also of these types, and trailing ones may be left out; a
+// list that is empty, but not nil, is a tuple of nothing. It gives all tensors of what the module gives, in order: of an
+// LSTM's (y, (h, c)) three; nil for one that is not there.
 func (n *Native) ForwardAll(inputs ...any) []*gotorch.Tensor {
 	for n.tied != nil && len(inputs) > 1 && isNil(inputs[len(inputs)-1]) {
 		inputs = inputs[:len(inputs)-1]
@@ -248,8 +249,17 @@ func (n *Native) ForwardAll(inputs ...any) []*gotorch.Tensor {
 }
 
 func isNil(input any) bool {
-	t, ok := input.(*gotorch.Tensor)
-	return input == nil || ok && t == nil
+	switch v := input.(type) {
+	case nil:
+		return true
+	case *gotorch.Tensor:
+		return v == nil
+	case []*gotorch.Tensor:
+		return v == nil
+	case []int:
+		return v == nil
+	}
+	return false
 }
 
 // add puts an input of ForwardAll into its frame.
@@ -261,9 +271,11 @@ func (n *Native) add(f *c.Frame, i int, input any) {
 			f.Tensor(bridge.Handle(t, n.kind))
 		}
 	}
-	switch v := input.(type) {
-	case nil:
+	if isNil(input) {
 		f.None()
+		return
+	}
+	switch v := input.(type) {
 	case *gotorch.Tensor:
 		tensor(v)
 	case []*gotorch.Tensor:
