@@ -120,3 +120,59 @@ func TestCloseEndsAWait(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAContextEndsTheWaitForABatch(t *testing.T) {
+	for name, limit := range map[string]func() (context.Context, context.CancelFunc, error){
+		"cancel": func() (context.Context, context.CancelFunc, error) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(50*time.Millisecond, cancel)
+			return ctx, cancel, context.Canceled
+		},
+		"deadline": func() (context.Context, context.CancelFunc, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			return ctx, cancel, context.DeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := &gated{entered: make(chan struct{}), gate: make(chan struct{})}
+			samples := must(data.FromSamples(source, "x"))
+			defer samples.Close()
+			loader := must(data.NewLoader(samples, data.Options{BatchSize: 1}))
+			ctx, cancel, want := limit()
+			defer cancel()
+			ended := make(chan error)
+			go func() {
+				for batch, err := range loader.Epoch(ctx, 0) {
+					if err != nil {
+						ended <- err
+						return
+					}
+					batch.Close()
+				}
+				ended <- nil
+			}()
+			select {
+			case err := <-ended:
+				if !errors.Is(err, want) {
+					t.Error(err)
+				}
+			case <-time.After(10 * time.Second):
+				close(source.gate)
+				<-ended
+				t.Fatal("the wait goes on after its context")
+			}
+			if _, err := loader.State(); err != nil {
+				t.Error(err)
+			}
+			for _, err := range loader.Epoch(t.Context(), 0) {
+				if !errors.Is(err, gotorch.ErrAborted) {
+					t.Error("the loader goes on: ", err)
+				}
+			}
+			close(source.gate)
+			if err := loader.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

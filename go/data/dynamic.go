@@ -196,21 +196,21 @@ func milliseconds(d, fallback time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// until runs a call that waits for other ranks. When ctx ends it aborts the loader.
-func until(ctx context.Context, handle c.Loader, call func() *c.Failure) error {
+// until runs a call that waits, for other ranks or for batches. When ctx ends it aborts the loader.
+func until(ctx context.Context, handle c.Loader, call func() error) error {
 	aborted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(aborted)
 		c.AbortLoader(handle)
 	})
-	failure := call()
+	err := call()
 	if !stop() {
 		<-aborted // the handle may be freed then
 	}
-	if failure != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return failed("data.Step.Parts", failure)
+	return err
 }
 
 // Steps gives those that are left of the epoch. Each must be committed before the next. It ends after an error, which
@@ -283,9 +283,10 @@ func (s *Step) next() (part *Batch, err error) {
 	err = s.with(func(handle c.Loader) error {
 		made := make([]c.Made, len(s.loader.names))
 		var about *c.LoaderBatch
-		err := until(s.ctx, handle, func() (failure *c.Failure) {
+		err := until(s.ctx, handle, func() error {
+			var failure *c.Failure
 			about, failure = c.Next(handle, made)
-			return failure
+			return failed("data.Step.Parts", failure)
 		})
 		s.local, s.global = c.LoaderStepCounts(handle)
 		if err == nil && about != nil {

@@ -265,7 +265,8 @@ func (l *Loader) Samples() int { return l.samples }
 
 // Epoch gives this rank's batches of an epoch, whose order follows from the seed and the epoch's number. The epoch that
 // [Loader.Restore] went on with begins where that was, the first time. It ends after an error, which ctx's end is one
-// of. A new epoch ends the one before. Each batch is new tensors:
+// of: where that comes while a batch is waited for, it is the loader's end too, and only State and Close are left. A new
+// epoch ends the one before. Each batch is new tensors:
 //
 //	for epoch := loader.CurrentEpoch(); epoch < 10; epoch++ {
 //		for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
@@ -325,11 +326,16 @@ func (l *Loader) next(ctx context.Context, number int) (batch *Batch, err error)
 				Message: "another epoch of this loader was begun; open a second loader to have both"}
 		}
 		made := make([]c.Made, len(l.names))
-		about, failure := c.Next(handle, made)
-		if failure == nil && about != nil {
+		var about *c.LoaderBatch
+		err := until(ctx, handle, func() error {
+			var failure *c.Failure
+			about, failure = c.Next(handle, made)
+			return bridge.Error(failure)
+		})
+		if err == nil && about != nil {
 			batch = newBatch(about, made, l.names)
 		}
-		return bridge.Error(failure)
+		return err
 	})
 	return batch, err
 }
