@@ -104,7 +104,7 @@ public abstract class NativeHandle implements AutoCloseable {
 
   final void unpin() {
     if (shared && USERS.decrementAndGet(this) == CLOSED) {
-      free();
+      free(false);
     }
   }
 
@@ -167,7 +167,7 @@ public abstract class NativeHandle implements AutoCloseable {
   public void close() {
     swigCPtr = 0; // before the mark: who pins after it finds no pointer
     if (USERS.compareAndSet(this, 0, CLOSED)) {
-      free();
+      free(true);
       return;
     }
     int before = USERS.getAndAccumulate(this, CLOSED + 1, (old, mark) -> old < 0 ? old : old + mark);
@@ -181,15 +181,18 @@ public abstract class NativeHandle implements AutoCloseable {
     } catch (TandemClosedException atExit) {
       // Tandem.shutdown() has woken them.
     } finally {
-      unpin();
+      if (USERS.decrementAndGet(this) == CLOSED) {
+        free(true);
+      }
     }
   }
 
   /** Ends the calls that wait in the native object, which is pinned. */
   void wake(long pointer) {}
 
-  private void free() {
-    release.free();
+  /** {@code mayWait}: who calls has asked for it. A call that was woken is to return at once. */
+  private void free(boolean mayWait) {
+    release.free(mayWait);
     Cleaner.Cleanable registered = cleanable;
     if (registered != null) {
       registered.clean();
@@ -270,13 +273,13 @@ public abstract class NativeHandle implements AutoCloseable {
       return taken;
     }
 
-    void free() {
+    void free(boolean mayWait) {
       long freed = take();
       if (freed == 0) {
         return;
       }
-      if (JOINING_TYPES.contains(type) && Upcall.isInside()) {
-        // The thread may be one of those that this waits for.
+      if (JOINING_TYPES.contains(type) && (!mayWait || Upcall.isInside())) {
+        // Inside of a callback the thread may be one of those that this waits for.
         Thread closer = new Thread(() -> delete(freed), "tandem-close");
         closer.setDaemon(true);
         closer.start();
@@ -301,7 +304,7 @@ public abstract class NativeHandle implements AutoCloseable {
           DroppedWorks.add(dropped);
         }
       } else if (kind != Kind.REPORTED) {
-        free();
+        free(true);
       } else if (take() != 0) {
         report("a " + name() + " was dropped without close(); it stays open until the process ends");
       }

@@ -102,7 +102,7 @@ class OwnDataTest {
     });
   }
 
-  /** The loader's thread is in the program's samples from before the close until after it. */
+  /** The loader's thread is in the program's samples all the while, which a close may wait for. */
   @Test
   void closeEndsAWaitForABatch() throws Exception {
     CountDownLatch entered = new CountDownLatch(1);
@@ -131,9 +131,11 @@ class OwnDataTest {
       waiter.setUncaughtExceptionHandler((thread, error) -> thrown[0] = error);
       waiter.start();
       entered.await();
-      loader.close();
-      gate.countDown();
+      Thread closer = new Thread(loader::close);
+      closer.start();
       waiter.join();
+      gate.countDown();
+      closer.join();
     }
     // Closed, where the waiter had not reached the loader yet.
     assertTrue(thrown[0] instanceof TandemAbortedException || thrown[0] instanceof TandemClosedException,
