@@ -399,9 +399,8 @@ public final class Loader implements AutoCloseable {
   }
 
   /**
-   * Ends its threads, and waits for what they call, unless a callback of a data set calls this. Another thread that
-   * waits for a batch gets a {@link org.tandem.TandemAbortedException} at once; then this waits for nothing. A second
-   * call does nothing.
+   * Ends its threads, and waits for what they call, unless a callback of a data set calls this; another thread that
+   * waits for a batch gets a {@link org.tandem.TandemAbortedException}. A second call does nothing.
    */
   @Override
   public void close() {

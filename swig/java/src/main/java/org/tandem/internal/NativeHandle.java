@@ -104,7 +104,7 @@ public abstract class NativeHandle implements AutoCloseable {
 
   final void unpin() {
     if (shared && USERS.decrementAndGet(this) == CLOSED) {
-      free(false);
+      free();
     }
   }
 
@@ -167,7 +167,7 @@ public abstract class NativeHandle implements AutoCloseable {
   public void close() {
     swigCPtr = 0; // before the mark: who pins after it finds no pointer
     if (USERS.compareAndSet(this, 0, CLOSED)) {
-      free(true);
+      free();
       return;
     }
     int before = USERS.getAndAccumulate(this, CLOSED + 1, (old, mark) -> old < 0 ? old : old + mark);
@@ -181,18 +181,15 @@ public abstract class NativeHandle implements AutoCloseable {
     } catch (TandemClosedException atExit) {
       // Tandem.shutdown() has woken them.
     } finally {
-      if (USERS.decrementAndGet(this) == CLOSED) {
-        free(true);
-      }
+      unpin();
     }
   }
 
   /** Ends the calls that wait in the native object, which is pinned. */
   void wake(long pointer) {}
 
-  /** {@code mayWait}: who calls has asked for it. A call that was woken is to return at once. */
-  private void free(boolean mayWait) {
-    release.free(mayWait);
+  private void free() {
+    release.free();
     Cleaner.Cleanable registered = cleanable;
     if (registered != null) {
       registered.clean();
@@ -273,13 +270,13 @@ public abstract class NativeHandle implements AutoCloseable {
       return taken;
     }
 
-    void free(boolean mayWait) {
+    void free() {
       long freed = take();
       if (freed == 0) {
         return;
       }
-      if (JOINING_TYPES.contains(type) && (!mayWait || Upcall.isInside())) {
-        // Inside of a callback the thread may be one of those that this waits for.
+      if (JOINING_TYPES.contains(type) && Upcall.isInside()) {
+        // The thread may be one of those that this waits for.
         Thread closer = new Thread(() -> delete(freed), "tandem-close");
         closer.setDaemon(true);
         closer.start();
@@ -304,7 +301,7 @@ public abstract class NativeHandle implements AutoCloseable {
           DroppedWorks.add(dropped);
         }
       } else if (kind != Kind.REPORTED) {
-        free(true);
+        free();
       } else if (take() != 0) {
         report("a " + name() + " was dropped without close(); it stays open until the process ends");
       }

@@ -102,7 +102,16 @@ class OwnDataTest {
     });
   }
 
-  /** The loader's thread is in the program's samples all the while, which a close may wait for. */
+  private static boolean isClosed(Loader loader) {
+    try {
+      loader.statistics();
+      return false;
+    } catch (TandemClosedException closed) {
+      return true;
+    }
+  }
+
+  /** The loader's thread is in the program's samples when it is closed, which one of the two waits for. */
   @Test
   void closeEndsAWaitForABatch() throws Exception {
     CountDownLatch entered = new CountDownLatch(1);
@@ -133,8 +142,11 @@ class OwnDataTest {
       entered.await();
       Thread closer = new Thread(loader::close);
       closer.start();
-      waiter.join();
+      while (!isClosed(loader)) {
+        Thread.onSpinWait();
+      }
       gate.countDown();
+      waiter.join();
       closer.join();
     }
     // Closed, where the waiter had not reached the loader yet.
