@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,58 +99,6 @@ class OwnDataTest {
       }
       dataset.close();
     });
-  }
-
-  private static boolean isClosed(Loader loader) {
-    try {
-      loader.statistics();
-      return false;
-    } catch (TandemClosedException closed) {
-      return true;
-    }
-  }
-
-  /** The loader's thread is in the program's samples when it is closed, which one of the two waits for. */
-  @Test
-  void closeEndsAWaitForABatch() throws Exception {
-    CountDownLatch entered = new CountDownLatch(1);
-    CountDownLatch gate = new CountDownLatch(1);
-    Samples gated = new Samples() {
-      @Override
-      public long size() {
-        return 4;
-      }
-
-      @Override
-      public Tensor[] get(long index) throws Exception {
-        entered.countDown();
-        gate.await();
-        return new Tensor[] {Tensor.full(index, DType.INT64)};
-      }
-    };
-    Throwable[] thrown = new Throwable[1];
-    try (Dataset dataset = Dataset.of(gated, "i")) {
-      Loader loader = new Loader(dataset, options());
-      Thread waiter = new Thread(() -> {
-        for (Loader.Batch batch : loader.epoch(0)) {
-          batch.close();
-        }
-      });
-      waiter.setUncaughtExceptionHandler((thread, error) -> thrown[0] = error);
-      waiter.start();
-      entered.await();
-      Thread closer = new Thread(loader::close);
-      closer.start();
-      while (!isClosed(loader)) {
-        Thread.onSpinWait();
-      }
-      gate.countDown();
-      waiter.join();
-      closer.join();
-    }
-    // Closed, where the waiter had not reached the loader yet.
-    assertTrue(thrown[0] instanceof TandemAbortedException || thrown[0] instanceof TandemClosedException,
-        () -> String.valueOf(thrown[0]));
   }
 
   @Test
