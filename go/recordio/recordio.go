@@ -3,6 +3,7 @@
 package recordio
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"maps"
@@ -82,6 +83,10 @@ func Create(path string, options ...WriterOptions) (*Writer, error) {
 	o, err := bridge.One(options)
 	if err != nil {
 		return nil, err
+	}
+	if o.ChunkBytes < 0 {
+		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "recordio.Create",
+			Message: fmt.Sprintf("ChunkBytes is %d; give 1 or more, or 0 for 32 MiB", o.ChunkBytes)}
 	}
 	if o.ChunkBytes == 0 {
 		o.ChunkBytes = 32 << 20

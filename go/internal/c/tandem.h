@@ -1237,7 +1237,8 @@ typedef struct tdm_grad_bucket {
  * for once that has returned, and its handle is freed after that, in `finish` for example, or in `destroy` where backward
  * failed before. Hooks divide, for a mean. Both are callbacks of autograd (see above): they run within backward, on its
  * thread, in the same order on all ranks (a bucket's finish after the begin of the next bucket, or of the last), and must
- * call no function of this ddp. destroy(user_data) is called when the ddp is freed. */
+ * call no function of this ddp. destroy(user_data) is called when the ddp is freed, within tdm_ddp_free(), which so
+ * waits where it waits: in tdm_work_free(), for example. */
 TDM_API tdm_error* tdm_ddp_register_comm_hook(
     tdm_ddp* ddp,
     TDM_CALLED(autograd) tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, TDM_MAYBE tdm_work** work),

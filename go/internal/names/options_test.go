@@ -309,6 +309,7 @@ func TestErrorsOfDataNameGosOptions(t *testing.T) {
 		{"RequestTimeout", remote(data.FileOptions{RequestTimeout: -time.Second})},
 		{"LeastSpeed", remote(data.FileOptions{LeastSpeed: -1})},
 		{"ChunkBytes", writer(recordio.WriterOptions{ChunkBytes: 1 << 40})},
+		{"ChunkBytes is -1;", writer(recordio.WriterOptions{ChunkBytes: -1})},
 		{"version", writer(recordio.WriterOptions{Version: 3})},
 		{"level", writer(recordio.WriterOptions{Version: 2, Compressor: recordio.Zstd, Level: 99})},
 		{"lignment", writer(recordio.WriterOptions{Version: 2, Alignment: 3})},
