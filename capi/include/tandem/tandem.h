@@ -1506,9 +1506,15 @@ TDM_API void tdm_recordio_writer_free(tdm_recordio_writer* writer);
  * tdm_recordio_reader_free(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out);
 TDM_API TDM_THREAD_SAFE int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader);
-/* Record `index`. *data is borrowed and lives as long as the reader. */
+/* Record `index`. *data is borrowed and lives as long as the reader; of an uncompressed chunk it is the mapped file,
+ * and what a file that is cut off later has lost reads as zeros. */
 TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index,
                                                                       TDM_BORROWED const void** data, size_t* size);
+/* Copies record `index` into `buffer`, of `capacity` bytes (NULL: of none), where it fits there; *size is its bytes in
+ * either case. A copy is whole, or TDM_ERROR_DATA_LOSS, also where the file is cut off meanwhile. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_read(tdm_recordio_reader* reader, int64_t index,
+                                                                       TDM_NULLABLE void* buffer, size_t capacity,
+                                                                       size_t* size);
 /* 1 or 2. */
 TDM_API TDM_THREAD_SAFE int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
 /* What a file of version 2 says about its records, "" where it says nothing. Lives as long as the reader, here and

@@ -2,7 +2,10 @@ package c
 
 // #include "shim.h"
 import "C"
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 func writer(w RecordIOWriter) *C.tdm_recordio_writer {
 	return (*C.tdm_recordio_writer)(unsafe.Pointer(w))
@@ -62,12 +65,18 @@ func RecordCount(r RecordIOReader) int { return int(C.tdm_recordio_reader_count(
 
 // Record appends record index to buffer.
 func Record(r RecordIOReader, index int, buffer []byte) ([]byte, *Failure) {
-	var data unsafe.Pointer
-	var size C.size_t
-	if err := failure(C.tdm_recordio_reader_get(reader(r), C.int64_t(index), &data, &size)); err != nil {
-		return buffer, err
+	for {
+		var size C.size_t
+		room := buffer[len(buffer):cap(buffer)]
+		if err := failure(C.tdm_recordio_reader_read(reader(r), C.int64_t(index), unsafe.Pointer(unsafe.SliceData(room)),
+			C.size_t(len(room)), &size)); err != nil {
+			return buffer, err
+		}
+		if int(size) <= len(room) {
+			return buffer[:len(buffer)+int(size)], nil
+		}
+		buffer = slices.Grow(buffer, int(size))
 	}
-	return append(buffer, unsafe.Slice((*byte)(data), int(size))...), nil
 }
 
 func RecordVersion(r RecordIOReader) int { return int(C.tdm_recordio_reader_version(reader(r))) }

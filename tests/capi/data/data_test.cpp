@@ -57,6 +57,14 @@ TEST(CapiRecordIO, WritesAndReads) {
       expect_ok(tdm_recordio_reader_get(reader, i, &data, &size));
       ASSERT_EQ(size, 3u);
       EXPECT_EQ(static_cast<const unsigned char*>(data)[1], 2 * i);
+      char copy[4] = "???";
+      expect_ok(tdm_recordio_reader_read(reader, i, copy, 2, &size));  // too small: only how much it takes
+      EXPECT_EQ(size, 3u);
+      EXPECT_STREQ(copy, "???");
+      expect_ok(tdm_recordio_reader_read(reader, i, copy, 3, &size));
+      EXPECT_EQ(std::memcmp(copy, data, 3), 0);
+      expect_ok(tdm_recordio_reader_read(reader, i, nullptr, 0, &size));
+      EXPECT_EQ(size, 3u);
     }
     const void* untouched = &dir;
     size_t size = 77;

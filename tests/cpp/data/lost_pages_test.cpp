@@ -121,6 +121,36 @@ TEST(LostPages, WhatIsStillThereIsReadAndWhatIsGoneIsAnError) {
   }
 }
 
+TEST(LostPages, ACopyIsWholeOrAnError) {
+  const TempDir dir;
+  const Records records = numbered();
+  for (const int version : {1, 2}) {
+    const std::string path = dir / "file";
+    write_records(path, records, plain(version, 16 << 10));
+    RecordIOReader reader(path);
+    std::string buffer(200, '?');
+    const std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(buffer.data()), buffer.size());
+    for (std::int64_t i = 0; i < kCount; ++i) reader[i];  // verified before they are lost
+    cut(path, kHalf);
+    std::int64_t whole = 0;
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      const std::string& record = records[static_cast<std::size_t>(i)];
+      try {
+        ASSERT_EQ(reader.read(i, bytes), record.size());
+        EXPECT_EQ(buffer.substr(0, record.size()), record);
+        ++whole;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kDataLoss) << error.what();
+      }
+    }
+    EXPECT_GT(whole, kCount / 4);
+    EXPECT_LT(whole, kCount * 3 / 4);
+    buffer.assign(200, '?');
+    EXPECT_EQ(reader.read(0, bytes.first(3)), records[0].size());  // does not fit
+    EXPECT_EQ(buffer, std::string(200, '?'));
+  }
+}
+
 TEST(LostPages, FormatsWithoutChecksumsAreNoDifferent) {
   const TempDir dir;
   const Records records = numbered();

@@ -89,6 +89,16 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
   });
 }
 
+tdm_error* tdm_recordio_reader_read(tdm_recordio_reader* reader, int64_t index, void* buffer, size_t capacity,
+                                    size_t* size) {
+  return guard("tdm_recordio_reader_read", [&] {
+    not_null(reader, "reader");
+    not_null(size, "size");
+    if (capacity > 0) not_null(buffer, "buffer");
+    *size = reader->reader.read(index, {static_cast<std::uint8_t*>(buffer), capacity});
+  });
+}
+
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
   return if_live(reader) ? reader->reader.version() : 0;
 }

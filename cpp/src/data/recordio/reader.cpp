@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/lost_pages.h"
 #include "base/shown_path.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_index.h"
@@ -61,6 +62,14 @@ std::span<const std::uint8_t> RecordIOReader::operator[](std::int64_t index) {
                                             " records; there is no record " + std::to_string(index));
   }
   return impl_->file->record(index).bytes;
+}
+
+std::size_t RecordIOReader::read(std::int64_t index, std::span<std::uint8_t> buffer) {
+  return without_lost_pages([&] {
+    const auto record = (*this)[index];
+    if (record.size() <= buffer.size()) std::ranges::copy(record, buffer.begin());
+    return record.size();
+  });
 }
 
 const std::string& RecordIOReader::path() const {

@@ -32,16 +32,16 @@ class RecordIOReader {
  public:
   explicit RecordIOReader(const std::string& path) { check(tdm_recordio_reader_create(path.c_str(), handle_.out())); }
   int64_t count() const { return tdm_recordio_reader_count(handle_.get()); }
-  // Address and size of record `index`; the bytes live as long as the reader.
-  std::pair<const void*, size_t> view(int64_t index) {
-    const void* data = nullptr;
-    size_t size = 0;
-    check(tdm_recordio_reader_get(handle_.get(), index, &data, &size));
-    return {data, size};
-  }
+  // A copy of record `index`.
   std::string get(int64_t index) {
-    const auto [data, size] = view(index);
-    return std::string(static_cast<const char*>(data), size);
+    std::string record;
+    size_t size = 0;
+    do {
+      record.resize(size);
+      check(tdm_recordio_reader_read(handle_.get(), index, record.data(), record.size(), &size));
+    } while (size > record.size());
+    record.resize(size);
+    return record;
   }
 
  private:
