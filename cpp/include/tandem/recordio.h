@@ -118,9 +118,9 @@ class TANDEM_API RecordIOReader {
   std::int64_t size() const;
   // Record `index`; valid as long as the reader. What a file that is cut off later has lost reads as zeros in a view.
   std::span<const std::uint8_t> operator[](std::int64_t index);
-  // Copies record `index` into `buffer` where it fits there, and returns its bytes in either case. A copy is whole, or
-  // Error(kDataLoss), also where the file is cut off meanwhile.
-  std::size_t read(std::int64_t index, std::span<std::uint8_t> buffer);
+  // Copies record `index` into `destination`, which has its size. A copy is whole, or Error(kDataLoss), also where the
+  // file is cut off meanwhile.
+  void copy(std::int64_t index, std::span<std::uint8_t> destination);
 
   const std::string& path() const;
   int version() const;

@@ -292,7 +292,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_recordio_reader_create",
     "tdm_recordio_reader_count",
     "tdm_recordio_reader_get",
-    "tdm_recordio_reader_read",
+    "tdm_recordio_reader_copy",
     "tdm_recordio_reader_version",
     "tdm_recordio_reader_schema",
     "tdm_recordio_reader_metadata_count",
@@ -1803,9 +1803,9 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
   return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[284])(reader, index, data, size);
 }
 
-tdm_error* tdm_recordio_reader_read(tdm_recordio_reader* reader, int64_t index, void* buffer, size_t capacity, size_t* size) {
+tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
   if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* buffer, size_t capacity, size_t* size))slots[285])(reader, index, buffer, capacity, size);
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[285])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {

@@ -65,18 +65,18 @@ func RecordCount(r RecordIOReader) int { return int(C.tdm_recordio_reader_count(
 
 // Record appends record index to buffer.
 func Record(r RecordIOReader, index int, buffer []byte) ([]byte, *Failure) {
-	for {
-		var size C.size_t
-		room := buffer[len(buffer):cap(buffer)]
-		if err := failure(C.tdm_recordio_reader_read(reader(r), C.int64_t(index), unsafe.Pointer(unsafe.SliceData(room)),
-			C.size_t(len(room)), &size)); err != nil {
-			return buffer, err
-		}
-		if int(size) <= len(room) {
-			return buffer[:len(buffer)+int(size)], nil
-		}
-		buffer = slices.Grow(buffer, int(size))
+	var data unsafe.Pointer
+	var size C.size_t
+	if err := failure(C.tdm_recordio_reader_get(reader(r), C.int64_t(index), &data, &size)); err != nil {
+		return buffer, err
 	}
+	begin, end := len(buffer), len(buffer)+int(size)
+	buffer = slices.Grow(buffer, int(size))
+	err := failure(C.tdm_recordio_reader_copy(reader(r), C.int64_t(index), unsafe.Pointer(unsafe.SliceData(buffer[begin:end])), size))
+	if err != nil {
+		return buffer[:begin], err
+	}
+	return buffer[:end], nil
 }
 
 func RecordVersion(r RecordIOReader) int { return int(C.tdm_recordio_reader_version(reader(r))) }

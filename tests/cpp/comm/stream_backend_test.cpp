@@ -324,6 +324,7 @@ TEST_F(OnStream, AFailureInABatchLeavesNoGroupOpen) {
   EXPECT_EQ(backend_->open_, 0);
   group_->exchange({{tensor, 1, true, 0}});
   EXPECT_EQ(backend_->open_, 0);
+  backend_->last_->end(c10d::WorkResult::SUCCESS);  // else the group would hold it for ever
 }
 
 }  // namespace

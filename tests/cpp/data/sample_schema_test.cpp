@@ -400,7 +400,8 @@ FileBytes whole_example(bool packed_lists) {
 
 TEST(TfExamples, ListsOfEachKind) {
   for (const bool packed_lists : {false, true}) {
-    const auto out = decoder_of(kTf)->decode(whole_example(packed_lists));
+    const auto example = whole_example(packed_lists);  // out has views of it
+    const auto out = decoder_of(kTf)->decode(example);
     EXPECT_EQ(out[0].item<std::int64_t>(), -7);
     EXPECT_TRUE(out[1].equal(at::tensor({1, 70000, -3}, at::kInt)));
     EXPECT_TRUE(out[2].equal(at::tensor({0.5f, -2.f})));

@@ -89,13 +89,11 @@ tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, c
   });
 }
 
-tdm_error* tdm_recordio_reader_read(tdm_recordio_reader* reader, int64_t index, void* buffer, size_t capacity,
-                                    size_t* size) {
-  return guard("tdm_recordio_reader_read", [&] {
+tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
+  return guard("tdm_recordio_reader_copy", [&] {
     not_null(reader, "reader");
-    not_null(size, "size");
-    if (capacity > 0) not_null(buffer, "buffer");
-    *size = reader->reader.read(index, {static_cast<std::uint8_t*>(buffer), capacity});
+    if (bytes > 0) not_null(destination, "destination");
+    reader->reader.copy(index, {static_cast<std::uint8_t*>(destination), bytes});
   });
 }
 

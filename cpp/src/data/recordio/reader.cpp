@@ -64,12 +64,17 @@ std::span<const std::uint8_t> RecordIOReader::operator[](std::int64_t index) {
   return impl_->file->record(index).bytes;
 }
 
-std::size_t RecordIOReader::read(std::int64_t index, std::span<std::uint8_t> buffer) {
-  return without_lost_pages([&] {
+void RecordIOReader::copy(std::int64_t index, std::span<std::uint8_t> destination) {
+  const std::size_t bytes = without_lost_pages([&] {
     const auto record = (*this)[index];
-    if (record.size() <= buffer.size()) std::ranges::copy(record, buffer.begin());
+    if (record.size() == destination.size()) std::ranges::copy(record, destination.begin());
     return record.size();
   });
+  if (bytes != destination.size()) {
+    throw Error(ErrorCode::kInvalidArgument, "record " + std::to_string(index) + " of " + shown_path(impl_->path) +
+                                                 " has " + std::to_string(bytes) + " bytes, but the destination has " +
+                                                 std::to_string(destination.size()));
+  }
 }
 
 const std::string& RecordIOReader::path() const {

@@ -34,13 +34,11 @@ class RecordIOReader {
   int64_t count() const { return tdm_recordio_reader_count(handle_.get()); }
   // A copy of record `index`.
   std::string get(int64_t index) {
-    std::string record;
+    const void* data = nullptr;
     size_t size = 0;
-    do {
-      record.resize(size);
-      check(tdm_recordio_reader_read(handle_.get(), index, record.data(), record.size(), &size));
-    } while (size > record.size());
-    record.resize(size);
+    check(tdm_recordio_reader_get(handle_.get(), index, &data, &size));
+    std::string record(size, '\0');
+    check(tdm_recordio_reader_copy(handle_.get(), index, record.data(), size));
     return record;
   }
 

@@ -1510,11 +1510,10 @@ TDM_API TDM_THREAD_SAFE int64_t tdm_recordio_reader_count(const tdm_recordio_rea
  * and what a file that is cut off later has lost reads as zeros. */
 TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index,
                                                                       TDM_BORROWED const void** data, size_t* size);
-/* Copies record `index` into `buffer`, of `capacity` bytes (NULL: of none), where it fits there; *size is its bytes in
- * either case. A copy is whole, or TDM_ERROR_DATA_LOSS, also where the file is cut off meanwhile. */
-TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_read(tdm_recordio_reader* reader, int64_t index,
-                                                                       TDM_NULLABLE void* buffer, size_t capacity,
-                                                                       size_t* size);
+/* Copies record `index` into `destination`, of as many bytes as tdm_recordio_reader_get() says: else
+ * TDM_ERROR_INVALID_ARGUMENT. A copy is whole, or TDM_ERROR_DATA_LOSS, also where the file is cut off meanwhile. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index,
+                                                                       void* destination, size_t bytes);
 /* 1 or 2. */
 TDM_API TDM_THREAD_SAFE int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader);
 /* What a file of version 2 says about its records, "" where it says nothing. Lives as long as the reader, here and

@@ -85,7 +85,8 @@ at::Tensor expected_reduction(const std::function<at::Tensor(int)>& input, Reduc
 
 bool have_same_bits(const at::Tensor& a, const at::Tensor& b) {
   return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() &&
-         std::memcmp(a.contiguous().const_data_ptr(), b.contiguous().const_data_ptr(), a.nbytes()) == 0;
+         (a.numel() == 0 ||
+          std::memcmp(a.contiguous().const_data_ptr(), b.contiguous().const_data_ptr(), a.nbytes()) == 0);
 }
 
 void expect_same(const at::Tensor& found, const at::Tensor& expected, const std::string& what) {

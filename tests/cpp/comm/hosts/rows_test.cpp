@@ -151,7 +151,7 @@ TEST_P(ShortRow, IsCombinedInOrderOfHostWithAMessageForEachBinaryDigit) {
   for (auto& thread : threads) thread.join();
   const int rounds = std::bit_width(static_cast<unsigned>(hosts - 1));
   for (const Reduced& one : reduced) {
-    EXPECT_EQ(std::memcmp(one.row.data(), expected.data(), elements * sizeof(float)), 0);
+    EXPECT_TRUE(elements == 0 || std::memcmp(one.row.data(), expected.data(), elements * sizeof(float)) == 0);
     EXPECT_GE(one.sends, rounds);
     EXPECT_LE(one.sends, 2 * rounds);  // what does not fit into a message's header follows it
   }

@@ -86,9 +86,10 @@ final class NameTable {
       tdm_process_group_free ProcessGroup.close
       tdm_profiler_start Tandem.startProfiler
       tdm_profiler_stop Tandem.stopProfiler
+      tdm_recordio_reader_copy RecordIOReader.get
       tdm_recordio_reader_count RecordIOReader.count
       tdm_recordio_reader_create RecordIOReader
-      tdm_recordio_reader_read RecordIOReader.get
+      tdm_recordio_reader_get RecordIOReader.get
       tdm_recordio_writer_close RecordIOWriter.finish
       tdm_recordio_writer_create RecordIOWriter
       tdm_recordio_writer_write RecordIOWriter.write
