@@ -308,8 +308,8 @@ TEST_F(Outage, NextSaysWhatItWaitsForAndMayBeCalledAgain) {
   std::string said;
   std::int64_t delivered = 0;
   bool down = false;
-  for (int i = 0; i < 100 && said.find("tries again after") == std::string::npos;
-       ++i) {  // a busy machine is late for other reasons
+  // A busy machine is late for other reasons at first.
+  for (int i = 0; i < 100 && said.find("tries again after") == std::string::npos; ++i) {
     try {
       if (loader.next()) ++delivered;
       if (!down) server_.go_down();
