@@ -1,12 +1,10 @@
 package recordio_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -87,20 +85,8 @@ func TestDiscardLeavesNothing(t *testing.T) {
 
 func TestFilesThatAreCutOffWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.recordio")
-	w, err := recordio.Create(path, recordio.WriterOptions{ChunkBytes: 16 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record := func(i int) []byte { return []byte(strconv.Itoa(i) + strings.Repeat("x", 100)) }
-	const count = 4000
-	for i := range count {
-		if _, err := w.Write(record(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	const count = 40000
+	write(t, path, count, recordio.WriterOptions{ChunkBytes: 16 << 10})
 	r, err := recordio.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -111,13 +97,17 @@ func TestFilesThatAreCutOffWhileOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Truncate(path, 200<<10); err != nil {
+	file, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, file.Size()/2); err != nil {
 		t.Fatal(err)
 	}
 	whole := 0
 	for i := range count {
 		read, err := r.Record(i)
-		if err == nil && bytes.Equal(read, record(i)) {
+		if err == nil && string(read) == fmt.Sprint("record ", i) {
 			whole++
 		} else if !errors.Is(err, gotorch.ErrDataLoss) {
 			t.Fatalf("record %d: %q, %v", i, read, err)
