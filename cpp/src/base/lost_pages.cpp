@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/mapped_file.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -82,6 +83,11 @@ void install_bus_handler() {
 
 }  // namespace
 
+std::uint64_t page_bytes() {
+  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
   const std::lock_guard lock(watching);
   static const bool installed = (install_bus_handler(), true);
@@ -111,18 +117,26 @@ bool recover_mapping(WatchedMapping* mapping, int file) {
   const std::uintptr_t begin = mapping->begin.load();
   const std::uint64_t size = mapping->end.load() - begin;
   changes_begun.fetch_add(1);
-  const std::uint64_t from = mapping->readable.exchange(size);
-  bool recovered = from >= size;
+  const std::uint64_t lost = mapping->readable.exchange(size);
+  const std::uint64_t from = lost / page_bytes() * page_bytes();
+  bool recovered = lost >= size;
   if (!recovered) {
     // Elsewhere at first: a mapping that fails at a fixed place leaves nothing there.
     void* const bytes = ::mmap(nullptr, size - from, PROT_READ, MAP_SHARED, file, static_cast<off_t>(from));
     recovered = bytes != MAP_FAILED && ::mremap(bytes, size - from, size - from, MREMAP_MAYMOVE | MREMAP_FIXED,
                                                 reinterpret_cast<void*>(begin + from)) != MAP_FAILED;
-    if (!recovered) lower(mapping->readable, from);
+    if (!recovered) lower(mapping->readable, lost);
     if (!recovered && bytes != MAP_FAILED) ::munmap(bytes, size - from);
   }
   changes_ended.fetch_add(1);
   return recovered;
+}
+
+void lose_end(WatchedMapping* mapping, std::uint64_t readable) {
+  if (mapping->readable.load() <= readable) return;  // no change: whoever reads would try again for ever
+  changes_begun.fetch_add(1);
+  lower(mapping->readable, readable);
+  changes_ended.fetch_add(1);
 }
 
 std::uint64_t begun_page_changes() {
@@ -157,7 +171,30 @@ void throw_pages_come_and_go() {
       "system's log");
 }
 
-void LostReads::require_none(const char* what) const {
+LostReads::LostReads() : outer_(innermost_) {
+  innermost_ = this;
+}
+
+LostReads::~LostReads() {
+  innermost_ = outer_;
+}
+
+bool LostReads::any() {
+  for (const Read& read : reads_) read.file->look_for_end(read.end);
+  reads_.clear();
+  return begun_page_changes() != before_;
+}
+
+void LostReads::note_unmap(const MappedFile& file) {
+  for (LostReads* reads = innermost_; reads; reads = reads->outer_) {
+    std::erase_if(reads->reads_, [&](const Read& read) {
+      if (read.file == &file) file.look_for_end(read.end);
+      return read.file == &file;
+    });
+  }
+}
+
+void LostReads::require_none(const char* what) {
   if (!any()) return;
   throw Error(ErrorCode::kDataLoss, std::string(what) +
                                         " is not made: a file was cut off, or its disk failed, while it was read; "

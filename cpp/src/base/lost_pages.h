@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <vector>
 
 namespace tandem {
+
+class MappedFile;
 
 // A mapping whose pages may be lost. Never freed: a signal handler looks at all of them.
 struct WatchedMapping {
@@ -28,20 +31,55 @@ void unwatch_mapping(WatchedMapping* mapping);
 // may read it meanwhile, and LostReads tells them.
 bool recover_mapping(WatchedMapping* mapping, int file);
 
+std::uint64_t page_bytes();
+
+// Counts the bytes from `readable` on as lost, which a file that was cut off in its last page gives as zeros without a
+// fault.
+void lose_end(WatchedMapping* mapping, std::uint64_t readable);
+
 // How often a change of lost pages, of any mapping of this process, had begun, and had ended.
 std::uint64_t begun_page_changes();
 std::uint64_t ended_page_changes();
 
 // Whether pages were lost or came back, of any mapping, since this was made: then what was read meanwhile may be zeros
-// in their place.
+// in their place. Of the files that this thread read meanwhile (MappedFile::require) it also finds the bytes between a
+// new end and the end of its page, which become zeros without a fault. Made and asked in one thread, in a scope.
 class LostReads {
  public:
-  bool any() const { return begun_page_changes() != before_; }
+  LostReads();
+  ~LostReads();
+  LostReads(const LostReads&) = delete;
+  LostReads& operator=(const LostReads&) = delete;
+
+  bool any();
   // Throws Error(kDataLoss) where any were, for `what`, which is to be made of what was read.
-  void require_none(const char* what) const;
+  void require_none(const char* what);
+
+  // For MappedFile: this thread reads bytes up to `end` of it. Whether anybody asks afterwards.
+  static bool note_read(const MappedFile& file, std::uint64_t end) {
+    if (innermost_) innermost_->add({&file, end});
+    return innermost_ != nullptr;
+  }
+  // For MappedFile: it is about to be unmapped.
+  static void note_unmap(const MappedFile& file);
 
  private:
+  struct Read {
+    const MappedFile* file;
+    std::uint64_t end;
+  };
+  void add(Read read) {
+    if (reads_.empty() || reads_.back().file != read.file) {
+      reads_.push_back(read);
+    } else if (reads_.back().end < read.end) {
+      reads_.back().end = read.end;
+    }
+  }
+
+  inline static thread_local LostReads* innermost_ = nullptr;
+  LostReads* const outer_;
   const std::uint64_t before_ = ended_page_changes();
+  std::vector<Read> reads_;
 };
 
 // While it lives, this thread leaves lost pages lost: what it reads of them is an error.
@@ -69,7 +107,7 @@ auto without_lost_pages(Read&& read) {
   for (int times = 0; times < kMostTimes; ++times) {
     wait_for_page_changes(times);
     const std::unique_ptr<const KeepLostPages> keep(times > 0 ? new KeepLostPages : nullptr);
-    const LostReads lost;
+    LostReads lost;
     try {
       auto result = read();
       if (!lost.any()) return result;

@@ -62,8 +62,20 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 
 MappedFile::~MappedFile() {
   if (!watched_) return;
+  LostReads::note_unmap(*this);
   unwatch_mapping(watched_);
   munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+// Where the file ends in an earlier page its last byte faults: that costs a load. Its size tells of an end in the page
+// that was its last before, which costs a system call, but few reads reach that page.
+void MappedFile::look_for_end(std::uint64_t end) const {
+  if (!watched_) return;
+  static_cast<void>(*static_cast<const volatile std::uint8_t*>(&bytes_.back()));
+  struct stat now;
+  if (end <= (bytes_.size() - 1) / page_bytes() * page_bytes() || stat(path_.c_str(), &now) != 0) return;
+  const auto size = static_cast<std::uint64_t>(now.st_size);
+  if (now.st_dev == device_ && now.st_ino == inode_ && size < bytes_.size()) lose_end(watched_, size);
 }
 
 // A file that was written meanwhile may have other bytes.

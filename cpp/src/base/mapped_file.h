@@ -25,6 +25,7 @@ class MappedFile {
   // Before reading these bytes: where some are known to be lost, but the file is as it was, they are looked for again,
   // unless this thread has KeepLostPages. Otherwise throws as check() does.
   void require(std::uint64_t offset, std::uint64_t length) const {
+    if (!LostReads::note_read(*this, offset + length)) look_for_end(offset + length);
     if (!has_lost()) return;
     recover(offset, length);
     check(offset, length);
@@ -34,6 +35,8 @@ class MappedFile {
   void check(std::uint64_t offset, std::uint64_t length) const {
     if (has_lost()) check_lost(offset, length);
   }
+  // Around reading bytes up to `end`: where the file ends before them now, they are counted as lost.
+  void look_for_end(std::uint64_t end) const;
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
 
@@ -41,7 +44,7 @@ class MappedFile {
   bool has_lost() const { return watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size(); }
   bool is_as_it_was(const struct stat& now) const;
   void recover(std::uint64_t offset, std::uint64_t length) const;
-  // Of a file that has lost pages. The rest of the page in which it ends now reads as zeros without a fault.
+  // Of a file that has lost pages.
   void check_lost(std::uint64_t offset, std::uint64_t length) const;
 
   const std::string path_;

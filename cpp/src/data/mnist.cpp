@@ -17,7 +17,7 @@ std::int64_t mnist_to_recordio(const std::string& images, const std::string& lab
                                             std::to_string(begin) + " on are not within the " + std::to_string(total) +
                                             " of " + shown_path(images));
   }
-  const LostReads lost;
+  LostReads lost;
   RecordIOWriter writer(output);
   for (std::int64_t i = begin; i < (count == -1 ? total : begin + count); ++i) writer.write(samples->read(i).bytes);
   lost.require_none(output.c_str());

@@ -206,7 +206,7 @@ std::unique_ptr<RecordSource> open_records(const std::vector<std::string>& paths
   const auto cache = std::make_shared<LruCache>(options.cache_bytes);
   std::vector<std::unique_ptr<RecordSource>> parts;
   for (std::size_t i = 0; i < files.size(); i += pairs ? 2 : 1) {
-    const LostReads lost;
+    LostReads lost;
     const KeepLostPages keep;  // what is told from zeros would stay
     const auto file = open_data_file(files[i], options.remote, cache);
     const auto labels = pairs ? open_data_file(files[i + 1], options.remote, cache) : nullptr;

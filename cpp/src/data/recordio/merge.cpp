@@ -71,7 +71,7 @@ std::int64_t merge_recordio(const std::vector<std::string>& sources, const std::
   if (sources.empty())
     throw Error(ErrorCode::kInvalidArgument, "no files to merge into " + shown_path(target) + " are given");
   const RecordIOMetadata metadata = check_parts(sources);
-  const LostReads lost;
+  LostReads lost;
   AtomicFile file(target);
   std::optional<v2::ChunkWriter> writer;
   if (open_part(sources[0]).records->version() == 2) writer.emplace(file, v2::encode_metadata(metadata));

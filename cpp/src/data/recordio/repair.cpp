@@ -223,8 +223,9 @@ RecordIORepair repair(const Damage& damage, std::optional<RecordIODialect> diale
 
 RecordIORepair recordio::scan_damage(const std::string& file, std::optional<RecordIODialect> dialect,
                                      std::uint64_t most_chunk_bytes) {
-  const LostReads lost;
+  LostReads lost;
   const MappedFile mapped(file);
+  mapped.require(0, mapped.bytes().size());
   const RecordIORepair report = repair({file, mapped.bytes(), most_chunk_bytes, nullptr}, dialect);
   lost.require_none("a report of damage");
   return report;
@@ -239,8 +240,9 @@ RecordIORepair repair_recordio(const std::string& source, const std::string& tar
     throw Error(ErrorCode::kInvalidArgument,
                 shown_path(source) + " cannot be repaired in place; give another file to write");
   }
-  const LostReads lost;
+  LostReads lost;
   const MappedFile file(source);
+  file.require(0, file.bytes().size());
   AtomicFile written(target);
   const RecordIORepair report = repair({source, file.bytes(), most_chunk_bytes, &written}, {});
   if (report.chunks == 0 && !report.lost.empty()) {  // a whole file may have no records

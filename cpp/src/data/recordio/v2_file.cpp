@@ -59,6 +59,7 @@ class V2File : public RecordFile {
   void read_footer(const Trailer& trailer, std::uint64_t first_chunk);
   ChunkContents<V2Content>::Held content(std::size_t number);
   V2Content load(std::size_t number) const;
+  [[noreturn]] void throw_damaged(std::size_t number, const Damaged& what) const;
 
   const std::shared_ptr<DataFile> file_;
   const std::uint64_t most_chunk_bytes_;
@@ -156,13 +157,18 @@ V2Content V2File::load(std::size_t number) const {
   } catch (const TooLarge& what) {
     throw_too_large(file_->name(), number, chunk.offset, what.bytes, most_chunk_bytes_);
   } catch (const Damaged& what) {
-    file_->check(chunk.offset, kBlock + padded(chunk.stored_bytes));
-    throw Error(ErrorCode::kDataLoss, file_->name() + ": chunk " + std::to_string(number) + " at byte " +
-                                          std::to_string(chunk.offset) + " is damaged: " + what.reason +
-                                          "; restore the file, or keep its good chunks with `tandem record repair`");
+    throw_damaged(number, what);
   }
   if (content.decompressed.data) content.stored = {};
   return content;
+}
+
+void V2File::throw_damaged(std::size_t number, const Damaged& what) const {
+  const Chunk& chunk = chunks_[number];
+  file_->check(chunk.offset, kBlock + padded(chunk.stored_bytes));
+  throw Error(ErrorCode::kDataLoss, file_->name() + ": chunk " + std::to_string(number) + " at byte " +
+                                        std::to_string(chunk.offset) + " is damaged: " + what.reason +
+                                        "; restore the file, or keep its good chunks with `tandem record repair`");
 }
 
 ChunkContents<V2Content>::Held V2File::content(std::size_t number) {
@@ -178,13 +184,21 @@ Record V2File::record(std::int64_t index) {
   const std::size_t number = chunk_of(index);
   auto held = content(number);
   const auto i = static_cast<std::uint64_t>(index - chunks_[number].first_record);
-  const Bytes bytes = held.content->table[i];
   // Verified when it was loaded, but a map follows the file.
-  if (!held.owner && !held.content->decompressed.data) {
-    const auto at = static_cast<std::uint64_t>(bytes.data() - held.content->stored.bytes.data());
-    file_->require(chunks_[number].offset + at, bytes.size());
+  const bool is_mapped = !held.owner && !held.content->decompressed.data;
+  const auto require = [&](const std::uint8_t* begin, std::uint64_t length) {
+    if (!is_mapped) return;
+    const auto at = static_cast<std::uint64_t>(begin - held.content->stored.bytes.data());
+    file_->require(chunks_[number].offset + at, length);
+  };
+  try {
+    require(held.content->table.content().data(), 8 * (i + 1));
+    const Bytes bytes = held.content->table[i];
+    require(bytes.data(), bytes.size());
+    return {bytes, std::move(held.owner)};
+  } catch (const Damaged& what) {
+    throw_damaged(number, what);
   }
-  return {bytes, std::move(held.owner)};
 }
 
 }  // namespace

@@ -75,9 +75,12 @@ class RecordTable {
   RecordTable() = default;
   // Throws Damaged unless the records fill the content in order.
   RecordTable(Bytes content, std::uint64_t records, std::uint32_t alignment);
+  // Throws Damaged where the table is no more what it was: a map follows the file.
   Bytes operator[](std::uint64_t i) const {
     const std::uint64_t begin = padded(i == 0 ? data_ : load_u64(content_.data() + 8 * (i - 1)), alignment_);
-    return content_.subspan(begin, load_u64(content_.data() + 8 * i) - begin);
+    const std::uint64_t end = load_u64(content_.data() + 8 * i);
+    if (begin < data_ || end < begin || end > content_.size()) throw Damaged{"its table of records has changed"};
+    return content_.subspan(begin, end - begin);
   }
   Bytes content() const { return content_; }
 
