@@ -337,6 +337,14 @@ class Against(unittest.TestCase):
         with self.assertRaisesRegex(measure.BenchError, "no-such-commit"):
             commits.full_name("no-such-commit")
 
+    def test_what_builds_fetch_is_told_from_comments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "script"))
+            for text, expected in (("# of go.mod\nGO=1\nTORCH=2\n", ["GO=1", "TORCH=2"]), ("TORCH=2\n\nGO=1", ["GO=1", "TORCH=2"])):
+                with open(os.path.join(folder, "script", "versions"), "w") as file:
+                    file.write(text)
+                self.assertEqual(commits.pins(folder), expected)
+
 
 class ColdBuild(unittest.TestCase):
     def test_the_compilers_stand_in_notes_its_time_and_keeps_its_status_and_output(self):

@@ -14,8 +14,15 @@ def full_name(commit):
     return done.stdout.strip()
 
 
+def pins(tree):
+    """What its builds fetch, in what versions."""
+    with open(os.path.join(tree, "script", "versions")) as file:
+        return sorted(line.strip() for line in file if "=" in line and not line.startswith("#"))
+
+
 def checkout(commit):
-    """The folder of its files, which share this tree's build/deps: what a build fetches is the same."""
+    """The folder of its files, with what its own script/bootstrap installs: it may need packages that this tree does
+    not. It shares this tree's build/deps where both fetch the same."""
     name = full_name(commit)
     folder = os.path.join(places.RESULTS, "commits", name)
     if not os.path.isdir(folder):
@@ -24,8 +31,12 @@ def checkout(commit):
         os.makedirs(os.path.join(new, "build"))
         archive = subprocess.run(["git", "archive", name], cwd=places.ROOT, stdout=subprocess.PIPE, check=True)
         subprocess.run(["tar", "-x", "-C", new], input=archive.stdout, check=True)
-        os.symlink(os.path.join(places.ROOT, "build", "deps"), os.path.join(new, "build", "deps"))
+        if pins(new) == pins(places.ROOT):
+            os.symlink(os.path.join(places.ROOT, "build", "deps"), os.path.join(new, "build", "deps"))
         os.rename(new, folder)
+    done = subprocess.run(["script/bootstrap"], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise measure.BenchError(f"script/bootstrap failed in {folder}: {(done.stdout + done.stderr)[-1000:]}")
     return folder
 
 

@@ -50,8 +50,8 @@ class Model:
                 raise measure.BenchError(f"{self.name}, exchange {exchange}: {compared.stdout}{compared.stderr}")
             progress(f"  exchange {exchange}: {compared.stdout.strip()}")
 
-    def step_ms(self, run, exchange):
-        return max(values["step_ms"] for values in run(exchange, WARMUP, STEPS[self.name]))
+    def step_ms(self, run, exchange, extra=()):
+        return max(values["step_ms"] for values in run(exchange, WARMUP, STEPS[self.name], extra=extra))
 
 
 def own_runs(only):
@@ -79,10 +79,12 @@ def benchmark(rounds, progress, only=None):
                 "ours-gloo": lambda: model.step_ms(model.ours, "gloo"),
                 "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
                 "no-exchange": lambda: model.step_ms(model.ours, "none"),
+                "bare": lambda: model.step_ms(model.ours, "none", ("--bare",)),
                 "python-no-ddp": lambda: model.step_ms(model.peer, "none"),
             }, rounds, progress)
         common = dict(unit="ms/step", ranks=RANKS, threads=1)
-        for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "no-exchange"),
+        for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "bare"),
+                                 (name, "ours", "no-exchange"), (f"{name}-no-exchange", "no-exchange", "bare"),
                                  (f"{name}-gloo", "ours-gloo", "python-ddp-gloo"),
                                  (f"{name}-gloo", "ours-gloo", "no-exchange"),
                                  (f"{name}-no-exchange", "no-exchange", "python-no-ddp")):

@@ -31,6 +31,7 @@ var (
 	measured  = flag.Bool("statistics", false, "report DistributedDataParallel's times, of every step")
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
 	separate  = flag.Int("separate", 0, "every so many steps exchange apart, and statistics are reported")
+	bare      = flag.Bool("bare", false, "the module without DistributedDataParallel: each rank trains alone")
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
@@ -49,17 +50,21 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 	if *bucketMB != 25 {
 		options.BucketCapMB = gotorch.Some(*bucketMB)
 	}
-	ddp, err := dist.NewDDP(group, model, options)
-	if err != nil {
-		return err
+	var ddp *dist.DDP
+	forward := model.Forward
+	if !*bare {
+		if ddp, err = dist.NewDDP(group, model, options); err != nil {
+			return err
+		}
+		defer ddp.Close()
+		forward = ddp.Forward
 	}
-	defer ddp.Close()
 	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: 0.9})
 
 	var losses []float64
 	step := func() (err error) {
 		gotorch.Scope(func() {
-			loss := F.CrossEntropy(ddp.Forward(batch["inputs"]), batch["targets"])
+			loss := F.CrossEntropy(forward(batch["inputs"]), batch["targets"])
 			if err = optimizer.Minimize(loss); err == nil {
 				losses = append(losses, loss.Item())
 			}
@@ -76,8 +81,10 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 			return err
 		}
 	}
-	if err := ddp.SetSeparateExchanges(*separate); err != nil {
-		return err
+	if *separate > 0 {
+		if err := ddp.SetSeparateExchanges(*separate); err != nil {
+			return err
+		}
 	}
 	if *measured {
 		if err := ddp.SetStatisticsSampleRate(1); err != nil {
