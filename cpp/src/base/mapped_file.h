@@ -25,6 +25,7 @@ class MappedFile {
   // Before reading these bytes: where some are known to be lost, but the file is as it was, they are looked for again,
   // unless this thread has KeepLostPages. Otherwise throws as check() does.
   void require(std::uint64_t offset, std::uint64_t length) const {
+    if (!watched_) return;
     if (!LostReads::note_read(*this, offset + length)) look_for_end(offset + length);
     if (!has_lost()) return;
     recover(offset, length);

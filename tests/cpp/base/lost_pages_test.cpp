@@ -26,17 +26,20 @@ TEST(LostPages, AReadWaitsForAnotherThreadsChanges) {
 
   // Changes for as long as a hundred reads take, one after the other.
   std::atomic<bool> changes{false};
+  std::atomic<int> reads{0};
   std::thread other([&] {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-    while (std::chrono::steady_clock::now() < end) {
+    while (std::chrono::steady_clock::now() < end || reads < 2) {
       recover_mapping(watched, file);
       changes = true;
     }
   });
   while (!changes) std::this_thread::yield();
-  int reads = 0;
   EXPECT_EQ(without_lost_pages([&] {
               ++reads;
+              const std::uint64_t before = begun_page_changes();
+              while (reads == 1 && begun_page_changes() == before)
+                std::this_thread::yield();  // on a busy machine, long
               std::this_thread::sleep_for(std::chrono::milliseconds(2));
               return 7;
             }),
