@@ -21,6 +21,7 @@ std::atomic<WatchedMapping*> watched_mappings{nullptr};
 std::atomic<std::uint64_t> changes_begun{0}, changes_ended{0};
 thread_local int keeping = 0;
 std::mutex watching;            // of changes
+WatchedMapping* free_mappings = nullptr;
 struct sigaction previous_bus;  // set before the handler is installed, and never again
 
 void lower(std::atomic<std::uint64_t>& readable, std::uint64_t to) {
@@ -92,9 +93,10 @@ WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
   const std::lock_guard lock(watching);
   static const bool installed = (install_bus_handler(), true);
   static_cast<void>(installed);
-  WatchedMapping* free = watched_mappings.load();
-  while (free && free->end.load() != 0) free = free->next;
-  if (!free) {
+  WatchedMapping* free = free_mappings;
+  if (free) {
+    free_mappings = free->next_free;
+  } else {
     free = new WatchedMapping;
     free->next = watched_mappings.load();
     watched_mappings.store(free, std::memory_order_release);
@@ -109,6 +111,8 @@ WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
 void unwatch_mapping(WatchedMapping* mapping) {
   const std::lock_guard lock(watching);
   mapping->end = 0;
+  mapping->next_free = free_mappings;
+  free_mappings = mapping;
 }
 
 // Faults may come at any moment of it. Whatever a handler lowers after the exchange stays lowered; what it put zeros

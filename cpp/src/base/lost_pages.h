@@ -17,6 +17,7 @@ struct WatchedMapping {
   std::atomic<std::uintptr_t> begin{0}, end{0};
   std::atomic<std::uint64_t> readable{0};  // bytes from its beginning that are not known to be lost
   WatchedMapping* next = nullptr;
+  WatchedMapping* next_free = nullptr;  // of those that watch nothing
 };
 
 // Reading a page that the file has no more raises SIGBUS, which ends the process. Of a watched mapping the page, and

@@ -57,6 +57,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (address) {
     bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
     watched_ = watch_mapping(address, bytes_.size());
+    last_page_ = (bytes_.size() - 1) / page_bytes() * page_bytes();
   }
 }
 
@@ -67,13 +68,9 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
-// Where the file ends in an earlier page its last byte faults: that costs a load. Its size tells of an end in the page
-// that was its last before, which costs a system call, but few reads reach that page.
-void MappedFile::look_for_end(std::uint64_t end) const {
-  if (!watched_) return;
-  static_cast<void>(*static_cast<const volatile std::uint8_t*>(&bytes_.back()));
+void MappedFile::look_at_size() const {
   struct stat now;
-  if (end <= (bytes_.size() - 1) / page_bytes() * page_bytes() || stat(path_.c_str(), &now) != 0) return;
+  if (stat(path_.c_str(), &now) != 0) return;
   const auto size = static_cast<std::uint64_t>(now.st_size);
   if (now.st_dev == device_ && now.st_ino == inode_ && size < bytes_.size()) lose_end(watched_, size);
 }

@@ -36,13 +36,20 @@ class MappedFile {
   void check(std::uint64_t offset, std::uint64_t length) const {
     if (has_lost()) check_lost(offset, length);
   }
-  // Around reading bytes up to `end`: where the file ends before them now, they are counted as lost.
-  void look_for_end(std::uint64_t end) const;
+  // Around reading bytes up to `end`: where the file ends before them now, they are counted as lost. Where it ends in
+  // an earlier page its last byte faults: that costs a load. Its size tells of an end in the page that was its last
+  // before, which costs a system call, but few reads reach that page.
+  void look_for_end(std::uint64_t end) const {
+    if (!watched_) return;
+    static_cast<void>(*static_cast<const volatile std::uint8_t*>(&bytes_.back()));
+    if (end > last_page_) look_at_size();
+  }
   // When the file was written last, in nanoseconds since 1970.
   std::int64_t modified() const { return modified_; }
 
  private:
   bool has_lost() const { return watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size(); }
+  void look_at_size() const;
   bool is_as_it_was(const struct stat& now) const;
   void recover(std::uint64_t offset, std::uint64_t length) const;
   // Of a file that has lost pages.
@@ -51,6 +58,7 @@ class MappedFile {
   const std::string path_;
   std::span<const std::uint8_t> bytes_;
   WatchedMapping* watched_ = nullptr;  // of what is not empty
+  std::uint64_t last_page_ = 0;        // where it begins
   std::int64_t modified_ = 0;
   std::uint64_t device_ = 0, inode_ = 0;
   mutable std::mutex recovering_;

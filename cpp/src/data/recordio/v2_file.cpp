@@ -186,16 +186,23 @@ Record V2File::record(std::int64_t index) {
   const auto i = static_cast<std::uint64_t>(index - chunks_[number].first_record);
   // Verified when it was loaded, but a map follows the file.
   const bool is_mapped = !held.owner && !held.content->decompressed.data;
+  const RecordTable& table = held.content->table;
   const auto require = [&](const std::uint8_t* begin, std::uint64_t length) {
-    if (!is_mapped) return;
     const auto at = static_cast<std::uint64_t>(begin - held.content->stored.bytes.data());
     file_->require(chunks_[number].offset + at, length);
   };
   try {
-    require(held.content->table.content().data(), 8 * (i + 1));
-    const Bytes bytes = held.content->table[i];
+    if (!is_mapped) return {table[i], std::move(held.owner)};
+    const std::uint64_t before = ended_page_changes();
+    if (const auto bytes = table.find(i)) {
+      require(bytes->data(), bytes->size());
+      // The table lies before its records, so it is lost only where they are: then it was read in vain.
+      if (begun_page_changes() == before) return {*bytes, nullptr};
+    }
+    require(table.content().data(), 8 * (i + 1));
+    const Bytes bytes = table[i];
     require(bytes.data(), bytes.size());
-    return {bytes, std::move(held.owner)};
+    return {bytes, nullptr};
   } catch (const Damaged& what) {
     throw_damaged(number, what);
   }

@@ -161,7 +161,7 @@ RecordTable::RecordTable(Bytes content, std::uint64_t records, std::uint32_t ali
     : content_(content), data_(8 * records), alignment_(alignment) {
   std::uint64_t end = data_;
   for (std::uint64_t i = 0; i < records; ++i) {
-    const std::uint64_t begin = padded(end, alignment);
+    const std::uint64_t begin = begin_after(end);
     end = load_u64(content.data() + 8 * i);
     if (end < begin || end > content.size()) {
       throw Damaged{"record " + std::to_string(i) + " of it lies outside of its content"};
