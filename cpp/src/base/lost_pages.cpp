@@ -18,7 +18,6 @@ namespace tandem {
 namespace {
 
 std::atomic<WatchedMapping*> watched_mappings{nullptr};
-std::atomic<std::uint64_t> changes_begun{0}, changes_ended{0};
 thread_local int keeping = 0;
 std::mutex watching;            // of changes
 WatchedMapping* free_mappings = nullptr;
@@ -38,13 +37,13 @@ bool replace_lost_pages(std::uintptr_t address) {
     if (address < begin || address >= end || one->end.load() != end) continue;
     const std::uintptr_t first = address / page * page;
     // Before there are zeros: whoever reads them without a fault of its own finds them counted.
-    changes_begun.fetch_add(1);
+    page_changes::begun.fetch_add(1);
     lower(one->readable, first - begin);
     // To the end at once: so few mappings come of it, however many pages are read.
     const void* const zeros = ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, PROT_READ,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     lower(one->readable, first - begin);  // which recover_mapping() may have raised in between
-    changes_ended.fetch_add(1);
+    page_changes::ended.fetch_add(1);
     return zeros != MAP_FAILED;
   }
   return false;
@@ -120,7 +119,7 @@ void unwatch_mapping(WatchedMapping* mapping) {
 bool recover_mapping(WatchedMapping* mapping, int file) {
   const std::uintptr_t begin = mapping->begin.load();
   const std::uint64_t size = mapping->end.load() - begin;
-  changes_begun.fetch_add(1);
+  page_changes::begun.fetch_add(1);
   const std::uint64_t lost = mapping->readable.exchange(size);
   const std::uint64_t from = lost / page_bytes() * page_bytes();
   bool recovered = lost >= size;
@@ -132,23 +131,15 @@ bool recover_mapping(WatchedMapping* mapping, int file) {
     if (!recovered) lower(mapping->readable, lost);
     if (!recovered && bytes != MAP_FAILED) ::munmap(bytes, size - from);
   }
-  changes_ended.fetch_add(1);
+  page_changes::ended.fetch_add(1);
   return recovered;
 }
 
 void lose_end(WatchedMapping* mapping, std::uint64_t readable) {
   if (mapping->readable.load() <= readable) return;  // no change: whoever reads would try again for ever
-  changes_begun.fetch_add(1);
+  page_changes::begun.fetch_add(1);
   lower(mapping->readable, readable);
-  changes_ended.fetch_add(1);
-}
-
-std::uint64_t begun_page_changes() {
-  return changes_begun.load();
-}
-
-std::uint64_t ended_page_changes() {
-  return changes_ended.load();
+  page_changes::ended.fetch_add(1);
 }
 
 KeepLostPages::KeepLostPages() {

@@ -38,9 +38,16 @@ std::uint64_t page_bytes();
 // fault.
 void lose_end(WatchedMapping* mapping, std::uint64_t readable);
 
+namespace page_changes {
+inline std::atomic<std::uint64_t> begun{0}, ended{0};
+}
 // How often a change of lost pages, of any mapping of this process, had begun, and had ended.
-std::uint64_t begun_page_changes();
-std::uint64_t ended_page_changes();
+inline std::uint64_t begun_page_changes() {
+  return page_changes::begun.load();
+}
+inline std::uint64_t ended_page_changes() {
+  return page_changes::ended.load();
+}
 
 // Whether pages were lost or came back, of any mapping, since this was made: then what was read meanwhile may be zeros
 // in their place. Of the files that this thread read meanwhile (MappedFile::require) it also finds the bytes between a

@@ -1,6 +1,5 @@
 #include "data/data_file.h"
 
-#include "base/mapped_file.h"
 #include "base/shown_path.h"
 #include "data/remote/remote_file.h"
 
@@ -9,7 +8,7 @@ namespace {
 
 class LocalFile : public DataFile {
  public:
-  explicit LocalFile(const std::string& path) : DataFile(path, shown_path(path)), file_(path) {}
+  explicit LocalFile(const std::string& path) : DataFile(path, shown_path(path)), file_(path) { mapped_ = &file_; }
 
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<std::int64_t> modified() const override { return file_.modified(); }
@@ -17,8 +16,6 @@ class LocalFile : public DataFile {
     file_.require(offset, length);
     return {file_.bytes().subspan(offset, length), nullptr};
   }
-  void require(std::uint64_t offset, std::uint64_t length) const override { file_.require(offset, length); }
-  void check(std::uint64_t offset, std::uint64_t length) const override { file_.check(offset, length); }
   std::shared_ptr<DataFile> open_other(const std::string& path) const override {
     return std::make_shared<LocalFile>(path);
   }

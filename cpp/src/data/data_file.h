@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mapped_file.h"
 #include "data/lru_cache.h"
 #include "tandem/record_source.h"
 #include "tandem/remote_options.h"
@@ -31,11 +32,18 @@ class DataFile {
   virtual Record read(std::uint64_t offset, std::uint64_t length) = 0;
   // Before bytes that read() gave earlier are used: throws where they are known to be those of the file no more, and
   // cannot be had again.
-  virtual void require(std::uint64_t, std::uint64_t) const {}
+  void require(std::uint64_t offset, std::uint64_t length) const {
+    if (mapped_) mapped_->require(offset, length);
+  }
   // After it: throws where they are known to be those of the file no more. For LostReads.
-  virtual void check(std::uint64_t, std::uint64_t) const {}
+  void check(std::uint64_t offset, std::uint64_t length) const {
+    if (mapped_) mapped_->check(offset, length);
+  }
   // Another file, an index beside this one, on the same terms.
   virtual std::shared_ptr<DataFile> open_other(const std::string& path) const = 0;
+
+ protected:
+  const MappedFile* mapped_ = nullptr;  // of one that gives views of it
 
  private:
   const std::string path_, name_;
