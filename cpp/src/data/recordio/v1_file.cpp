@@ -1,8 +1,7 @@
-#include <algorithm>
-
 #include "base/fingerprint.h"
 #include "base/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
+#include "data/recordio/chunk_finder.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v1_index.h"
 #include "tandem/error.h"
@@ -38,7 +37,7 @@ class V1File : public RecordFile {
     const V1Chunk& chunk = index_.chunks[number];
     return {chunk.offset, chunk.stored_size, chunk.compressor, chunk.first_record, chunk.records};
   }
-  std::size_t chunk_of(std::int64_t index) const override;
+  std::size_t chunk_of(std::int64_t index) const override { return finder_.find(index_.chunks, index); }
   std::uint64_t verify(std::size_t number) override { return load(number).payload.size(); }
   int version() const override { return 1; }
   RecordIODialect dialect() const override { return index_.dialect; }
@@ -52,6 +51,7 @@ class V1File : public RecordFile {
   const std::shared_ptr<DataFile> file_;
   const std::uint64_t most_chunk_bytes_;
   const V1Index index_;
+  const ChunkFinder finder_;
   ChunkContents<V1Content> contents_;
   const RecordIOMetadata metadata_;
 };
@@ -84,11 +84,6 @@ V1Content V1File::load(std::size_t number) const {
 
 ChunkContents<V1Content>::Held V1File::content(std::size_t number) {
   return contents_.get(number, [&] { return without_lost_pages([&] { return load(number); }); });
-}
-
-std::size_t V1File::chunk_of(std::int64_t index) const {
-  const auto next = std::ranges::upper_bound(index_.chunks, index, {}, &V1Chunk::first_record);
-  return static_cast<std::size_t>(next - index_.chunks.begin()) - 1;
 }
 
 Record V1File::record(std::int64_t index) {

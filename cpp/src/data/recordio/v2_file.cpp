@@ -4,6 +4,7 @@
 #include "base/fingerprint.h"
 #include "base/lost_pages.h"
 #include "data/recordio/chunk_contents.h"
+#include "data/recordio/chunk_finder.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/v2_format.h"
 #include "tandem/error.h"
@@ -48,7 +49,7 @@ class V2File : public RecordFile {
             chunk.content_bytes == chunk.stored_bytes ? Compressor::kNone : Compressor::kZstd, chunk.first_record,
             chunk.records};
   }
-  std::size_t chunk_of(std::int64_t index) const override;
+  std::size_t chunk_of(std::int64_t index) const override { return finder_.find(chunks_, index); }
   std::uint64_t verify(std::size_t number) override { return load(number).table.content().size(); }
   int version() const override { return 2; }
   const RecordIOMetadata& metadata() const override { return metadata_; }
@@ -65,6 +66,7 @@ class V2File : public RecordFile {
   const std::uint64_t most_chunk_bytes_;
   FileHeader header_;
   std::vector<Chunk> chunks_;
+  const ChunkFinder finder_;
   std::optional<ChunkContents<V2Content>> contents_;
   RecordIOMetadata metadata_;
   std::uint64_t fingerprint_ = 0;
@@ -173,11 +175,6 @@ void V2File::throw_damaged(std::size_t number, const Damaged& what) const {
 
 ChunkContents<V2Content>::Held V2File::content(std::size_t number) {
   return contents_->get(number, [&] { return without_lost_pages([&] { return load(number); }); });
-}
-
-std::size_t V2File::chunk_of(std::int64_t index) const {
-  const auto next = std::ranges::upper_bound(chunks_, index, {}, &Chunk::first_record);
-  return static_cast<std::size_t>(next - chunks_.begin()) - 1;
 }
 
 Record V2File::record(std::int64_t index) {
