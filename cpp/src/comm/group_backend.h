@@ -49,6 +49,8 @@ class GroupBackend final : public c10d::Backend {
   // Tensors of any sizes, which every rank knows: each rank's is broadcast.
   WorkPtr allgather_uneven(Tensors outputs, const at::Tensor& input);
 
+  const BackendTraits& traits() const { return traits_; }
+
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   c10::intrusive_ptr<Options> getBackendOptions() override { return inner_->getBackendOptions(); }
   void setTimeout(std::chrono::milliseconds timeout) override;

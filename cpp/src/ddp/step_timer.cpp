@@ -94,6 +94,7 @@ void StepTimer::end_compute() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!open_) return;
     open_->computed = now;
+    open_->has_computed = true;
     separate = std::exchange(holds_, false);
     held.swap(held_);
   }
@@ -158,6 +159,12 @@ void StepTimer::end_exchange(const Ticket& ticket) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!open_ || ticket->first != opened_) return;
   open_->noted.buckets[ticket->second].done = nanoseconds(Clock::now() - open_->begun);
+}
+
+std::optional<std::uint64_t> StepTimer::computing() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!open_ || !open_->in_backward || open_->has_computed) return std::nullopt;
+  return opened_;
 }
 
 bool StepTimer::holds() const {

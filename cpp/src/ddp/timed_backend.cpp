@@ -2,7 +2,14 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <utility>
+
+#include "comm/cores.h"
+#include "comm/group_backend.h"
 
 namespace tandem {
 namespace {
@@ -11,11 +18,48 @@ using c10::ivalue::Future;
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
 
+// Exchanges that wait until backward has computed everything, and then run on its thread.
+class LateExchanges : public std::enable_shared_from_this<LateExchanges> {
+ public:
+  // Within backward, before c10d::Reducer queues the callback that waits for buckets: in the innermost backward, where
+  // a checkpoint makes one within another.
+  void add(std::uint64_t iteration, std::function<void()> exchange) {
+    if (iteration_ != iteration) exchanges_.clear();  // of a backward that failed
+    iteration_ = iteration;
+    exchanges_.push_back(std::move(exchange));
+    const int backward = torch::autograd::get_current_graph_task_id();
+    if (backward_ == backward) return;
+    backward_ = backward;
+    torch::autograd::Engine::get_default_engine().queue_callback([self = shared_from_this()] { self->run(); });
+  }
+
+ private:
+  void run() {
+    backward_ = -1;
+    const WaitsAtOnce here;
+    for (const auto& exchange : std::exchange(exchanges_, {})) exchange();
+  }
+
+  std::uint64_t iteration_ = 0;
+  int backward_ = -1;  // the last one that has a callback
+  std::vector<std::function<void()>> exchanges_;
+};
+
+// Where a rank has one core, what runs beside backward takes that core from it, and what backward needs from its
+// caches.
+bool exchanges_late(const c10d::Backend& backend) {
+  const auto* group = dynamic_cast<const GroupBackend*>(&backend);
+  return group && group->traits().computes && cores_per_rank(backend.getSize()) <= 1;
+}
+
 // The calls that c10d::Reducer makes.
 class TimedBackend final : public c10d::Backend {
  public:
   TimedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<StepTimer> timer)
-      : c10d::Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), timer_(std::move(timer)) {}
+      : c10d::Backend(inner->getRank(), inner->getSize()),
+        inner_(std::move(inner)),
+        timer_(std::move(timer)),
+        late_(exchanges_late(*inner_) ? std::make_shared<LateExchanges>() : nullptr) {}
 
   const std::string getBackendName() const override { return inner_->getBackendName(); }
 
@@ -54,23 +98,30 @@ class TimedBackend final : public c10d::Backend {
       });
       return work;
     };
-    if (!timer_->holds()) {
-      begin();
+    const auto run_to_end = [begin, done] {
+      try {
+        begin()->wait();
+        done->wait();
+      } catch (...) {
+        done->setErrorIfNeeded(std::current_exception());
+      }
+    };
+    // A static graph's first exchange comes when all is computed, and is waited for there.
+    const auto computing = timer_->computing();
+    const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
+    if (timer_->holds()) {
+      timer_->hold(run_to_end);
+    } else if (late_ && is_bucket && computing && in_backward) {
+      late_->add(*computing, run_to_end);
     } else {
-      timer_->hold([begin, done] {
-        try {
-          begin()->wait();
-          done->wait();
-        } catch (...) {
-          done->setErrorIfNeeded(std::current_exception());
-        }
-      });
+      begin();
     }
     return c10d::Work::create_from_future(done);
   }
 
   const c10::intrusive_ptr<c10d::Backend> inner_;
   const std::shared_ptr<StepTimer> timer_;
+  const std::shared_ptr<LateExchanges> late_;  // null: they begin at once
 };
 
 }  // namespace

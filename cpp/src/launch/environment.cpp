@@ -34,6 +34,10 @@ std::map<std::string, std::string> worker_variables(const LaunchOptions& options
   if (options.nproc_per_node > 1 && !std::getenv("OMP_NUM_THREADS")) variables["OMP_NUM_THREADS"] = "1";
   // Tensors in huge pages: steps that memory bounds are faster. glibc reads this before a program can set it.
   if (!std::getenv("GLIBC_TUNABLES")) variables["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1";
+  // Whether it shares its cores with other ranks cannot be seen from a worker.
+  if (!options.cpus.empty() || std::getenv("TANDEM_BIND_TO")) {
+    variables["TANDEM_BIND_TO"] = options.cpus.empty() ? "none" : "core";
+  }
   // A worker writes to a pipe; this tells its progress bar whether a terminal is behind it.
   if (isatty(STDOUT_FILENO)) variables["TANDEM_TERMINAL"] = "1";
   for (const std::string& setting : options.environment) {

@@ -17,6 +17,7 @@ struct LaunchOptions {
   std::string log_dir;  // empty: no log files
   double grace = 5;     // seconds between the polite signal and SIGKILL
   bool prefix = true;
+  std::vector<std::vector<int>> cpus;    // of each worker; empty: all
   std::vector<std::string> environment;  // "NAME=value", set in every worker
   std::string executable;                // found and executable
   std::vector<std::string> arguments;    // from argv[0] on

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/core_binding.h"
 #include "launch/failure.h"
 #include "launch/guardian.h"
 #include "launch/program.h"
@@ -30,6 +31,7 @@ struct Flags {
   bool no_python = false;
   std::string python = "python3";
   bool no_prefix = false;
+  std::string bind_to = "none";
   std::string max_restarts = "0";
   LaunchOptions launch;
 };
@@ -49,6 +51,7 @@ constexpr Unsupported kUnsupported[] = {
     {"--monitor-interval", "a worker's end is noticed at once"},
     {"--local-addr", "use --master-addr"},
     {"--logs-specs", "use --log-dir"},
+    {"--numa-binding", "--bind-to core gives each rank cores of its own"},
 };
 
 int whole_number(const std::string& text, const std::string& flag, int least, int most) {
@@ -147,6 +150,10 @@ LaunchOptions resolve(Flags& flags, const std::vector<std::string>& command) {
       throw Failure("--env is " + setting + ", but has to be NAME=VALUE");
     }
   }
+  if (flags.bind_to != "none" && flags.bind_to != "core") {
+    throw Failure("--bind-to is " + flags.bind_to + ", but has to be core or none");
+  }
+  if (flags.bind_to == "core") launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
   resolve_master(flags);
   const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
                            : flags.no_python ? ProgramKind::kExecutable
@@ -224,6 +231,7 @@ void add_run_command(CLI::App& app, int* exit_code) {
   value("--role", flags->launch.role, "ROLE_NAME of the workers [default]");
   value("--max-restarts", flags->max_restarts, "0");
   value("--log-dir", flags->launch.log_dir, "keep each rank's stdout.log, stderr.log and error.json in a folder here");
+  value("--bind-to", flags->bind_to, "core: each rank computes on cores of its own; none [none]");
   run->add_flag("--standalone", flags->standalone, "one machine and a free port, which is the default");
   run->add_option("--grace", flags->launch.grace, "seconds from SIGTERM to SIGKILL when ranks have to end [5]");
   run->add_flag("--no-prefix", flags->no_prefix, "do not begin each line with its rank");

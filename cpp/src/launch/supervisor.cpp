@@ -126,7 +126,8 @@ class Supervisor {
     worker.error_file = folder + "/error.json";
     const auto environment = merged_environment(worker_variables(options_, local_rank, master_port, worker.error_file));
     WorkerProcess process = start_worker({options_.executable, options_.arguments, environment,
-                                          /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO)},
+                                          /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO),
+                                          options_.cpus.empty() ? std::vector<int>() : options_.cpus[local_rank]},
                                          signals_);
     worker.pid = process.pid;
     auto stream = [&](int number, Descriptor source, Console& console, const char* log) {

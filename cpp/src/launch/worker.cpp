@@ -1,6 +1,7 @@
 #include "launch/worker.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -34,6 +35,12 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   if (getppid() != parent) _exit(1);  // the parent died before the line above
   if (!start.keeps_stdin) {
     dup2(open_file("/dev/null", O_RDONLY).release(), STDIN_FILENO);
+  }
+  if (!start.cpus.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int cpu : start.cpus) CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);  // of CPUs that this process may use
   }
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);

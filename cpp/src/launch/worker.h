@@ -23,6 +23,7 @@ struct WorkerStart {
   const std::vector<std::string>& arguments;
   const std::vector<std::string>& environment;
   bool keeps_stdin;  // else /dev/null
+  const std::vector<int>& cpus;  // that it may run on; empty: all
 };
 
 // Starts a worker in a process group of its own, which dies (SIGKILL) when the calling process does. Throws Failure

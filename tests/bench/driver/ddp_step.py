@@ -80,11 +80,13 @@ def benchmark(rounds, progress, only=None):
                 "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
                 "no-exchange": lambda: model.step_ms(model.ours, "none"),
                 "bare": lambda: model.step_ms(model.ours, "none", ("--bare",)),
+                "lockstep": lambda: model.step_ms(model.ours, "shm", ("--bare", "--lockstep")),
                 "python-no-ddp": lambda: model.step_ms(model.peer, "none"),
             }, rounds, progress)
         common = dict(unit="ms/step", ranks=RANKS, threads=1)
         for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "bare"),
-                                 (name, "ours", "no-exchange"), (f"{name}-no-exchange", "no-exchange", "bare"),
+                                 (name, "ours", "lockstep"), (name, "ours", "no-exchange"),
+                                 (f"{name}-no-exchange", "no-exchange", "bare"),
                                  (f"{name}-gloo", "ours-gloo", "python-ddp-gloo"),
                                  (f"{name}-gloo", "ours-gloo", "no-exchange"),
                                  (f"{name}-no-exchange", "no-exchange", "python-no-ddp")):

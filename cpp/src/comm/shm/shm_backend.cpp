@@ -96,7 +96,7 @@ ShmBackend::~ShmBackend() {
 
 BackendTraits ShmBackend::traits() const {
   BackendTraits traits;
-  traits.takes_lists = traits.runs_when_waited = true;
+  traits.takes_lists = traits.runs_when_waited = traits.computes = true;
   return traits;
 }
 

@@ -1,9 +1,9 @@
 // Waiting that keeps the core.
 #pragma once
 
-#include <sched.h>
-
 #include <chrono>
+
+#include "comm/cores.h"
 
 namespace tandem::shm {
 
@@ -23,9 +23,7 @@ struct SpinTime {
   // In a group of `ranks` on this host: a rank that has a core to itself finds the others' next steps by looking;
   // others must let them have the core.
   static SpinTime for_ranks(int ranks) {
-    cpu_set_t set;
-    const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    if (ranks > cores) return {};
+    if (cores_per_rank(ranks) < 1) return {};
     return {std::chrono::microseconds(200), std::chrono::microseconds(20)};
   }
 };

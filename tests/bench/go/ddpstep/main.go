@@ -32,6 +32,7 @@ var (
 	save      = flag.String("save", "", "rank 0 writes parameters and buffers at the end")
 	separate  = flag.Int("separate", 0, "every so many steps exchange apart, and statistics are reported")
 	bare      = flag.Bool("bare", false, "the module without DistributedDataParallel: each rank trains alone")
+	lockstep  = flag.Bool("lockstep", false, "with -bare: ranks wait for each other after each backward, and give nothing")
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
@@ -61,11 +62,22 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 	}
 	optimizer := optim.SGD(nn.Parameters(model), 0.01, optim.SGDOptions{Momentum: 0.9})
 
+	minimize := optimizer.Minimize
+	if *lockstep {
+		minimize = func(loss *gotorch.Tensor) error {
+			optimizer.ZeroGrad()
+			loss.Backward()
+			if err := group.Barrier(ctx); err != nil {
+				return err
+			}
+			return optimizer.Step()
+		}
+	}
 	var losses []float64
 	step := func() (err error) {
 		gotorch.Scope(func() {
 			loss := F.CrossEntropy(forward(batch["inputs"]), batch["targets"])
-			if err = optimizer.Minimize(loss); err == nil {
+			if err = minimize(loss); err == nil {
 				losses = append(losses, loss.Item())
 			}
 		})

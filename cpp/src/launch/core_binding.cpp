@@ -1,0 +1,64 @@
+#include "launch/core_binding.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <tuple>
+
+#include "launch/failure.h"
+
+namespace tandem::launch {
+namespace {
+
+// 0 where the system does not say.
+int topology(int cpu, const char* name) {
+  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/" + name);
+  int number = 0;
+  return file >> number ? number : 0;
+}
+
+}  // namespace
+
+std::vector<Cpu> allowed_cpus() {
+  std::vector<Cpu> cpus;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back({cpu, topology(cpu, "physical_package_id"), topology(cpu, "core_id")});
+  }
+  return cpus;
+}
+
+std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks) {
+  if (static_cast<int>(cpus.size()) < ranks) {
+    throw Failure("--bind-to core: there are " + std::to_string(ranks) + " ranks for " + std::to_string(cpus.size()) +
+                  " CPUs that this process may use; start fewer ranks, or leave --bind-to out");
+  }
+  std::ranges::sort(cpus, {}, [](const Cpu& cpu) { return std::tuple(cpu.package, cpu.core, cpu.number); });
+  const auto begins_core = [&](std::size_t i) {
+    return i == 0 || cpus[i].package != cpus[i - 1].package || cpus[i].core != cpus[i - 1].core;
+  };
+  std::vector<std::size_t> units;  // where in `cpus` what is shared out begins
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    if (begins_core(i)) units.push_back(i);
+  }
+  if (units.size() < static_cast<std::size_t>(ranks)) {
+    units.clear();
+    for (std::size_t i = 0; i < cpus.size(); ++i) units.push_back(i);
+  }
+  const auto begin_of = [&](int rank) {
+    const std::size_t unit = units.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks);
+    return unit < units.size() ? units[unit] : cpus.size();
+  };
+  std::vector<std::vector<int>> shares(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (std::size_t i = begin_of(rank); i < begin_of(rank + 1); ++i) {
+      shares[static_cast<std::size_t>(rank)].push_back(cpus[i].number);
+    }
+  }
+  return shares;
+}
+
+}  // namespace tandem::launch

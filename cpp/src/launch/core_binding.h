@@ -1,0 +1,22 @@
+// Which cores each rank of this machine computes on.
+#pragma once
+
+#include <vector>
+
+namespace tandem::launch {
+
+// A CPU as Linux numbers it, and where it sits.
+struct Cpu {
+  int number = 0;
+  int package = 0;
+  int core = 0;  // of the package; CPUs of one core share what computes
+};
+
+// Those that this process may run on.
+std::vector<Cpu> allowed_cpus();
+
+// The CPUs of each rank: as many whole cores for each as for the others, or one more, neighbours together; where there
+// are fewer cores than ranks, CPUs in place of cores. Throws Failure where there are fewer CPUs than ranks.
+std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks);
+
+}  // namespace tandem::launch
