@@ -80,8 +80,7 @@ void RowReduction::run() {
   shm::Exchange& exchange = setting_.inside;
   exchange.begin(label_, deadlines_.inside);
   if (label_.collective == shm::CollectiveKind::kAllReduce && row_.bytes() >= shm::kInPlaceBytes) {
-    shared_ = shm::SharedRow::find(exchange, label_, row_);
-    if (shared_->rest().bytes() > 0) shared_.reset();
+    shared_ = shm::SharedRow::find(exchange, label_);
   }
   for (std::size_t step = 0; step < segments_ + 2; ++step) {
     if (step < segments_) {

@@ -28,7 +28,7 @@ void use_huge_pages(std::byte* block, std::size_t bytes) {
 
 }  // namespace
 
-Heap::Heap(std::shared_ptr<Segment> segment, std::size_t begin) : segment_(std::move(segment)) {
+Heap::Heap(std::shared_ptr<Segment> segment, std::size_t begin) : segment_(std::move(segment)), begin_(begin) {
   free_.emplace(begin, segment_->bytes() - begin);
 }
 
@@ -63,6 +63,12 @@ void Heap::free(std::byte* block) {
     before->second += here->second;
     free_.erase(here);
   }
+}
+
+std::size_t Heap::place_of(const std::byte* data, std::size_t bytes) const {
+  if (data < segment_->data() + begin_ || data >= segment_->data() + segment_->bytes()) return 0;
+  const auto place = static_cast<std::size_t>(data - segment_->data());
+  return bytes <= segment_->bytes() - place ? place : 0;
 }
 
 }  // namespace tandem::shm

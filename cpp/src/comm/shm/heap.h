@@ -20,8 +20,12 @@ class Heap {
   // Gives the pages back to the system.
   void free(std::byte* block);
 
+  // How far into the segment `data` lies; 0 when not all of it lies in this heap.
+  std::size_t place_of(const std::byte* data, std::size_t bytes) const;
+
  private:
   const std::shared_ptr<Segment> segment_;
+  const std::size_t begin_;
   std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_;  // sizes by place; no two are neighbours
   std::map<std::size_t, std::size_t> used_;

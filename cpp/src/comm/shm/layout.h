@@ -65,7 +65,7 @@ struct Label {
   Operation operation = Operation::kNone;
   std::int32_t root = -1;
   std::uint64_t bytes = 0;   // the same on every rank
-  std::uint64_t extent = 0;  // of this rank alone
+  std::uint64_t extent = 0;  // of this rank alone; of an all-reduce: where in the segment its tensor lies, or 0
   double factor = 1;         // of this rank alone
 };
 // Whether they say the same, but for what is a rank's own.

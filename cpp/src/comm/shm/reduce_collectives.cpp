@@ -135,38 +135,32 @@ void combine_in_parts(Exchange& exchange, const Label& label, Kernel kernel, con
 
 constexpr std::size_t kBlockBytes = std::size_t{32} << 10;
 
-void combine_in_slots(Exchange& exchange, const Label& label, Kernel kernel, const Pieces& data, bool take) {
-  if (data.bytes() * static_cast<std::size_t>(exchange.size()) <= 2 * kDirectBytes || data.bytes() < kLine) {
-    combine_directly(exchange, label, kernel, data, take);
-  } else {
-    combine_in_parts(exchange, label, kernel, data, take);
-  }
-}
-
-// Each rank combines a part of what all have, where it lies, and writes it to all. What some have elsewhere follows.
+// Each rank combines a part of what all have, where it lies, and writes it to all.
 void combine_in_place(Exchange& exchange, const Label& label, Kernel kernel, SharedRow row) {
   const auto ranks = static_cast<std::size_t>(exchange.size());
-  const std::size_t part = round_up((row.bytes() + ranks - 1) / ranks, kLine);
-  const std::size_t begin = std::min<std::size_t>(row.bytes(), exchange.rank() * part);
-  const std::size_t end = std::min<std::size_t>(row.bytes(), begin + part);
+  const std::size_t part = round_up((label.bytes + ranks - 1) / ranks, kLine);
+  const std::size_t begin = std::min<std::size_t>(label.bytes, exchange.rank() * part);
+  const std::size_t end = std::min<std::size_t>(label.bytes, begin + part);
   for (std::size_t at = begin; at < end; at += kBlockBytes) {
     exchange.check_latch();
     const std::size_t size = std::min(kBlockBytes, end - at);
     row.combine(kernel, label.element, at, size);
     row.spread(at, size);
   }
-  if (row.rest().bytes() == 0) return await_end(exchange);
-  combine_in_slots(exchange, label, kernel, row.rest(), true);  // which waits for a step of all ranks
+  await_end(exchange);
 }
 
 void combine(Exchange& exchange, const Label& label, Exchange::Clock::time_point deadline, Kernel kernel,
              const Pieces& data, bool take) {
   exchange.begin(label, deadline);
   if (label.collective == CollectiveKind::kAllReduce && data.bytes() >= kInPlaceBytes) {
-    SharedRow row = SharedRow::find(exchange, label, data);
-    if (row.bytes() > 0) return combine_in_place(exchange, label, kernel, std::move(row));
+    if (auto row = SharedRow::find(exchange, label)) return combine_in_place(exchange, label, kernel, std::move(*row));
   }
-  combine_in_slots(exchange, label, kernel, data, take);
+  if (data.bytes() * static_cast<std::size_t>(exchange.size()) <= 2 * kDirectBytes || data.bytes() < kLine) {
+    combine_directly(exchange, label, kernel, data, take);
+  } else {
+    combine_in_parts(exchange, label, kernel, data, take);
+  }
 }
 
 }  // namespace

@@ -1,45 +1,36 @@
-// Memory that is combined where it lies.
+// Tensors that are combined where they lie.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "comm/shm/exchange.h"
 #include "comm/shm/kernels.h"
-#include "comm/shm/pieces.h"
 
 namespace tandem::shm {
 
-// From here on ranks look first what of their rows lies where the others reach it.
+// From here on ranks look first whether all have their tensors where the others reach them.
 constexpr std::size_t kInPlaceBytes = std::size_t{512} << 10;
 
-// What of a row every rank has in its segment. Ranks agree on who works on which part of it: nobody else touches that
-// meanwhile.
+// A row of label.bytes that each rank has in its segment. Ranks agree on who works on which part of it: nobody else
+// touches that meanwhile.
 class SharedRow {
  public:
-  // Takes a step, in which each rank tells where the pieces of its row lie. All ranks find the same. Throws
-  // Error(kInvalidArgument) when a rank names a place that cannot be.
-  static SharedRow find(Exchange& exchange, const Label& label, const Pieces& row);
+  // Takes a step, in which each rank says with label.extent where its row lies. Nothing when not all lie in segments;
+  // all ranks come to the same answer.
+  static std::optional<SharedRow> find(Exchange& exchange, const Label& label);
 
-  std::size_t bytes() const { return bytes_; }
-  // This rank's memory for the rest of the row.
-  const Pieces& rest() const { return rest_; }
-
-  // Combines what all ranks have at [begin, begin + bytes) of it and writes it to this rank's.
+  // Combines what all ranks have at [begin, begin + bytes) and writes it to this rank's row.
   void combine(Kernel kernel, Element element, std::size_t begin, std::size_t bytes);
-  // Copies that from this rank's to all others'.
+  // Copies that from this rank's row to all others'.
   void spread(std::size_t begin, std::size_t bytes) const;
 
  private:
   SharedRow() = default;
-  template <typename Visit>
-  void for_each(std::size_t begin, std::size_t bytes, Visit&& visit) const;
 
-  std::size_t self_ = 0;
-  std::size_t bytes_ = 0;
-  std::vector<std::size_t> ends_;   // of runs that lie in one place on every rank
-  std::vector<std::byte*> places_;  // of each run, on each rank
-  Pieces rest_;
+  int self_ = 0;
+  std::vector<std::byte*> rows_;
   std::vector<double> factors_;
   std::vector<const void*> inputs_;
 };

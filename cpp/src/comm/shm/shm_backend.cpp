@@ -139,6 +139,7 @@ c10::intrusive_ptr<c10d::Work> ShmBackend::allreduce(Tensors& tensors, const c10
   const at::Tensor& tensor = only(CollectiveKind::kAllReduce, tensors);
   check_dense(CollectiveKind::kAllReduce, tensor);
   Label label = label_of(CollectiveKind::kAllReduce, tensor.nbytes());
+  label.extent = heap_->place_of(static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes());
   const Kernel kernel = kernel_for(&label, tensor, options.reduceOp);
   return issue({OpType::ALLREDUCE, "shm:all_reduce", label, options.timeout, options.asyncOp, tensors, {}},
                [kernel, data = piece_of(tensor)](Performer& performer, const Label& label, Deadline deadline) {

@@ -53,6 +53,16 @@ TEST(SharedHeap, ForgetsWhatLayInAFreedBlock) {
   EXPECT_EQ(*heap.allocate(kUnit), std::byte{0});
 }
 
+TEST(SharedHeap, KnowsItsOwn) {
+  const auto segment = shm::Segment::create(4 * kUnit);
+  const shm::Heap heap(segment, kUnit);
+  EXPECT_EQ(heap.place_of(segment->data() + kUnit, 3 * kUnit), kUnit);
+  EXPECT_EQ(heap.place_of(segment->data() + 2 * kUnit, kUnit), 2 * kUnit);
+  EXPECT_EQ(heap.place_of(segment->data() + 2 * kUnit, 2 * kUnit + 1), 0u);
+  EXPECT_EQ(heap.place_of(segment->data(), 1), 0u);
+  EXPECT_EQ(heap.place_of(segment->data() + 4 * kUnit, 0), 0u);
+}
+
 at::Tensor numbers(std::int64_t count, int rank, at::ScalarType dtype) {
   return ((torch::arange(count, torch::kLong) * 7 + rank * 5).remainder(11) + 1).to(dtype);
 }
@@ -102,61 +112,6 @@ TEST_P(InPlace, SomeRanksMayHaveOrdinaryTensors) {
           group.all_reduce(view);
           EXPECT_TRUE(view.equal(plain.narrow(0, 1, 299999)));
         }
-      },
-      "shm");
-}
-
-// Lists of which some tensors lie in reach, some do not, and some are too small to.
-TEST_P(InPlace, ListsHaveTheBitsOfOrdinaryTensors) {
-  run_groups(
-      GetParam(),
-      [&](ProcessGroup& group) {
-        for (const auto dtype : {torch::kFloat, torch::kBFloat16}) {
-          std::vector<at::Tensor> tensors, ordinary;
-          int number = 0;
-          for (const std::int64_t count : {1, 300000, 17, 70001, 5, 3, 262144, 40000}) {
-            const at::Tensor plain = numbers(count, group.rank() + number, dtype);
-            // Of the fourth, rank 0 alone has it elsewhere; of the seventh, all have.
-            const bool elsewhere = number == 6 || (number == 3 && group.rank() == 0);
-            tensors.push_back(elsewhere ? plain.clone() : in_reach(group, plain));
-            ordinary.push_back(plain);
-            ++number;
-          }
-          group.all_reduce_coalesced(tensors, ReduceOp::kAvg);
-          for (std::size_t i = 0; i < tensors.size(); ++i) {
-            group.all_reduce(ordinary[i], ReduceOp::kAvg);
-            EXPECT_TRUE(tensors[i].equal(ordinary[i])) << dtype << " " << i;
-          }
-        }
-      },
-      "shm");
-}
-
-TEST_P(InPlace, RanksMayCutTheirListsOtherwise) {
-  run_groups(
-      GetParam(),
-      [&](ProcessGroup& group) {
-        const std::int64_t count = 600000;
-        const at::Tensor plain = numbers(count, group.rank(), torch::kFloat);
-        std::vector<at::Tensor> tensors;
-        for (const at::Tensor& part : plain.tensor_split(group.rank() + 1)) tensors.push_back(in_reach(group, part));
-        group.all_reduce_coalesced(tensors);
-        group.all_reduce(plain);
-        EXPECT_TRUE(torch::cat(tensors).equal(plain));
-      },
-      "shm");
-}
-
-// More pieces than a slot tells of.
-TEST(InPlaceLists, MayBeLongerThanATable) {
-  run_groups(
-      2,
-      [&](ProcessGroup& group) {
-        const at::Tensor shared = in_reach(group, numbers(800000, group.rank(), torch::kFloat));
-        std::vector<at::Tensor> tensors = shared.split(40), wanted = {shared.clone()};
-        group.all_reduce_coalesced(wanted);
-        group.all_reduce_coalesced(tensors);
-        EXPECT_TRUE(shared.equal(wanted[0]));
       },
       "shm");
 }
