@@ -12,6 +12,7 @@
 #include "comm/issue_turns.h"
 #include "comm/message_handle.h"
 #include "comm/runs_here.h"
+#include "comm/traits_for_cpu.h"
 #include "tandem/process_group.h"
 
 namespace tandem {
@@ -480,6 +481,12 @@ bool GroupBackend::close(const std::string& reason) {
 
 void GroupBackend::shutdown() {
   if (close("the group was shut down")) state_->close_connections();
+}
+
+BackendTraits traits_for_cpu(const ProcessGroup& group) {
+  const auto backend = group.native()->getBackend(c10::kCPU);
+  const auto* own = dynamic_cast<const GroupBackend*>(backend.get());
+  return own ? own->traits() : BackendTraits();
 }
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "comm/cores.h"
-#include "comm/group_backend.h"
+#include "comm/traits_for_cpu.h"
 
 namespace tandem {
 namespace {
@@ -47,19 +47,18 @@ class LateExchanges : public std::enable_shared_from_this<LateExchanges> {
 
 // Where a rank has one core, what runs beside backward takes that core from it, and what backward needs from its
 // caches.
-bool exchanges_late(const c10d::Backend& backend) {
-  const auto* group = dynamic_cast<const GroupBackend*>(&backend);
-  return group && group->traits().computes && cores_per_rank(backend.getSize()) <= 1;
+bool exchanges_late(const ProcessGroup& group) {
+  return traits_for_cpu(group).computes && cores_per_rank(group.size()) <= 1;
 }
 
 // The calls that c10d::Reducer makes.
 class TimedBackend final : public c10d::Backend {
  public:
-  TimedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<StepTimer> timer)
+  TimedBackend(c10::intrusive_ptr<c10d::Backend> inner, std::shared_ptr<StepTimer> timer, bool late)
       : c10d::Backend(inner->getRank(), inner->getSize()),
         inner_(std::move(inner)),
         timer_(std::move(timer)),
-        late_(exchanges_late(*inner_) ? std::make_shared<LateExchanges>() : nullptr) {}
+        late_(late ? std::make_shared<LateExchanges>() : nullptr) {}
 
   const std::string getBackendName() const override { return inner_->getBackendName(); }
 
@@ -131,8 +130,9 @@ c10::intrusive_ptr<c10d::ProcessGroup> timed_group(ProcessGroup& group, std::sha
   auto timed = c10::make_intrusive<c10d::ProcessGroup>(native->getRank(), native->getSize());
   const auto type = native->getBackendType();
   timed->setDefaultBackend(type);
-  timed->setBackend(c10::kCPU, type,
-                    c10::make_intrusive<TimedBackend>(native->getBackend(c10::kCPU), std::move(timer)));
+  timed->setBackend(
+      c10::kCPU, type,
+      c10::make_intrusive<TimedBackend>(native->getBackend(c10::kCPU), std::move(timer), exchanges_late(group)));
   return timed;
 }
 
