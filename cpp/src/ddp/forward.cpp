@@ -9,6 +9,7 @@
 #include "comm/shared_tensors.h"
 #include "ddp/parameters.h"
 #include "ddp/parts.h"
+#include "ddp/timed_backend.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -166,6 +167,7 @@ at::Tensor DataParallelReducer::Parts::watch_output(const at::Tensor& output) {
     }
     if (begun && !begun->exchange(true)) {
       torch::autograd::Engine::get_default_engine().queue_callback([weak] {
+        const ExchangesAtOnce waited_for;
         if (const auto alive = weak.lock()) alive->delay_all_reduce();
       });
     }

@@ -94,7 +94,6 @@ void StepTimer::end_compute() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!open_) return;
     open_->computed = now;
-    open_->has_computed = true;
     separate = std::exchange(holds_, false);
     held.swap(held_);
   }
@@ -161,9 +160,8 @@ void StepTimer::end_exchange(const Ticket& ticket) {
   open_->noted.buckets[ticket->second].done = nanoseconds(Clock::now() - open_->begun);
 }
 
-std::optional<std::uint64_t> StepTimer::computing() const {
+std::uint64_t StepTimer::iteration() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!open_ || !open_->in_backward || open_->has_computed) return std::nullopt;
   return opened_;
 }
 

@@ -39,9 +39,8 @@ class StepTimer : public std::enable_shared_from_this<StepTimer> {
   Ticket begin_exchange(std::int64_t bytes);
   void end_exchange(const Ticket& ticket);
 
-  // Which iteration's backward is computing, callbacks for its end being still to come. None: it is over, or has not
-  // begun.
-  std::optional<std::uint64_t> computing() const;
+  // Another one after each begin_forward() that begins an iteration.
+  std::uint64_t iteration() const;
 
   // Whether exchanges are to be given to hold(), which runs them, one after the other, when backward has computed
   // everything. They report their failures where their results are waited for.
@@ -71,7 +70,7 @@ class StepTimer : public std::enable_shared_from_this<StepTimer> {
   struct Open {
     DataParallelIteration noted;
     Clock::time_point begun, forward_begun, backward_begun, computed;
-    bool in_backward = false, has_computed = false;
+    bool in_backward = false;
     std::vector<Span> spans;  // of forwards, for a trace
   };
   void end_compute();

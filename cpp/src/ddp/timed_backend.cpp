@@ -8,7 +8,6 @@
 
 #include <utility>
 
-#include "comm/cores.h"
 #include "comm/traits_for_cpu.h"
 
 namespace tandem {
@@ -18,7 +17,10 @@ using c10::ivalue::Future;
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
 
-// Exchanges that wait until backward has computed everything, and then run on its thread.
+thread_local bool at_once = false;
+
+// Exchanges that wait until backward has computed everything, and then run on its thread: where a rank has one core,
+// what runs beside backward takes that core from it, and what backward needs from its caches.
 class LateExchanges : public std::enable_shared_from_this<LateExchanges> {
  public:
   // Within backward, before c10d::Reducer queues the callback that waits for buckets: in the innermost backward, where
@@ -44,12 +46,6 @@ class LateExchanges : public std::enable_shared_from_this<LateExchanges> {
   int backward_ = -1;  // the last one that has a callback
   std::vector<std::function<void()>> exchanges_;
 };
-
-// Where a rank has one core, what runs beside backward takes that core from it, and what backward needs from its
-// caches.
-bool exchanges_late(const ProcessGroup& group) {
-  return traits_for_cpu(group).computes && cores_per_rank(group.size()) <= 1;
-}
 
 // The calls that c10d::Reducer makes.
 class TimedBackend final : public c10d::Backend {
@@ -105,13 +101,12 @@ class TimedBackend final : public c10d::Backend {
         done->setErrorIfNeeded(std::current_exception());
       }
     };
-    // A static graph's first exchange comes when all is computed, and is waited for there.
-    const auto computing = timer_->computing();
+    // Late for all that the reducer exchanges, or for none of it, on every rank: the order is that of the calls.
     const bool in_backward = torch::autograd::get_current_graph_task_id() != -1;
     if (timer_->holds()) {
       timer_->hold(run_to_end);
-    } else if (late_ && is_bucket && computing && in_backward) {
-      late_->add(*computing, run_to_end);
+    } else if (late_ && in_backward && !at_once) {
+      late_->add(timer_->iteration(), run_to_end);
     } else {
       begin();
     }
@@ -125,14 +120,22 @@ class TimedBackend final : public c10d::Backend {
 
 }  // namespace
 
+ExchangesAtOnce::ExchangesAtOnce() {
+  at_once = true;
+}
+
+ExchangesAtOnce::~ExchangesAtOnce() {
+  at_once = false;
+}
+
 c10::intrusive_ptr<c10d::ProcessGroup> timed_group(ProcessGroup& group, std::shared_ptr<StepTimer> timer) {
   const auto& native = group.native();
   auto timed = c10::make_intrusive<c10d::ProcessGroup>(native->getRank(), native->getSize());
   const auto type = native->getBackendType();
   timed->setDefaultBackend(type);
-  timed->setBackend(
-      c10::kCPU, type,
-      c10::make_intrusive<TimedBackend>(native->getBackend(c10::kCPU), std::move(timer), exchanges_late(group)));
+  timed->setBackend(c10::kCPU, type,
+                    c10::make_intrusive<TimedBackend>(native->getBackend(c10::kCPU), std::move(timer),
+                                                      traits_for_cpu(group).lacks_cores));
   return timed;
 }
 

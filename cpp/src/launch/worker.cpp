@@ -40,7 +40,10 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
     cpu_set_t set;
     CPU_ZERO(&set);
     for (const int cpu : start.cpus) CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);  // of CPUs that this process may use
+    if (sched_setaffinity(0, sizeof set, &set) != 0) {  // they were taken from this process since it looked
+      const int reason = errno;
+      _exit(write(exec, &reason, sizeof reason) < 0 ? 126 : 127);
+    }
   }
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);

@@ -201,9 +201,7 @@ TEST_P(ExchangesWithCores, FollowComputingOnlyWhereARankHasNoCoreForThem) {
         for (int i = 0; i < 6; ++i) {
           const auto averaged = step(reducer, parameters, group.rank(), i);
           for (std::size_t p = 0; p < kShapes.size(); ++p) {
-            at::Tensor mean = at::zeros_like(averaged[p]);
-            for (int rank = 0; rank < group.size(); ++rank) mean += gradient(kShapes[p], rank, i) / group.size();
-            EXPECT_TRUE(at::allclose(averaged[p], mean)) << p;
+            EXPECT_LT(difference(averaged[p], mean_gradient(kShapes[p], group.size(), i)), 1e-12) << p;
           }
         }
         for (const auto& one : reducer.iterations()) {
@@ -265,6 +263,55 @@ TEST(LateExchanges, AreMadeOfABackwardWithinABackward) {
             EXPECT_TRUE(parameter.grad().eq(1.5 * 2 * 2).all().item<bool>()) << parameter.grad();
           }
         }
+      },
+      "shm");
+}
+
+// One has cores to spare, the other not.
+TEST(LateExchanges, AreThoseOfAllRanksOrOfNone) {
+  if (const OnCpus two(2); !two.has_enough()) GTEST_SKIP() << "this process has one CPU";
+  setenv("TANDEM_BIND_TO", "core", 1);  // each rank's CPUs are its own
+  const Store store = hash_store();
+  run_ranks(2, [&](int rank) {
+    const OnCpus some(rank == 0 ? 1 : 2);
+    const auto group = ProcessGroup::create(options_for(rank, 2, "shm"), store);
+    const auto parameters = parameters_of(kShapes);
+    DataParallelOptions options = each_alone();
+    options.find_unused_parameters = true;
+    DataParallelReducer reducer(group, parameters, {}, {}, options);
+    for (int i = 0; i < 4; ++i) {
+      const auto averaged = step(reducer, parameters, rank, i);
+      for (std::size_t p = 0; p < kShapes.size(); ++p) {
+        EXPECT_LT(difference(averaged[p], mean_gradient(kShapes[p], 2, i)), 1e-12);
+      }
+    }
+    for (const auto& one : reducer.iterations()) {
+      EXPECT_GE(one.buckets.front().begun, one.backward_begun + one.backward);
+    }
+  });
+  unsetenv("TANDEM_BIND_TO");
+}
+
+// A rank that is out of inputs exchanges outside of backward, in the order of those that are in one: buckets, and then
+// which parameters were used.
+TEST(LateExchanges, GoWithARankThatIsOutOfInputs) {
+  const OnCpus one(1);
+  run_groups(
+      2,
+      [](ProcessGroup& group) {
+        const auto parameters = parameters_of(kShapes);
+        DataParallelOptions options = each_alone();
+        options.find_unused_parameters = true;
+        DataParallelReducer reducer(shared(group), parameters, {}, {}, options);
+        reducer.begin_join({});
+        for (int i = 0; i < (group.rank() == 0 ? 4 : 1); ++i) {
+          const auto averaged = step(reducer, parameters, group.rank(), i);
+          for (std::size_t p = 0; p < kShapes.size(); ++p) {
+            const at::Tensor mean = i == 0 ? mean_gradient(kShapes[p], 2) : gradient(kShapes[p], 0, i) / 2;
+            EXPECT_LT(difference(averaged[p], mean), 1e-12) << i;
+          }
+        }
+        reducer.end_join();
       },
       "shm");
 }

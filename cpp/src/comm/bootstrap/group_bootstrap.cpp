@@ -7,6 +7,7 @@
 
 #include "base/host.h"
 #include "comm/bootstrap/pack.h"
+#include "comm/cores.h"
 #include "comm/store/store_limit.h"
 #include "tandem/error.h"
 
@@ -79,7 +80,8 @@ WaitableStore join(const ProcessGroupOptions& options, const Rendezvous& rendezv
 
 std::string RankInfo::encode() const {
   std::vector<std::string> parts = {std::to_string(world_size), host_name, host_identity,
-                                    std::to_string(process),    backend,   local_listener};
+                                    std::to_string(process),    backend,   local_listener,
+                                    std::to_string(cores)};
   for (const net::Endpoint& listener : listeners) {
     parts.push_back(listener.address);
     parts.push_back(std::to_string(listener.port));
@@ -89,7 +91,7 @@ std::string RankInfo::encode() const {
 
 RankInfo RankInfo::decode(const std::string& bytes) {
   std::vector<std::string> parts = unpack(bytes);
-  if (parts.size() < 6) parts.resize(6);
+  if (parts.size() < 7) parts.resize(7);
   RankInfo info;
   info.world_size = std::atoi(parts[0].c_str());
   info.host_name = parts[1];
@@ -97,7 +99,8 @@ RankInfo RankInfo::decode(const std::string& bytes) {
   info.process = std::atol(parts[3].c_str());
   info.backend = parts[4];
   info.local_listener = parts[5];
-  for (std::size_t i = 6; i + 1 < parts.size(); i += 2) {
+  info.cores = std::atoi(parts[6].c_str());
+  for (std::size_t i = 7; i + 1 < parts.size(); i += 2) {
     info.listeners.push_back({parts[i], static_cast<std::uint16_t>(std::atoi(parts[i + 1].c_str()))});
   }
   return info;
@@ -123,6 +126,7 @@ RankInfo GroupBootstrap::self() const {
   info.host_identity = tandem::host_identity();
   info.process = getpid();
   info.backend = options_.backend;
+  info.cores = cores_per_rank(size());
   return info;
 }
 

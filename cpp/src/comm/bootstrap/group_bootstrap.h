@@ -18,6 +18,7 @@ struct RankInfo {
   std::string host_identity;
   long process = 0;
   std::string backend;
+  int cores = 0;                         // that it has in a group of one host, see cores_per_rank()
   std::string local_listener;            // the name of its shm::LocalListener; "" when the backend has none
   std::vector<net::Endpoint> listeners;  // Gloo's
 

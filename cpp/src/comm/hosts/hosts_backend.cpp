@@ -42,7 +42,7 @@ HostsBackend::~HostsBackend() {
 BackendTraits HostsBackend::traits() const {
   BackendTraits traits = ShmBackend::traits();
   traits.waits_for_messages = true;
-  traits.computes = false;
+  traits.lacks_cores = false;  // they wait for the network
   return traits;
 }
 

@@ -20,7 +20,10 @@ std::shared_ptr<const LocalConnections> connect_local_ranks(const Connecting& co
   local.self = static_cast<int>(self - numbers.begin());
   local.numbers = std::move(numbers);
   std::vector<std::string> names;
-  for (const int number : local.numbers) names.push_back(connecting.ranks[number].local_listener);
+  for (const int number : local.numbers) {
+    names.push_back(connecting.ranks[number].local_listener);
+    if (connecting.ranks[number].cores <= 1) local.lacks_cores = true;
+  }
   const auto own = Segment::create(segment_bytes(names.size()));
   const auto peers = std::make_shared<const LocalConnections>(
       connect_local(local, names, connecting.listener, own, deadline, connecting.cancelled));

@@ -32,6 +32,7 @@ struct LocalRanks {
   int group_size = 0;
   std::vector<int> numbers;  // of each in the group
   int self = -1;             // which of them this rank is
+  bool lacks_cores = false;  // one of them has no core beside the one that it computes on
 
   int size() const { return static_cast<int>(numbers.size()); }
   // "group 'default' (rank 0 of 2)".

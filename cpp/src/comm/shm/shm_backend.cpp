@@ -86,6 +86,7 @@ ShmBackend::ShmBackend(std::shared_ptr<GroupState> state, const std::shared_ptr<
       state_(state),
       heap_(std::make_shared<shm::Heap>(peers->segments[peers->ranks.self], shm::heap_begin(peers->segments.size()))),
       queue_(std::make_shared<shm::Queue>(state, std::move(performer))),
+      lacks_cores_(peers->ranks.lacks_cores),
       timeout_(timeout) {}
 
 ShmBackend::~ShmBackend() {
@@ -96,7 +97,8 @@ ShmBackend::~ShmBackend() {
 
 BackendTraits ShmBackend::traits() const {
   BackendTraits traits;
-  traits.takes_lists = traits.runs_when_waited = traits.computes = true;
+  traits.takes_lists = traits.runs_when_waited = true;
+  traits.lacks_cores = lacks_cores_;
   return traits;
 }
 

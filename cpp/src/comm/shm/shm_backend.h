@@ -93,6 +93,7 @@ class ShmBackend : public c10d::Backend, public BackendControl {
   const std::shared_ptr<GroupState> state_;
   const std::shared_ptr<shm::Heap> heap_;
   const std::shared_ptr<shm::Queue> queue_;
+  const bool lacks_cores_;
   std::shared_ptr<shm::Messenger> messenger_;  // null where messages go another way
   std::atomic<std::chrono::milliseconds> timeout_;
 };
