@@ -216,11 +216,14 @@ TEST(Iterable, SaysWhatItCannotDo) {
 
 TEST(Iterable, RestoringGoesThroughWhatWasBefore) {
   const auto data = std::make_shared<Counting>(20);
-  DataLoader loader(data, by(3));
-  loader.next();
-  loader.next();
-  loader.commit();
-  const std::string state = loader.state();
+  std::string state;
+  {  // it reads ahead until it ends
+    DataLoader loader(data, by(3));
+    loader.next();
+    loader.next();
+    loader.commit();
+    state = loader.state();
+  }
   EXPECT_EQ(LoaderState::parse(state).position, 6);
   data->taken = 0;
   LoaderOptions options = by(5);
