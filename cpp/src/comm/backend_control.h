@@ -20,7 +20,7 @@ struct BackendTraits {
   bool in_turns = false;            // collectives are to be issued one at a time in the whole process
   bool takes_lists = false;         // tensors of several sizes at once: uneven all_gather, all_to_all, coalesced
   bool runs_when_waited = false;    // whoever waits for a work without a limit may run it
-  bool lacks_cores = false;  // all-reduces are the ranks' own work, and a rank has one core: all ranks say the same
+  bool lacks_cores = false;         // ranks all-reduce by themselves, and one has a single core; the same on all
   bool ends_late = false;           // its destructor may wait for works until their timeout, after an abort too
 };
 

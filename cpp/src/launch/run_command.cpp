@@ -1,6 +1,5 @@
 #include "launch/run_command.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,11 +63,6 @@ int whole_number(const std::string& text, const std::string& flag, int least, in
   return static_cast<int>(value);
 }
 
-int cpu_count() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(CPU_COUNT(&set), 1) : 1;
-}
-
 int gpu_count() {
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
     const std::string list = visible;
@@ -81,7 +75,7 @@ int gpu_count() {
 
 int process_count(const std::string& text) {
   const int gpus = gpu_count();
-  if (text == "cpu" || (text == "auto" && gpus == 0)) return cpu_count();
+  if (text == "cpu" || (text == "auto" && gpus == 0)) return std::max(static_cast<int>(allowed_cpus().size()), 1);
   if (text == "gpu" || text == "auto") {
     if (gpus == 0) throw Failure("--nproc-per-node is gpu, but this machine has none; give a number, cpu or auto");
     return gpus;

@@ -10,7 +10,6 @@
 #include "cpp/data/expect_error.h"
 #include "cpp/data/temp_dir.h"
 #include "cpp/data/v2_without_records.h"
-#include "data/recordio/chunk_finder.h"
 #include "data/recordio/record_file.h"
 #include "data/recordio/repair.h"
 #include "data/recordio/v2_chunks.h"
@@ -402,33 +401,6 @@ TEST(RecordIO, SmallChunksKeepNoBlocks) {
     for (std::int64_t i = 0; i < opened->size(); ++i) opened->record(i);
     EXPECT_EQ(file->fetched, fetched);
   }
-}
-
-TEST(ChunkFinder, FindsRecordsInWhateverOrderTheyAreAskedFor) {
-  struct Chunk {
-    std::int64_t first_record;
-    std::int64_t records;
-  };
-  std::vector<Chunk> chunks;
-  std::vector<std::size_t> of_record;
-  for (const std::int64_t records : {0, 0, 3, 1, 0, 2, 0, 0, 4, 1, 0}) {
-    of_record.insert(of_record.end(), static_cast<std::size_t>(records), chunks.size());
-    chunks.push_back({static_cast<std::int64_t>(of_record.size()) - records, records});
-  }
-  // An empty chunk begins where the one behind it does, and has nothing.
-  recordio::ChunkFinder finder;
-  const auto ask = [&](unsigned seed) {
-    std::mt19937 random(seed);
-    for (int i = 0; i < 20000; ++i) {
-      const std::size_t begin = random() % of_record.size(), end = begin + random() % (of_record.size() + 1 - begin);
-      for (std::size_t record = begin; record < end; ++record) {
-        ASSERT_EQ(finder.find(chunks, static_cast<std::int64_t>(record)), of_record[record]) << "record " << record;
-      }
-    }
-  };
-  std::thread other([&] { ask(1); });
-  ask(2);
-  other.join();
 }
 
 TEST(RecordIOV2, ThreadsShareAReaderAndAWriter) {
