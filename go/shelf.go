@@ -21,7 +21,10 @@ type shelf struct {
 const perShelf = 8
 
 // content is what the tensors of a shelf own.
-type content [perShelf]guarded
+type content struct {
+	tensors [perShelf]guarded
+	next    *content // of those that are to be freed
+}
 
 // shelves are those that still have room. The collector drops them as well.
 var shelves sync.Pool
@@ -34,7 +37,7 @@ func leaveShelves() { shelfAge.Add(1) }
 
 func newShelf() *shelf {
 	s := &shelf{content: new(content), age: shelfAge.Load()}
-	runtime.AddCleanup(s, clearShelf, s.content)
+	runtime.AddCleanup(s, delayFree, s.content)
 	return s
 }
 
@@ -42,9 +45,12 @@ func newShelf() *shelf {
 func shelve(m c.Made) *Tensor {
 	s, _ := shelves.Get().(*shelf)
 	if s == nil || s.age != shelfAge.Load() {
+		if delayed.first.Load() != nil {
+			freeDelayed()
+		}
 		s = newShelf()
 	}
-	t, g := &s.tensors[s.used], &s.content[s.used]
+	t, g := &s.tensors[s.used], &s.content.tensors[s.used]
 	s.used++
 	g.native, g.bytes = m.Handle, m.Bytes+handleBytes
 	t.native, t.guarded = m.Handle, g
@@ -53,15 +59,4 @@ func shelve(m c.Made) *Tensor {
 	}
 	account(g.bytes)
 	return t
-}
-
-func clearShelf(content *content) {
-	var handles [perShelf]c.Tensor
-	sum := int64(0)
-	for i, g := range content {
-		handles[i] = g.native
-		sum += g.bytes
-	}
-	c.FreeAll(handles[:])
-	outside.bytes.Add(-sum)
 }

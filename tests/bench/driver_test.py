@@ -183,6 +183,37 @@ class AllReduce(WithStandIns):
         self.assertTrue(all(size % 4 == 0 for size in allreduce.SIZES.values()))
 
 
+class DdpStep(unittest.TestCase):
+    """Each run takes as many milliseconds as its ranks and its exchange add up to."""
+    class Model:
+        def __init__(self, name, folder, ranks=2):
+            self.ranks = ranks
+
+        def check(self, progress):
+            pass
+
+        def ours(self, exchange, extra=()):
+            return {"shm": 10, "gloo": 20, "none": 5}[exchange] * self.ranks
+
+        def peer(self, exchange, extra=()):
+            return 100 * self.ranks
+
+        def step_ms(self, run, exchange, extra=()):
+            return run(exchange, extra)
+
+    def test_four_ranks_are_a_case_of_their_own(self):
+        with mock.patch.object(ddp_step, "Model", self.Model):
+            entries = ddp_step.benchmark(5, lambda text: None, ["mlp-4-ranks"])
+        self.assertEqual([(e["case"], e["ours"], e["peer"], e["peer_name"], e["ranks"]) for e in entries],
+                         [("mlp-4-ranks", 40, 80, "ours-gloo", 4), ("mlp-4-ranks", 40, 400, "python-ddp-gloo", 4)])
+
+    def test_runs_beside_another_commit_have_as_many_ranks_as_they_say(self):
+        with mock.patch.object(ddp_step, "Model", self.Model):
+            values = [run() for run, _ in ddp_step.own_runs(["cnn", "cnn-4-ranks"])]
+        self.assertEqual(values, [{"cnn": 20}, {"cnn-gloo": 40}, {"cnn-no-exchange": 10}, {"cnn-4-ranks": 40},
+                                  {"cnn-4-ranks-gloo": 80}])
+
+
 class DdpStatistics(unittest.TestCase):
     def test_what_is_told_stands_beside_what_is_measured(self):
         class Model:

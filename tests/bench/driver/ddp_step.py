@@ -1,4 +1,5 @@
-"""`ddp-step`: a training step under DistributedDataParallel on two ranks, and what the exchange in it costs."""
+"""`ddp-step`: a training step under DistributedDataParallel on two ranks, and what the exchange in it costs; and on four,
+more than there are cores on a machine of two."""
 import math
 import os
 import subprocess
@@ -6,7 +7,7 @@ import tempfile
 
 from . import measure, places, report
 
-RANKS = 2
+RANKS, MORE_RANKS = 2, 4
 # Steps that are timed, after WARMUP: a few seconds a run.
 STEPS = {"mlp": 200, "cnn": 40, "lstm": 20, "resnet18": 16}
 WARMUP = 5
@@ -14,21 +15,21 @@ CHECKED_STEPS = 3
 
 
 class Model:
-    def __init__(self, name, folder):
-        self.name, self.folder = name, folder
-        subprocess.run([places.PYTHON, places.peer("prepare.py"), name, str(RANKS), folder], check=True)
+    def __init__(self, name, folder, ranks=RANKS):
+        self.name, self.folder, self.ranks = name, folder, ranks
+        subprocess.run([places.PYTHON, places.peer("prepare.py"), name, str(ranks), folder], check=True)
 
     def arguments(self, exchange, warmup, steps):
         return ["--model", self.name, "--data", self.folder, "--exchange", exchange, "--warmup", str(warmup),
                 "--steps", str(steps)]
 
     def ours(self, *arguments, extra=()):
-        command = places.tandem_run(RANKS, places.program("bench-ddp-step"), *self.arguments(*arguments), *extra)
-        return measure.run(command, ranks=RANKS)[0]
+        command = places.tandem_run(self.ranks, places.program("bench-ddp-step"), *self.arguments(*arguments), *extra)
+        return measure.run(command, ranks=self.ranks)[0]
 
     def peer(self, *arguments, extra=()):
-        command = places.torchrun(RANKS, places.peer("ddp_step.py"), *self.arguments(*arguments), *extra)
-        return measure.run(command, ranks=RANKS)[0]
+        command = places.torchrun(self.ranks, places.peer("ddp_step.py"), *self.arguments(*arguments), *extra)
+        return measure.run(command, ranks=self.ranks)[0]
 
     def check(self, progress):
         """Both sides see the same losses, and have the same parameters after a few steps."""
@@ -39,7 +40,7 @@ class Model:
                 losses[side] = [values["losses"] for values in
                                 run(exchange if side == "ours" else peers, CHECKED_STEPS, 0,
                                     extra=("--save", saved[side]))]
-            for rank in range(RANKS):
+            for rank in range(self.ranks):
                 for step, (a, b) in enumerate(zip(losses["ours"][rank], losses["peer"][rank], strict=True)):
                     if not math.isclose(a, b, rel_tol=1e-3):
                         raise measure.BenchError(f"{self.name}, exchange {exchange}: loss of rank {rank} at step {step} "
@@ -54,41 +55,61 @@ class Model:
         return max(values["step_ms"] for values in run(exchange, WARMUP, STEPS[self.name], extra=extra))
 
 
+def with_more_ranks(name):
+    return f"{name}-{MORE_RANKS}-ranks"
+
+
 def own_runs(only):
     for name in STEPS:
-        if only and name not in only:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            model = Model(name, folder)
-            for case, exchange in ((name, "shm"), (f"{name}-gloo", "gloo"), (f"{name}-no-exchange", "none")):
-                yield (lambda case=case, exchange=exchange: {case: model.step_ms(model.ours, exchange)},
-                       {case: ("ms/step", False)})
+        for case, ranks, exchanges in ((name, RANKS, (("", "shm"), ("-gloo", "gloo"), ("-no-exchange", "none"))),
+                                       (with_more_ranks(name), MORE_RANKS, (("", "shm"), ("-gloo", "gloo")))):
+            if only and case not in only:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                model = Model(name, folder, ranks)
+                for suffix, exchange in exchanges:
+                    yield (lambda case=case + suffix, exchange=exchange: {case: model.step_ms(model.ours, exchange)},
+                           {case + suffix: ("ms/step", False)})
 
 
 def benchmark(rounds, progress, only=None):
     entries = []
     for name in STEPS:
-        if only and name not in only:
-            continue
-        progress(f" {name}")
-        with tempfile.TemporaryDirectory() as folder:
-            model = Model(name, folder)
-            model.check(progress)
-            results = measure.alternate({
-                "ours": lambda: model.step_ms(model.ours, "shm"),
-                "ours-gloo": lambda: model.step_ms(model.ours, "gloo"),
-                "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
-                "no-exchange": lambda: model.step_ms(model.ours, "none"),
-                "bare": lambda: model.step_ms(model.ours, "none", ("--bare",)),
-                "lockstep": lambda: model.step_ms(model.ours, "shm", ("--bare", "--lockstep")),
-                "python-no-ddp": lambda: model.step_ms(model.peer, "none"),
-            }, rounds, progress)
-        common = dict(unit="ms/step", ranks=RANKS, threads=1)
-        for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "bare"),
-                                 (name, "ours", "lockstep"), (name, "ours", "no-exchange"),
-                                 (f"{name}-no-exchange", "no-exchange", "bare"),
-                                 (f"{name}-gloo", "ours-gloo", "python-ddp-gloo"),
-                                 (f"{name}-gloo", "ours-gloo", "no-exchange"),
-                                 (f"{name}-no-exchange", "no-exchange", "python-no-ddp")):
-            entries.append(report.entry(case, results[ours], results[peer], peer_name=peer, **common))
+        for case, run in ((name, two_ranks), (with_more_ranks(name), more_ranks)):
+            if not only or case in only:
+                progress(f" {case}")
+                with tempfile.TemporaryDirectory() as folder:
+                    entries += run(name, folder, rounds, progress)
     return entries
+
+
+def two_ranks(name, folder, rounds, progress):
+    model = Model(name, folder)
+    model.check(progress)
+    results = measure.alternate({
+        "ours": lambda: model.step_ms(model.ours, "shm"),
+        "ours-gloo": lambda: model.step_ms(model.ours, "gloo"),
+        "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
+        "no-exchange": lambda: model.step_ms(model.ours, "none"),
+        "bare": lambda: model.step_ms(model.ours, "none", ("--bare",)),
+        "lockstep": lambda: model.step_ms(model.ours, "shm", ("--bare", "--lockstep")),
+        "python-no-ddp": lambda: model.step_ms(model.peer, "none"),
+    }, rounds, progress)
+    return [report.entry(case, results[ours], results[peer], peer_name=peer, unit="ms/step", ranks=RANKS, threads=1)
+            for case, ours, peer in ((name, "ours", "python-ddp-gloo"), (name, "ours", "bare"),
+                                     (name, "ours", "lockstep"), (name, "ours", "no-exchange"),
+                                     (f"{name}-no-exchange", "no-exchange", "bare"),
+                                     (f"{name}-gloo", "ours-gloo", "python-ddp-gloo"),
+                                     (f"{name}-gloo", "ours-gloo", "no-exchange"),
+                                     (f"{name}-no-exchange", "no-exchange", "python-no-ddp"))]
+
+
+def more_ranks(name, folder, rounds, progress):
+    model = Model(name, folder, MORE_RANKS)
+    results = measure.alternate({
+        "ours": lambda: model.step_ms(model.ours, "shm"),
+        "ours-gloo": lambda: model.step_ms(model.ours, "gloo"),
+        "python-ddp-gloo": lambda: model.step_ms(model.peer, "gloo"),
+    }, rounds, progress)
+    return [report.entry(with_more_ranks(name), results["ours"], results[peer], peer_name=peer, unit="ms/step",
+                         ranks=MORE_RANKS, threads=1) for peer in ("ours-gloo", "python-ddp-gloo")]

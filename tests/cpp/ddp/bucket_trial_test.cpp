@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
-#include "cpp/ddp/gradients.h"
+#include "cpp/ddp/iterations.h"
 #include "tandem/optim.h"
 
 namespace tandem::testing::bucket_trial_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-const std::vector<std::vector<std::int64_t>> kShapes = {{40, 30}, {30}, {30, 20}, {20}, {7}};
 
 BucketTrialOptions three_sizes() {
   BucketTrialOptions options;
