@@ -44,13 +44,13 @@ class TANDEM_API Optimizer {
   virtual void add_group(ParameterGroup group) = 0;
 
   // Sets an option of one group, or of all: of all of them or, where one refuses it, of none. Names are those of
-  // LibTorch's options; "betas" is a list of two, "beta1" and "beta2" are its elements. Throws tandem::Error:
+  // Python's options; "betas" is a list of two, "beta1" and "beta2" are its elements. Throws tandem::Error:
   // kNotFound (the known names are listed), kInvalidArgument (a value that makes no sense), kOutOfRange (no such
   // group).
   virtual void set_option(std::size_t group, const Option& option) = 0;
   virtual void set_option(const Option& option) = 0;
-  // A double, a bool or, for "betas", a list of two doubles. Without a group: what all have; kInvalidArgument, with
-  // each group's value, when they differ.
+  // A double, a bool, an int, a string, none or, for "betas" and the like, a list of doubles (a tuple where one of them
+  // is none). Without a group: what all have; kInvalidArgument, with each group's value, when they differ.
   virtual at::IValue get_option(std::size_t group, const std::string& name) const = 0;
   at::IValue get_option(const std::string& name) const;
 
@@ -68,9 +68,10 @@ class TANDEM_API Optimizer {
   std::vector<at::Tensor> parameters_;
 };
 
-// "SGD", "Adam", "AdamW", "Adagrad" or "RMSprop". A group may be empty. Throws tandem::Error: kNotFound for an unknown
-// type or option, kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice or are of no
-// floating-point or complex dtype.
+// The optimizer that torch.optim has by this name, as "SGD" or "AdamW"; docs/modules-and-optimizers.md lists them. A
+// group may be empty. Throws tandem::Error: kNotFound for an unknown type or option, kInvalidArgument for a bad value,
+// or for parameters that are no leaves, are given twice, are of no floating-point or complex dtype or not such as the
+// rule takes.
 TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
                                                      const std::vector<Option>& options);
 // All in one group.

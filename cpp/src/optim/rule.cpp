@@ -26,86 +26,51 @@ bool same_strides(const at::Tensor& a, const at::Tensor& b) {
   return true;
 }
 
+}  // namespace
+
+at::Tensor zeros_for(const at::Tensor& parameter) {
+  return at::zeros_like(parameter, at::MemoryFormat::Preserve);
+}
+
+RuleOptimizer::RuleOptimizer(RuleTraits traits)
+    : Optimizer({}), traits_(std::move(traits)), defaults_(traits_.settings, traits_.lists) {}
+
 // `count` are there already, and were checked.
-void check_parameters(const char* type, const std::vector<at::Tensor>& parameters, std::size_t count) {
+void RuleOptimizer::check_parameters(const std::vector<at::Tensor>& parameters, std::size_t count) const {
   std::unordered_set<const void*> seen;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const at::Tensor& parameter = parameters[i];
-    std::string wrong;
+    std::string wrong = refusal(parameter);
     if (!parameter.is_leaf())
       wrong = "is no leaf of the graph: it was computed, and an update would not reach its source";
     if (!parameter.is_floating_point() && !parameter.is_complex())
       wrong = "is " + parameter.toString() + ", which has no gradient";
     if (!seen.insert(parameter.unsafeGetTensorImpl()).second) wrong = "is there a second time";
     if (i >= count && !wrong.empty()) {
-      throw Error(ErrorCode::kInvalidArgument, std::string(type) + ": parameter " + std::to_string(i) + " " + wrong);
+      throw Error(ErrorCode::kInvalidArgument, std::string(type()) + ": parameter " + std::to_string(i) + " " + wrong);
     }
   }
 }
 
-}  // namespace
-
-RuleOptimizer::RuleOptimizer(const char* type, std::vector<Setting> defaults, std::vector<const char*> slot_names,
-                             bool counts_steps)
-    : Optimizer({}),
-      type_(type),
-      defaults_(std::move(defaults)),
-      slot_names_(std::move(slot_names)),
-      counts_steps_(counts_steps) {}
-
-const Setting* RuleOptimizer::find(const std::vector<Setting>& settings, const std::string& name) {
-  for (const auto& setting : settings) {
-    if (name == setting.name) return &setting;
-  }
-  return nullptr;
-}
-
-std::vector<Setting> RuleOptimizer::changed(std::vector<Setting> settings, const std::string& owner,
-                                            const std::vector<Option>& options) {
-  Options reader(owner, options);
-  for (auto& setting : settings) {
-    if (setting.flag) {
-      bool value = setting.value != 0;
-      reader.read(setting.name, value);
-      setting.value = value;
-      continue;
-    }
-    reader.read(setting.name, setting.value);
-  }
-  if (find(settings, "beta1")) {
-    std::vector<double> betas;
-    reader.read("betas", betas);
-    if (!betas.empty() && betas.size() != 2) reader.refuse("betas", "must be two numbers");
-    for (auto& setting : settings) {
-      if (betas.empty()) break;
-      if (std::string(setting.name) == "beta1") setting.value = betas[0];
-      if (std::string(setting.name) == "beta2") setting.value = betas[1];
-    }
-  }
-  reader.finish();
-  for (const auto& setting : settings) {
-    const bool fits = setting.value >= 0 && std::isfinite(setting.value);
-    if (!fits || (setting.below != 0 && setting.value >= setting.below)) {
-      reader.refuse(setting.name, "is " + std::to_string(setting.value) + "; it must be at least 0" +
-                                      (setting.below != 0 ? " and less than 1" : ""));
-    }
-  }
+Settings RuleOptimizer::changed(Settings settings, const std::string& owner, const std::vector<Option>& options,
+                                bool later) {
+  settings.change(owner, options, later);
   current_ = &settings;
   check();
   return settings;
 }
 
 void RuleOptimizer::set_defaults(const std::vector<Option>& options) {
-  defaults_ = changed(defaults_, type_, options);
+  defaults_ = changed(defaults_, type(), options);
 }
 
 std::string RuleOptimizer::name_of(std::size_t group) const {
-  return std::string(type_) + ", group " + std::to_string(group);
+  return std::string(type()) + ", group " + std::to_string(group);
 }
 
 void RuleOptimizer::check_group(std::size_t group) const {
   if (group < groups_.size()) return;
-  throw Error(ErrorCode::kOutOfRange, std::string(type_) + " has no group " + std::to_string(group) + "; it has " +
+  throw Error(ErrorCode::kOutOfRange, std::string(type()) + " has no group " + std::to_string(group) + "; it has " +
                                           std::to_string(groups_.size()));
 }
 
@@ -115,7 +80,7 @@ void RuleOptimizer::add_group(ParameterGroup group) {
   std::vector<at::Tensor> all = parameters_;
   all.insert(all.end(), std::make_move_iterator(group.parameters.begin()),
              std::make_move_iterator(group.parameters.end()));
-  check_parameters(type_, all, parameters_.size());
+  check_parameters(all, parameters_.size());
   groups_.reserve(groups_.size() + 1);
   states_.resize(all.size());
   groups_.push_back(std::move(added));  // cannot fail any more
@@ -124,32 +89,24 @@ void RuleOptimizer::add_group(ParameterGroup group) {
 
 void RuleOptimizer::set_option(std::size_t group, const Option& option) {
   check_group(group);
-  groups_[group].settings = changed(groups_[group].settings, name_of(group), {option});
+  groups_[group].settings = changed(groups_[group].settings, name_of(group), {option}, true);
 }
 
 void RuleOptimizer::set_option(const Option& option) {
-  std::vector<std::vector<Setting>> all;
+  std::vector<Settings> all;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    all.push_back(changed(groups_[i].settings, groups_.size() == 1 ? type_ : name_of(i), {option}));
+    all.push_back(changed(groups_[i].settings, groups_.size() == 1 ? type() : name_of(i), {option}, true));
   }
-  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i].settings.swap(all[i]);
+  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i].settings = std::move(all[i]);
 }
 
 at::IValue RuleOptimizer::get_option(std::size_t group, const std::string& name) const {
   check_group(group);
-  const std::vector<Setting>& settings = groups_[group].settings;
-  if (const Setting* setting = find(settings, name)) {
-    return setting->flag ? at::IValue(setting->value != 0) : at::IValue(setting->value);
-  }
-  const Setting* beta1 = find(settings, "beta1");
-  if (beta1 && name == "betas") return std::vector<double>{beta1->value, find(settings, "beta2")->value};
-  std::string known;
-  for (const auto& setting : settings) known += (known.empty() ? "" : ", ") + std::string(setting.name);
-  throw Error(ErrorCode::kNotFound, std::string(type_) + " has no option '" + name + "'; it has " + known);
+  return groups_[group].settings.get(type(), name);
 }
 
 void RuleOptimizer::refuse_sparse(const char* why) const {
-  throw Error(ErrorCode::kUnsupported, std::string(type_) + " cannot apply a sparse gradient" + why);
+  throw Error(ErrorCode::kUnsupported, std::string(type()) + " cannot apply a sparse gradient" + why);
 }
 
 // The fused kernels read plain memory in order and look at no strides.
@@ -171,10 +128,12 @@ void RuleOptimizer::add_to_batch(std::vector<Batch>& batches, std::size_t index,
   const State& state = states_[index];
   const std::int64_t key = batch_key(state);
   auto found = std::find_if(batches.begin(), batches.end(), [&](const Batch& batch) {
-    return batch.key == key && batch.device == parameter.device() && batch.dtype == parameter.scalar_type();
+    return batch.key == key && batch.scalars == state.scalars && batch.device == parameter.device() &&
+           batch.dtype == parameter.scalar_type();
   });
   if (found == batches.end()) {
-    found = batches.insert(found, Batch{parameter.device(), parameter.scalar_type(), key, {}, {}, {}, {}, {}});
+    found = batches.insert(
+        found, {parameter.device(), parameter.scalar_type(), key, state.steps, state.scalars, {}, {}, {}, {}});
   }
   found->parameters.push_back(parameter);
   found->gradients.push_back(gradient);
@@ -182,6 +141,11 @@ void RuleOptimizer::add_to_batch(std::vector<Batch>& batches, std::size_t index,
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     if (state.slots[slot].defined()) found->slots[slot].push_back(state.slots[slot]);
   }
+}
+
+std::vector<at::Tensor> RuleOptimizer::step_tensors(const Batch& batch) {
+  const auto number = static_cast<double>(batch.steps);
+  return {batch.parameters.size(), at::full({}, number, at::TensorOptions(at::kFloat).device(batch.device))};
 }
 
 void RuleOptimizer::keep_slots(const Batch& batch, std::size_t slot) {
@@ -192,12 +156,14 @@ void RuleOptimizer::complex_step(const at::Tensor& parameter, const at::Tensor& 
   if (gradient.is_sparse()) refuse_sparse(" of a complex parameter");
   const at::Tensor numbers = at::view_as_real(parameter);
   State real;
+  real.scalars = state.scalars;
   real.steps = state.steps;
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     if (state.slots[slot].defined()) real.slots[slot] = at::view_as_real(state.slots[slot]);
   }
   prepare(numbers, real);
   plain_step(numbers, at::view_as_real(gradient.resolve_conj()), real);
+  state.scalars = real.scalars;
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     if (state.slots[slot].defined() || !real.slots[slot].defined()) continue;
     state.slots[slot] = at::empty_like(parameter);
@@ -231,23 +197,42 @@ void RuleOptimizer::step(const Group& group) {
     }
   }
   for (Batch& batch : batches) {
-    if (counts_steps_) {
-      const auto steps = static_cast<double>(states_[batch.indices.front()].steps);
-      const at::Tensor number = at::full({}, steps, at::TensorOptions(at::kFloat).device(batch.device));
-      batch.steps.assign(batch.parameters.size(), number);
-    }
     fused_step(batch);
+    for (const std::size_t index : batch.indices) states_[index].scalars = batch.scalars;
   }
+}
+
+void ForeachRule::plain_step(const at::Tensor& parameter, at::Tensor gradient, State& state) {
+  if (gradient.is_sparse()) refuse_sparse("; use SGD, Adagrad or SparseAdam for sparse embeddings");
+  Batch batch{
+      parameter.device(), parameter.scalar_type(), 0, state.steps, state.scalars, {parameter}, {gradient}, {}, {}};
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    if (state.slots[slot].defined()) batch.slots[slot].push_back(state.slots[slot]);
+  }
+  foreach_step(batch);
+  state.scalars = batch.scalars;
+}
+
+void ForeachRule::maximize(Batch& batch) const {
+  if (on("maximize")) batch.gradients = at::_foreach_neg(batch.gradients);
+}
+
+void ForeachRule::add_decay(Batch& batch, double decay) const {
+  if (decay != 0) batch.gradients = at::_foreach_add(batch.gradients, batch.parameters, decay);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> RuleOptimizer::state() const {
   std::vector<std::pair<std::string, at::Tensor>> items;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const std::string prefix = std::to_string(i) + ".";
-    for (std::size_t slot = 0; slot < slot_names_.size(); ++slot) {
-      if (states_[i].slots[slot].defined()) items.emplace_back(prefix + slot_names_[slot], states_[i].slots[slot]);
+    for (std::size_t slot = 0; slot < traits_.slots.size(); ++slot) {
+      if (states_[i].slots[slot].defined()) items.emplace_back(prefix + traits_.slots[slot], states_[i].slots[slot]);
     }
-    if (counts_steps_ && states_[i].steps > 0) {
+    for (std::size_t scalar = 0; scalar < traits_.scalars.size(); ++scalar) {
+      const auto value = states_[i].scalars[scalar];
+      if (value) items.emplace_back(prefix + traits_.scalars[scalar], at::full({}, *value, at::kFloat));
+    }
+    if (traits_.counts_steps && states_[i].steps > 0) {
       items.emplace_back(prefix + "step", at::full({}, static_cast<double>(states_[i].steps), at::kFloat));
     }
   }
@@ -259,7 +244,7 @@ void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tens
   std::vector<State> loaded(states_.size());
   for (const auto& [name, tensor] : items) {
     const auto refuse = [&, &name = name](const std::string& why) {
-      throw Error(ErrorCode::kInvalidArgument, std::string(type_) + ": state '" + name + "' " + why);
+      throw Error(ErrorCode::kInvalidArgument, std::string(type()) + ": state '" + name + "' " + why);
     };
     std::size_t index = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
@@ -269,23 +254,35 @@ void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tens
     if (index >= loaded.size())
       refuse("is of a parameter that is not there: there are " + std::to_string(loaded.size()));
     const std::string part = name.substr(static_cast<std::size_t>(parsed.ptr - name.data()) + 1);
-    if (part == "step" && counts_steps_) {
-      if (tensor.numel() != 1) refuse("must be a single number");
+    const auto scalar = std::find(traits_.scalars.begin(), traits_.scalars.end(), part);
+    const bool is_scalar = scalar != traits_.scalars.end();
+    const bool is_step = part == "step" && traits_.counts_steps;
+    if ((is_scalar || is_step) && tensor.numel() != 1) refuse("must be a single number");
+    if (is_scalar) {
+      loaded[index].scalars[static_cast<std::size_t>(scalar - traits_.scalars.begin())] = tensor.item().toFloat();
+      continue;
+    }
+    if (is_step) {
       loaded[index].steps = tensor.item().toLong();
       continue;
     }
-    const auto slot = std::find(slot_names_.begin(), slot_names_.end(), part);
-    if (slot == slot_names_.end()) {
+    const auto slot = std::find(traits_.slots.begin(), traits_.slots.end(), part);
+    if (slot == traits_.slots.end()) {
       std::string known;
-      for (const char* one : slot_names_) known += (known.empty() ? "" : ", ") + std::string(one);
-      refuse("is unknown; there are " + known + (counts_steps_ ? ", step" : ""));
+      for (const auto* names : {&traits_.slots, &traits_.scalars}) {
+        for (const char* one : *names) known += (known.empty() ? "" : ", ") + std::string(one);
+      }
+      refuse("is unknown; there are " + known + (traits_.counts_steps ? ", step" : ""));
     }
     const at::Tensor& parameter = parameters()[index];
-    if (tensor.sizes() != parameter.sizes()) {
-      refuse("has sizes " + text_of(tensor.sizes()) + ", but parameter " + std::to_string(index) + " has " +
-             text_of(parameter.sizes()));
+    const auto number = static_cast<std::size_t>(slot - traits_.slots.begin());
+    const std::vector<std::int64_t> sizes = slot_sizes(number, parameter);
+    if (tensor.sizes() != sizes) {
+      refuse("has sizes " + text_of(tensor.sizes()) + ", but of parameter " + std::to_string(index) + " with sizes " +
+             text_of(parameter.sizes()) + " it has " + text_of(sizes));
     }
-    loaded[index].slots[static_cast<std::size_t>(slot - slot_names_.begin())] = at::empty_like(parameter).copy_(tensor);
+    loaded[index].slots[number] =
+        (parameter.sizes() == sizes ? at::empty_like(parameter) : at::empty(sizes, parameter.options())).copy_(tensor);
   }
   states_ = std::move(loaded);
 }
