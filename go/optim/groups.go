@@ -10,7 +10,8 @@ import (
 )
 
 // Settings of parameters, by their names in torch.optim: "lr", "weight_decay", "nesterov", "betas". Values are float64,
-// int, bool and, of "betas", [2]float64.
+// int, bool, string, of "betas" and other pairs [2]float64, of "ns_coefficients" [3]float64, and nil, which is Python's
+// None.
 type Settings map[string]any
 
 // AllGroups stands for all groups of an optimizer.
@@ -48,12 +49,18 @@ func (o *Optimizer) put(f *c.Frame, name string, value any) {
 		f.Int(int64(v))
 	case float64:
 		f.Double(v)
+	case string:
+		f.String(v)
 	case [2]float64:
 		f.Doubles(v[:])
+	case [3]float64:
+		f.Doubles(v[:])
+	case nil:
+		f.None()
 	default:
 		f.Release()
 		panic(&gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: o.kind, Message: fmt.Sprintf(
-			"setting '%s' is a %T; it can be a float64, int, bool or [2]float64", name, value)})
+			"setting '%s' is a %T; it can be a float64, int, bool, string, [2]float64, [3]float64 or nil", name, value)})
 	}
 }
 
@@ -76,14 +83,17 @@ func (o *Optimizer) Set(group int, name string, value any) error {
 	})
 }
 
-// Setting is what a group has: a float64, a bool or, of "betas", a [2]float64. Of [AllGroups] it is what all have,
-// ErrInvalidArgument where they differ.
+// Setting is what a group has: a float64, int64, bool, string, nil or, of "betas" and the like, a [2]float64 or
+// [3]float64. Of [AllGroups] it is what all have, ErrInvalidArgument where they differ.
 func (o *Optimizer) Setting(group int, name string) (any, error) {
 	value, err := c.GetOption(o.handle, group, name)
 	if failure := o.named(err); failure != nil {
 		return nil, failure
 	}
 	if list, ok := value.([]float64); ok {
+		if len(list) == 3 {
+			return [3]float64(list), nil
+		}
 		return [2]float64(list), nil
 	}
 	return value, nil

@@ -74,12 +74,13 @@ func TestGroupsRefuse(t *testing.T) {
 		got  error
 		want gotorch.Code
 	}{
-		"parameter 1 is there a second time": {add(nil, a), gotorch.ErrInvalidArgument},
-		"is empty":                           {add(nil), gotorch.ErrInvalidArgument},
-		"'learning_rate'":                    {add(optim.Settings{"learning_rate": 1.0}, b), gotorch.ErrNotFound},
-		"'lr' is a string":                   {add(optim.Settings{"lr": "fast"}, b), gotorch.ErrInvalidArgument},
-		"no group 3; it has 1":               {setting, gotorch.ErrOutOfRange},
-		"group 0: option 'lr'":               {sgd.Set(0, "lr", -1), gotorch.ErrInvalidArgument},
+		"parameter 1 is there a second time":    {add(nil, a), gotorch.ErrInvalidArgument},
+		"is empty":                              {add(nil), gotorch.ErrInvalidArgument},
+		"'learning_rate'":                       {add(optim.Settings{"learning_rate": 1.0}, b), gotorch.ErrNotFound},
+		"'lr' must be a number, not the string": {add(optim.Settings{"lr": "fast"}, b), gotorch.ErrInvalidArgument},
+		"'lr' is a []int; it can be a float64":  {add(optim.Settings{"lr": []int{1}}, b), gotorch.ErrInvalidArgument},
+		"no group 3; it has 1":                  {setting, gotorch.ErrOutOfRange},
+		"group 0: option 'lr'":                  {sgd.Set(0, "lr", -1), gotorch.ErrInvalidArgument},
 	} {
 		if !errors.Is(c.got, c.want) || !strings.Contains(c.got.Error(), text) {
 			t.Errorf("%q: %v", text, c.got)

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,6 +60,9 @@ class TANDEM_API Optimizer {
   // Replaces the state by copies. All or nothing. Throws tandem::Error for an unknown name or a wrong shape.
   virtual void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) = 0;
 
+  // What schedulers keep with a group, as Python does in param_groups: "initial_lr", "max_lr" and so on.
+  std::map<std::string, double>& schedule(std::size_t group);
+
   // Of all groups, one after the other.
   virtual const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
@@ -66,6 +70,9 @@ class TANDEM_API Optimizer {
   explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
 
   std::vector<at::Tensor> parameters_;
+
+ private:
+  std::vector<std::map<std::string, double>> schedules_;
 };
 
 // The optimizer that torch.optim has by this name, as "SGD" or "AdamW"; docs/modules-and-optimizers.md lists them. A

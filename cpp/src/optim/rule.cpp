@@ -308,6 +308,15 @@ at::IValue Optimizer::get_option(const std::string& name) const {
   return first;
 }
 
+std::map<std::string, double>& Optimizer::schedule(std::size_t group) {
+  if (group >= group_count()) {
+    throw Error(ErrorCode::kOutOfRange, std::string(type()) + " has no group " + std::to_string(group) + "; it has " +
+                                            std::to_string(group_count()));
+  }
+  if (schedules_.size() <= group) schedules_.resize(group_count());
+  return schedules_[group];
+}
+
 void Optimizer::zero_grad(bool set_to_none) {
   at::NoGradGuard no_grad;
   for (const at::Tensor& parameter : parameters()) {

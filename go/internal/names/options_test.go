@@ -52,6 +52,7 @@ func made[T interface{ Close() error }](one T, err error) error {
 
 func TestErrorsOfOptimizersNameGosOptions(t *testing.T) {
 	p := []*gotorch.Tensor{gotorch.Ones([]int{2}).SetRequiresGrad(true)}
+	m := []*gotorch.Tensor{gotorch.Ones([]int{2, 2}).SetRequiresGrad(true)}
 	sgd := func(o optim.SGDOptions) func() error {
 		return func() error { optim.SGD(p, 0.1, o); return nil }
 	}
@@ -83,6 +84,26 @@ func TestErrorsOfOptimizersNameGosOptions(t *testing.T) {
 		{"Eps", rmsprop(optim.RMSpropOptions{Eps: optim.Some(-1.0)})},
 		{"WeightDecay", rmsprop(optim.RMSpropOptions{WeightDecay: -1})},
 		{"Momentum", rmsprop(optim.RMSpropOptions{Momentum: -1})},
+		{"Rho", func() error { optim.Adadelta(p, 1, optim.AdadeltaOptions{Rho: optim.Some(2.0)}); return nil }},
+		{"Betas[1]", func() error {
+			optim.NAdam(p, 1, optim.NAdamOptions{Betas: optim.Some([2]float64{0, 1})})
+			return nil
+		}},
+		{"MomentumDecay", func() error { optim.NAdam(p, 1, optim.NAdamOptions{MomentumDecay: optim.Some(-1.0)}); return nil }},
+		{"WeightDecay", func() error { optim.RAdam(p, 1, optim.RAdamOptions{WeightDecay: -1}); return nil }},
+		{"WeightDecay", func() error { optim.Adamax(p, 1, optim.AdamaxOptions{WeightDecay: -1}); return nil }},
+		{"WeightDecay", func() error { optim.ASGD(p, 1, optim.ASGDOptions{WeightDecay: -1}); return nil }},
+		{"Etas[1]", func() error { optim.Rprop(p, 1, optim.RpropOptions{Etas: optim.Some([2]float64{0.5, 1})}); return nil }},
+		{"Eps", func() error {
+			optim.SparseAdam(p, 1, optim.SparseAdamOptions{Eps: optim.Some(0.0)})
+			return nil
+		}},
+		{"Beta2Decay", func() error {
+			optim.Adafactor(p, 1, optim.AdafactorOptions{Beta2Decay: optim.Some(0.5)})
+			return nil
+		}},
+		{"D is 0.5", func() error { optim.Adafactor(p, 1, optim.AdafactorOptions{D: optim.Some(0.5)}); return nil }},
+		{"NSSteps", func() error { optim.Muon(m, 1, optim.MuonOptions{NSSteps: optim.Some(-1)}); return nil }},
 		{"GrowthFactor", scaler(optim.GradScalerOptions{GrowthFactor: 0.5})},
 		{"BackoffFactor", scaler(optim.GradScalerOptions{BackoffFactor: 2})},
 		{"GrowthInterval", scaler(optim.GradScalerOptions{GrowthInterval: -1})},

@@ -1,6 +1,7 @@
 // What reference.py stored, and options as it writes them.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,7 +21,10 @@ inline at::IValue value_of(const nlohmann::json& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_array()) return value.get<std::vector<double>>();
+  if (value.is_array()) {
+    const bool whole = std::all_of(value.begin(), value.end(), [](const auto& one) { return one.is_number_integer(); });
+    return whole ? at::IValue(value.get<std::vector<std::int64_t>>()) : at::IValue(value.get<std::vector<double>>());
+  }
   return {};
 }
 

@@ -1,4 +1,5 @@
-"""Writes trajectories.json as Python's torch.optim goes, for reference_test.cpp.
+"""Writes trajectories.json, schedules.json and averages.json as Python's torch.optim, its schedulers and averages go, for
+the tests beside this file.
 
     reference.py make FOLDER     needs torch 2.11; FOLDER is this file's own
 
@@ -123,6 +124,175 @@ def run(kind, name, options):
     return {"kind": kind, "type": name, "options": options, "steps": trajectory, "state": state}
 
 
+# Schedulers of two groups, whose rates begin at RATES; the steps of a plateau's metric are metric(step).
+RATES = [0.1, 0.02]
+FUNCTIONS = [lambda epoch: 0.95 ** epoch, lambda epoch: 1 / (1 + epoch / 4)]
+SCHEDULE_STEPS = 25
+CYCLE = {"base_lr": 0.01, "max_lr": [0.1, 0.3], "step_size_up": 4}
+PARTS = [{"type": "ConstantLR", "options": {"factor": 0.1, "total_iters": 3}},
+         {"type": "ExponentialLR", "options": {"gamma": 0.9}}]
+
+
+def metric(step):
+    return ((step * 5) % 7 + 10 - step) / 8
+
+
+SCHEDULES = [
+    {"type": "LambdaLR"},
+    {"type": "MultiplicativeLR"},
+    {"type": "StepLR", "options": {"step_size": 3}},
+    {"type": "StepLR", "options": {"step_size": 5, "gamma": 0.5, "last_epoch": 6}, "after": PARTS[0]},
+    {"type": "MultiStepLR", "options": {"milestones": [3, 8, 8, 20], "gamma": 0.5}},
+    {"type": "ConstantLR", "options": {}},
+    {"type": "ConstantLR", "options": {"factor": 0.25, "total_iters": 12}},
+    {"type": "LinearLR", "options": {}},
+    {"type": "LinearLR", "options": {"start_factor": 1.0, "end_factor": 0.1, "total_iters": 20}},
+    {"type": "ExponentialLR", "options": {"gamma": 0.9}},
+    {"type": "PolynomialLR", "options": {}},
+    {"type": "PolynomialLR", "options": {"total_iters": 20, "power": 2.5}},
+    {"type": "CosineAnnealingLR", "options": {"T_max": 7}},
+    {"type": "CosineAnnealingLR", "options": {"T_max": 30, "eta_min": 0.001}},
+    {"type": "CosineAnnealingLR", "options": {"T_max": 9, "last_epoch": 4}, "after": PARTS[1]},
+    {"type": "CosineAnnealingWarmRestarts", "options": {"T_0": 5}},
+    {"type": "CosineAnnealingWarmRestarts", "options": {"T_0": 3, "T_mult": 2, "eta_min": 0.001}},
+    {"type": "CosineAnnealingWarmRestarts", "options": {"T_0": 3, "T_mult": 2}, "fraction": 0.625},
+    {"type": "CosineAnnealingWarmRestarts", "options": {"T_0": 3}, "fraction": 0.625},
+    {"type": "CyclicLR", "options": CYCLE},
+    {"type": "CyclicLR", "options": {**CYCLE, "mode": "triangular2", "step_size_down": 3}, "optimizer": "Adam"},
+    {"type": "CyclicLR", "options": {**CYCLE, "mode": "exp_range", "gamma": 0.9, "cycle_momentum": False}},
+    {"type": "CyclicLR", "options": {**CYCLE, "base_momentum": [0.5, 0.6], "max_momentum": [0.8, 0.7]},
+     "after": PARTS[0]},
+    {"type": "CyclicLR", "options": {**CYCLE, "scale_mode": "iterations"}, "scale": True},
+    {"type": "OneCycleLR", "options": {"max_lr": [0.1, 0.3], "total_steps": 30}},
+    {"type": "OneCycleLR", "options": {"max_lr": 0.2, "epochs": 5, "steps_per_epoch": 6, "anneal_strategy": "linear",
+                                       "pct_start": 0.25}, "optimizer": "Adam"},
+    {"type": "OneCycleLR", "options": {"max_lr": 0.2, "total_steps": 26, "three_phase": True, "div_factor": 10.0,
+                                       "final_div_factor": 50.0, "base_momentum": 0.5, "max_momentum": [0.9, 0.8]}},
+    {"type": "OneCycleLR", "options": {"max_lr": 0.2, "total_steps": 30, "cycle_momentum": False}},
+    {"type": "ReduceLROnPlateau", "options": {"patience": 1, "factor": 0.5}},
+    {"type": "ReduceLROnPlateau", "options": {"patience": 2, "factor": 0.5, "threshold_mode": "abs", "threshold": 0.5,
+                                              "cooldown": 2, "min_lr": [0.03, 0.001]}},
+    {"type": "ReduceLROnPlateau", "options": {"mode": "max", "patience": 0, "factor": 0.5, "threshold": 0.01,
+                                              "min_lr": 0.001, "eps": 0.001}},
+    {"type": "ReduceLROnPlateau", "options": {"mode": "max", "patience": 0, "threshold_mode": "abs", "factor": 0.9}},
+    {"type": "SWALR", "options": {"swa_lr": [0.05, 0.001]}},
+    {"type": "SWALR", "options": {"swa_lr": 0.05, "anneal_epochs": 4, "anneal_strategy": "linear"}},
+    {"type": "SWALR", "options": {"swa_lr": 0.05, "anneal_epochs": 0}},
+    {"type": "SequentialLR", "parts": PARTS, "milestones": [6]},
+    {"type": "SequentialLR", "milestones": [4, 10, 18], "parts": [
+        {"type": "LinearLR", "options": {"start_factor": 0.1, "total_iters": 4}},
+        {"type": "CosineAnnealingLR", "options": {"T_max": 6}},
+        {"type": "CosineAnnealingWarmRestarts", "options": {"T_0": 3, "T_mult": 2}},
+        {"type": "StepLR", "options": {"step_size": 2, "gamma": 0.5}}]},
+    {"type": "SequentialLR", "milestones": [3, 6, 9, 12, 15, 18], "parts": [
+        {"type": "PolynomialLR", "options": {"total_iters": 4, "power": 0.5}},
+        {"type": "MultiStepLR", "options": {"milestones": [0, 2], "gamma": 0.5}},
+        {"type": "LinearLR", "options": {}},
+        {"type": "ConstantLR", "options": {}},
+        {"type": "PolynomialLR", "options": {"total_iters": 10}},
+        {"type": "MultiplicativeLR"},
+        {"type": "LambdaLR"}]},
+    {"type": "SequentialLR", "milestones": [5], "parts": [
+        {"type": "CyclicLR", "options": CYCLE},
+        {"type": "OneCycleLR", "options": {"max_lr": 0.2, "total_steps": 30}}]},
+    {"type": "SequentialLR", "milestones": [8], "parts": [
+        {"type": "SequentialLR", "parts": PARTS, "milestones": [4]},
+        {"type": "SWALR", "options": {"swa_lr": 0.05}}]},
+    {"type": "SequentialLR", "milestones": [8], "parts": [
+        {"type": "ChainedScheduler", "parts": PARTS}, {"type": "ExponentialLR", "options": {"gamma": 0.8}}]},
+    {"type": "ChainedScheduler", "parts": PARTS},
+    {"type": "ChainedScheduler", "parts": [
+        {"type": "SequentialLR", "parts": PARTS, "milestones": [4]},
+        {"type": "MultiStepLR", "options": {"milestones": [2, 9]}}]},
+]
+
+
+def scheduler_of(case, optimizer):
+    from torch.optim import lr_scheduler, swa_utils
+    name = case["type"]
+    parts = [scheduler_of(part, optimizer) for part in case.get("parts", [])]
+    if name == "SequentialLR":
+        return lr_scheduler.SequentialLR(optimizer, parts, case["milestones"])
+    if name == "ChainedScheduler":
+        return lr_scheduler.ChainedScheduler(parts)
+    if name in ("LambdaLR", "MultiplicativeLR"):
+        return getattr(lr_scheduler, name)(optimizer, FUNCTIONS)
+    options = dict(case["options"])
+    if case.get("scale"):
+        options["scale_fn"] = lambda x: 1 / (1 + x / 8)
+    return getattr(swa_utils if name == "SWALR" else lr_scheduler, name)(optimizer, **options)
+
+
+def plain(value):
+    """JSON has no infinity."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return str(value) if isinstance(value, float) and value in (float("inf"), -float("inf")) else value
+
+
+def schedule(case, outside):
+    """`outside`: the program changes a rate on the way itself."""
+    import torch
+    parameters = [torch.zeros(1, requires_grad=True) for _ in RATES]
+    groups = [{"params": [one], "lr": rate} for one, rate in zip(parameters, RATES)]
+    name = case.get("optimizer", "SGD")
+    optimizer = getattr(torch.optim, name)(groups, **({"momentum": 0.9} if name == "SGD" else {}))
+    if "after" in case:
+        scheduler_of(case["after"], optimizer)
+    scheduler = scheduler_of(case, optimizer)
+    momentum = "betas" if name == "Adam" else "momentum"
+
+    def row():
+        momentums = [group[momentum] for group in optimizer.param_groups]
+        return [group["lr"] for group in optimizer.param_groups] + [m[0] if name == "Adam" else m for m in momentums]
+
+    rates = [row()]
+    optimizer.step()
+    for step in range(SCHEDULE_STEPS):
+        if outside and step == 7:
+            optimizer.param_groups[1]["lr"] = 0.0625
+        if case["type"] == "ReduceLROnPlateau":
+            scheduler.step(metric(step))
+        elif "fraction" in case:
+            scheduler.step(step * case["fraction"])
+        else:
+            scheduler.step()
+        rates.append(row())
+    return {**case, "outside": outside, "rates": rates, "state": plain(scheduler.state_dict())}
+
+
+def average(kind, decay, use_buffers):
+    """Ten updates of two parameters and two buffers."""
+    import torch
+    from torch.optim import swa_utils
+    model = torch.nn.Module()
+    model.a = torch.nn.Parameter(torch.zeros(2, 2, dtype=torch.double))
+    model.b = torch.nn.Parameter(torch.zeros(2, dtype=torch.cdouble))
+    model.register_buffer("c", torch.zeros(3, dtype=torch.double))
+    # Python cannot average whole numbers in SWA.
+    if not (kind == "swa" and use_buffers):
+        model.register_buffer("d", torch.zeros((), dtype=torch.long))
+    function = swa_utils.get_ema_multi_avg_fn(decay) if kind == "ema" else swa_utils.get_swa_multi_avg_fn()
+    averaged = swa_utils.AveragedModel(model, multi_avg_fn=function, use_buffers=use_buffers)
+    steps = []
+    for step in range(10):
+        with torch.no_grad():
+            element = 0
+            for tensor in (model.a, torch.view_as_real(model.b), model.c):
+                for i in range(tensor.numel()):
+                    tensor.view(-1)[i] = ((step * 5 + element * 3) % 7 - 2) / 4
+                    element += 1
+            if hasattr(model, "d"):
+                model.d.fill_(step * 10)
+        averaged.update_parameters(model)
+        module = averaged.module
+        steps.append(numbers(module.a) + numbers(module.b) + numbers(module.c) +
+                     (numbers(module.d) if hasattr(module, "d") else [0]))
+    return {"average": kind, "decay": decay, "use_buffers": use_buffers, "steps": steps}
+
+
 def write(path, lines):
     with open(path, "w") as file:
         file.write("[\n" + ",\n".join(json.dumps(line, separators=(",", ":")) for line in lines) + "\n]\n")
@@ -131,6 +301,11 @@ def write(path, lines):
 def make(folder):
     write(os.path.join(folder, "trajectories.json"),
           [run(kind, name, options) for kind, name, all_options in CASES for options in all_options])
+    write(os.path.join(folder, "schedules.json"),
+          [schedule(case, outside) for case in SCHEDULES for outside in (False, True)])
+    write(os.path.join(folder, "averages.json"),
+          [average("ema", 0.9, False), average("ema", 0.999, True), average("ema", 0.0, True),
+           average("swa", 0.999, False), average("swa", 0.999, True)])
 
 
 if __name__ == "__main__":
