@@ -29,7 +29,7 @@ var outside struct {
 const (
 	handleBytes = 512       // what a tensor costs beside its elements
 	leastSlack  = 3 << 19   // a core's own cache has room for it: more is fetched from further away when it is used again
-	mostSlack   = 64 << 20  // where the collector takes long, as with many objects of Go
+	mostSlack   = 6 << 20   // where the collector takes long, as with many objects of Go
 	mostGarbage = 256 << 20 // where much is alive
 
 	cleanupPatience = 2 * time.Second

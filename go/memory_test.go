@@ -7,7 +7,7 @@ import (
 
 // As long as each collection takes its time, whatever lies between them.
 func TestGarbageMayPileUpUntilCollectingTakesAQuarterOfTheTime(t *testing.T) {
-	const collecting = 20 * time.Millisecond // of a program with many objects
+	const collecting = time.Millisecond // of a program with many objects
 	between := func(slack int64) time.Duration { return time.Duration(slack/leastSlack) * 2 * time.Millisecond }
 	slack := int64(leastSlack)
 	for range 20 {
