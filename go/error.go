@@ -109,6 +109,7 @@ func init() {
 	bridge.Scalar = func(f *c.Frame, number any, op string) { call{op: &bridge.Operator{Name: op}, frame: f}.scalar(number) }
 	bridge.Generator = func(generator any) c.Generator { return generator.(*Generator).native }
 	bridge.Result = resultOf
+	bridge.FromPython, bridge.PutPython = fromPython, putPython
 	bridge.InScopeOf = inScopeOf
 	bridge.Handle = func(tensor any, op string) c.Tensor { return tensor.(*Tensor).handle(op) }
 }

@@ -113,6 +113,18 @@ void Options::assign(const char* name, const at::IValue& value, std::vector<doub
   }
 }
 
+void Options::assign(const char* name, const at::IValue& value, std::vector<std::optional<double>>& target) const {
+  if (value.isTuple()) {
+    const auto& elements = value.toTupleRef().elements();
+    target.resize(elements.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) assign(name, elements[i], target[i]);
+  } else {
+    std::vector<double> numbers;
+    assign(name, value, numbers);
+    target.assign(numbers.begin(), numbers.end());
+  }
+}
+
 std::string Options::lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;

@@ -73,6 +73,8 @@ class Options {
   // A number counts as a list of one.
   void assign(const char* name, const at::IValue& value, std::vector<std::int64_t>& target) const;
   void assign(const char* name, const at::IValue& value, std::vector<double>& target) const;
+  // A tuple, where one of them is none.
+  void assign(const char* name, const at::IValue& value, std::vector<std::optional<double>>& target) const;
 
   template <typename T>
   void assign(const char* name, const at::IValue& value, std::optional<T>& target) const {

@@ -135,7 +135,9 @@ const char* kind_name(Kind kind) {
                                                 "summary_writer",
                                                 "data_parallel",
                                                 "dataset",
-                                                "sampler"};
+                                                "sampler",
+                                                "checkpoint_folder",
+                                                "checkpoint"};
   return names[static_cast<int>(kind)];
 }
 

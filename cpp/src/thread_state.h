@@ -43,8 +43,10 @@ enum class Kind : int {
   kDataParallel,
   kDataset,
   kSampler,
+  kCheckpointFolder,
+  kCheckpoint,
 };
-inline constexpr int kKindCount = 26;
+inline constexpr int kKindCount = 28;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -49,6 +49,12 @@ type ProcessGroup struct {
 	device     gotorch.Device
 }
 
+func init() {
+	bridge.UseGroup = func(ctx context.Context, group any, op string, call func(c.ProcessGroup) *c.Failure) error {
+		return group.(*ProcessGroup).blocking(ctx, op, call)
+	}
+}
+
 var defaultGroup atomic.Pointer[ProcessGroup]
 
 // Init meets the other processes and connects to them. Cancelling ctx aborts the group: collectives that wait end with

@@ -5,10 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
 )
 
 // State are all parameters and buffers by name, sharing storage with the module; those of a module that is there under
@@ -26,71 +29,74 @@ func State(m Module) map[string]*gotorch.Tensor {
 	return state
 }
 
-// LoadState copies tensors into the parameters and buffers of the same names. A name that is missing or too many, or
-// another shape, is an error that names it, and then nothing was changed. Of a tensor that has several names in the module
-// one is enough; where there are more they must have the same values.
-func LoadState(m Module, state map[string]*gotorch.Tensor) error {
+// MatchOptions of [LoadState], [LoadPartial] and [Load].
+type MatchOptions struct {
+	ConvertDType bool // values are converted to the module's dtypes; else other dtypes are errors
+}
+
+// LoadState copies tensors into the parameters and buffers of the same names. Names that are missing or too many, other
+// shapes and other dtypes are one error that lists them all, and then nothing was changed. Of a tensor that has several
+// names in the module one is enough; where there are more they must have the same values. gotorch.Rename changes names.
+func LoadState(m Module, state map[string]*gotorch.Tensor, options ...MatchOptions) error {
+	_, _, err := load(m, state, true, options)
+	return err
+}
+
+// LoadPartial is [LoadState] where names that are missing in the state, or that the module has not, are no errors: it gives
+// them back. Source: load_state_dict(strict=False).
+func LoadPartial(m Module, state map[string]*gotorch.Tensor, options ...MatchOptions) (missing, unexpected []string, err error) {
+	return load(m, state, false, options)
+}
+
+func load(m Module, state map[string]*gotorch.Tensor, strict bool, options []MatchOptions) (missing, unexpected []string,
+	err error) {
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, nil, err
+	}
 	own := State(m)
-	var problems []string
-	loaded := map[*gotorch.Tensor]string{} // the name that each gets its values by
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		t := own[name]
-		given, ok := state[name]
-		switch other := loaded[t]; {
-		case !ok:
-		case !slices.Equal(given.Shape(), t.Shape()):
-			problems = append(problems, fmt.Sprintf("%s has shape %v, the module's %v", name, given.Shape(), t.Shape()))
-			loaded[t] = name
-		case other == "":
-			loaded[t] = name
-		case slices.Equal(state[other].Shape(), given.Shape()) && !sameValues(state[other], given):
-			problems = append(problems, fmt.Sprintf("%s and %s are one tensor in the module, but differ in the state", other, name))
-		}
-	}
-	for name, t := range own {
-		if loaded[t] == "" {
-			problems = append(problems, name+" is missing")
-		}
-	}
-	for name := range state {
-		if _, ok := own[name]; !ok {
-			problems = append(problems, name+" is not in the module")
-		}
-	}
-	if len(problems) > 0 {
-		slices.Sort(problems)
-		return misuse("the state does not fit the module: %s", strings.Join(problems, "; "))
-	}
-	return gotorch.Try(func() {
-		gotorch.NoGrad(func() {
-			for t, name := range loaded {
-				t.CopyI(state[name])
-			}
-		})
+	err = gotorch.Try(func() {
+		intoNames, into := handlesByName(own)
+		fromNames, from := handlesByName(state)
+		var failure *c.Failure
+		missing, unexpected, failure = c.CopyByName(intoNames, into, fromNames, from, strict, o.ConvertDType)
+		runtime.KeepAlive(own)
+		runtime.KeepAlive(state)
+		bridge.Must(failure)
 	})
+	return missing, unexpected, err
 }
 
-// sameValues of two tensors of one shape, where a NaN is like another.
-func sameValues(a, b *gotorch.Tensor) (same bool) {
-	gotorch.NoGrad(func() {
-		gotorch.Scope(func() {
-			dtype := gotorch.PromoteTypes(a.DType(), b.DType())
-			if dtype.IsFloat() && dtype.Size() == 1 {
-				dtype = gotorch.Float32 // Float8 types are not compared
-			}
-			a, b := a.To(dtype), b.ToDevice(a.Device()).To(dtype)
-			same = a.Ne(b).LogicalAnd(a.IsNaN().LogicalAnd(b.IsNaN()).LogicalNot()).Any().Item() == 0
-		})
-	})
-	return same
+func handlesByName(state map[string]*gotorch.Tensor) (names []string, handles []c.Tensor) {
+	names = slices.Sorted(maps.Keys(state))
+	for _, name := range names {
+		handles = append(handles, bridge.Handle(state[name], "nn.LoadState"))
+	}
+	return names, handles
 }
 
-// Save writes all parameters and buffers to a file in the safetensors format.
-func Save(path string, m Module) error { return gotorch.Save(path, State(m)) }
+// isPython tells files of torch.save by their names.
+func isPython(path string) bool {
+	return slices.Contains([]string{".pt", ".pth", ".bin"}, filepath.Ext(path))
+}
 
-// Load reads what [Save], or Python, wrote into the module; see [LoadState].
-func Load(path string, m Module) error {
-	state, _, err := gotorch.Open(path)
+// Save writes all parameters and buffers to a file: one that Python's torch.load opens where it is named *.pt, *.pth or
+// *.bin, else in the safetensors format.
+func Save(path string, m Module) error {
+	if isPython(path) {
+		state := map[string]any{}
+		for name, t := range State(m) {
+			state[name] = t
+		}
+		return gotorch.SavePt(path, state)
+	}
+	return gotorch.Save(path, State(m))
+}
+
+// Load reads what [Save], or Python, wrote into the module; see [LoadState]. A model in several safetensors files is
+// given by its folder or its index. Of a checkpoint that holds more than a state dict, gotorch.LoadPt gives the parts.
+func Load(path string, m Module, options ...MatchOptions) error {
+	state, err := open(path)
 	if err != nil {
 		return err
 	}
@@ -99,10 +105,26 @@ func Load(path string, m Module) error {
 			t.Close()
 		}
 	}()
-	if err := LoadState(m, state); err != nil {
+	if err := LoadState(m, state, options...); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+func open(path string) (map[string]*gotorch.Tensor, error) {
+	if !isPython(path) {
+		state, _, err := gotorch.Open(path)
+		return state, err
+	}
+	value, err := gotorch.LoadPt(path)
+	if err != nil {
+		return nil, err
+	}
+	state, err := gotorch.StateDict(value)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return state, nil
 }
 
 // Fingerprint is a hash over all parameters, their names and their bits: equal on two ranks when their models are.

@@ -102,3 +102,30 @@ func (o *Optimizer) LoadState(state map[string]*gotorch.Tensor) error {
 	runtime.KeepAlive(state)
 	return o.named(err)
 }
+
+// StateDict is the state as Python's optimizer.state_dict() has it, the options of all groups included: of names "state"
+// and "param_groups", for gotorch.SavePt. Its tensors share storage with the optimizer. [Optimizer.State] has tensors
+// alone.
+func (o *Optimizer) StateDict() (map[string]any, error) {
+	value, err := c.OptimizerStateDict(o.handle)
+	if err != nil {
+		return nil, o.named(err)
+	}
+	runtime.KeepAlive(o)
+	return bridge.FromPython(value).(map[string]any), nil
+}
+
+// LoadStateDict takes over what StateDict, or Python's state_dict(), gave, as gotorch.LoadPt reads it: options of all groups,
+// and copies of tensors. All or nothing: ErrInvalidArgument where groups have other numbers of parameters, or there is
+// what this optimizer has not.
+func (o *Optimizer) LoadStateDict(state any) error {
+	return gotorch.Try(func() {
+		f := c.NewFrame()
+		bridge.PutPython(f, state, o.kind+".LoadStateDict")
+		err := c.LoadOptimizerStateDict(o.handle, f)
+		runtime.KeepAlive(state)
+		if failure := o.named(err); failure != nil {
+			panic(failure)
+		}
+	})
+}

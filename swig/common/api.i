@@ -17,6 +17,7 @@
 %include "tandem/abi/nn.hpp"
 %include "tandem/abi/checkpoint.hpp"
 %include "tandem/abi/dist.hpp"
+%include "tandem/abi/checkpoint_folder.hpp"
 %include "tandem/abi/fields.hpp"
 %include "tandem/abi/dataset.hpp"
 %include "tandem/abi/data.hpp"

@@ -69,6 +69,8 @@ WAKE(DynamicLoader)
 }
 // The store of ProcessGroup's constructor may be absent.
 %typemap(check) const tandem::abi::Store* store ""
+// So may the group of CheckpointFolder's.
+%typemap(check) const tandem::abi::ProcessGroup* group ""
 
 %{
 #define TANDEM_ENVIRONMENT JNIEnv* jenv

@@ -183,6 +183,17 @@ std::vector<Case> cases() {
                                       tdm_grad_scaler_free(scaler);
                                       return error;
                                     }),
+      of_struct<tdm_pt_load_options>(INITIAL(tdm_pt_load_options, TDM_PT_LOAD_OPTIONS_INIT),
+                                     [](tdm_pt_load_options* given) {
+                                       const auto folder = std::filesystem::temp_directory_path();
+                                       const std::string path = folder / ("size_" + std::to_string(::getpid()) + ".pt");
+                                       const tdm_value saved{};
+                                       EXPECT_OK(tdm_pt_save(path.c_str(), &saved));
+                                       tdm_value loaded{};
+                                       tdm_error* error = tdm_pt_load(path.c_str(), given, &loaded);
+                                       std::filesystem::remove(path);
+                                       return error;
+                                     }),
       of_struct<tdm_tcp_store_options>(INITIAL(tdm_tcp_store_options, TDM_TCP_STORE_OPTIONS_INIT),
                                        [](tdm_tcp_store_options* given) {
                                          tdm_tcp_store_options listening = TDM_TCP_STORE_OPTIONS_INIT;

@@ -218,7 +218,8 @@ class LeakCheck {
       "tensor",    "module",          "optimizer",       "store",   "scope",  "named_tensors", "process_group",
       "work",      "string",          "strings",         "mode",    "error",  "hook",          "callback",
       "generator", "recordio_writer", "recordio_reader", "loader",  "ddp",    "grad_scaler",   "event",
-      "stream",    "summary_writer",  "data_parallel",   "dataset", "sampler"};
+      "stream",    "summary_writer",  "data_parallel",   "dataset", "sampler",
+      "checkpoint_folder", "checkpoint"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder)
     only("RANK, WORLD_SIZE.*tandem run", run([options.program, "--data", options.data, "--output", out], code=1))
     launch = [options.tandem, "run", "-n", "2", "--", options.program, "--data", options.data, "--seed", "1"]
-    text = run([*launch, "--epochs", str(options.epochs), "--output", out / "a", "--save", out / "half.safetensors"])
+    text = run([*launch, "--epochs", str(options.epochs), "--output", out / "a", "--checkpoints", out / "run"])
     accuracies = [float(a) for a in only(r"epoch \d+/\d+: loss [\d.]+, test accuracy ([\d.]+) ?%", text)]
     if len(accuracies) != options.epochs or max(accuracies) < options.accuracy:
         sys.exit(f"accuracies {accuracies}: {options.accuracy} % was not reached in {options.epochs} epochs")
@@ -64,8 +64,8 @@ with tempfile.TemporaryDirectory() as folder:
     check_png(out / "a/curve.png")
     check_png(out / "a/digits.png")
 
-    # One more epoch from the checkpoint starts where the run ended, not from scratch.
-    text = run([*launch, "--epochs", str(options.epochs + 1), "--output", out / "b", "--resume", out / "half.safetensors"])
+    # One more epoch from the newest checkpoint starts where the run ended, not from scratch.
+    text = run([*launch, "--epochs", str(options.epochs + 1), "--output", out / "b", "--checkpoints", out / "run"])
     resumed = [float(a) for a in only(r"epoch \d+/\d+: loss [\d.]+, test accuracy ([\d.]+) ?%", text)]
     if len(resumed) != 1 or resumed[0] < options.accuracy - 1:
         sys.exit(f"resumed at epoch {options.epochs}, but the epochs gave {resumed}")

@@ -39,6 +39,10 @@ class TANDEM_API Optimizer {
 
   // Groups are counted from 0, in the order in which they were given.
   virtual std::size_t group_count() const = 0;
+  // How many parameters each has.
+  virtual std::vector<std::size_t> group_sizes() const = 0;
+  // Those of a group that torch.optim has in param_groups: "lr", "betas" and so on.
+  virtual std::vector<std::string> option_names() const = 0;
   // One more group, whose parameters come after all others. What its options leave out is as the optimizer was made,
   // not as set_option() changed it since. Throws tandem::Error as make_optimizer() does, and kUnsupported from
   // optimizers that are built on others. Source: torch.optim.Optimizer.add_param_group.
@@ -48,8 +52,10 @@ class TANDEM_API Optimizer {
   // Python's options; "betas" is a list of two, "beta1" and "beta2" are its elements. Throws tandem::Error:
   // kNotFound (the known names are listed), kInvalidArgument (a value that makes no sense), kOutOfRange (no such
   // group).
-  virtual void set_option(std::size_t group, const Option& option) = 0;
+  void set_option(std::size_t group, const Option& option) { set_options(group, {option}); }
   virtual void set_option(const Option& option) = 0;
+  // Several of a group at once, all or none: where one by one would not do, as "nesterov" with the "momentum" it needs.
+  virtual void set_options(std::size_t group, const std::vector<Option>& options) = 0;
   // A double, a bool, an int, a string, none or, for "betas" and the like, a list of doubles (a tuple where one of them
   // is none). Without a group: what all have; kInvalidArgument, with each group's value, when they differ.
   virtual at::IValue get_option(std::size_t group, const std::string& name) const = 0;
@@ -62,6 +68,7 @@ class TANDEM_API Optimizer {
 
   // What schedulers keep with a group, as Python does in param_groups: "initial_lr", "max_lr" and so on.
   std::map<std::string, double>& schedule(std::size_t group);
+  const std::map<std::string, double>& schedule(std::size_t group) const;
 
   // Of all groups, one after the other.
   virtual const std::vector<at::Tensor>& parameters() const { return parameters_; }

@@ -29,12 +29,17 @@ class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
   const std::vector<int>& owners() const { return owners_; }
 
   void step() override;  // Blocks.
-  std::size_t group_count() const override { return local_->group_count(); }
+  std::size_t group_count() const override { return group_sizes_.size(); }
+  std::vector<std::size_t> group_sizes() const override { return group_sizes_; }
+  std::vector<std::string> option_names() const override { return local_->option_names(); }
   // All ranks add the same.
   void add_group(optim::ParameterGroup group) override;
   using Optimizer::get_option;
-  void set_option(std::size_t group, const Option& option) override { local_->set_option(group, option); }
+  using Optimizer::set_option;
   void set_option(const Option& option) override { local_->set_option(option); }
+  void set_options(std::size_t group, const std::vector<Option>& options) override {
+    local_->set_options(group, options);
+  }
   at::IValue get_option(std::size_t group, const std::string& name) const override {
     return local_->get_option(group, name);
   }
@@ -60,6 +65,7 @@ class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
   std::vector<std::int64_t> load_;  // elements of each rank
   std::vector<int> owners_;
   std::vector<std::size_t> mine_;  // places of this rank's parameters
+  std::vector<std::size_t> group_sizes_;
   std::unique_ptr<optim::Optimizer> local_;
   std::vector<std::pair<std::string, at::Tensor>> consolidated_;
 };

@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<WatchedMapping*> watched_mappings{nullptr};
 thread_local int keeping = 0;
-std::mutex watching;            // of changes
+std::mutex watching;  // of changes
 WatchedMapping* free_mappings = nullptr;
 struct sigaction previous_bus;  // set before the handler is installed, and never again
 
@@ -40,7 +40,8 @@ bool replace_lost_pages(std::uintptr_t address) {
     page_changes::begun.fetch_add(1);
     lower(one->readable, first - begin);
     // To the end at once: so few mappings come of it, however many pages are read.
-    const void* const zeros = ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, PROT_READ,
+    const int access = one->writable.load() ? PROT_READ | PROT_WRITE : PROT_READ;
+    const void* const zeros = ::mmap(reinterpret_cast<void*>(first), (end - first + page - 1) / page * page, access,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     lower(one->readable, first - begin);  // which recover_mapping() may have raised in between
     page_changes::ended.fetch_add(1);
@@ -62,7 +63,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     return;
   } else if (previous_bus.sa_handler == SIG_IGN || previous_bus.sa_handler == SIG_DFL) {
     // A fault happens again when this returns, and then ends the process, where it was.
-    struct sigaction standard {};
+    struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     ::sigaction(SIGBUS, &standard, nullptr);
     if (!is_fault) ::raise(SIGBUS);
@@ -73,7 +74,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 
 void install_bus_handler() {
   ::sigaction(SIGBUS, nullptr, &previous_bus);
-  struct sigaction ours {};
+  struct sigaction ours{};
   ours.sa_sigaction = &on_bus_error;
   ours.sa_mask = previous_bus.sa_mask;
   // On the stack that a thread has for signals: Go's threads run on small ones otherwise.
@@ -88,7 +89,7 @@ std::uint64_t page_bytes() {
   return bytes;
 }
 
-WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
+WatchedMapping* watch_mapping(const void* address, std::size_t bytes, bool writable) {
   const std::lock_guard lock(watching);
   static const bool installed = (install_bus_handler(), true);
   static_cast<void>(installed);
@@ -102,6 +103,7 @@ WatchedMapping* watch_mapping(const void* address, std::size_t bytes) {
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   free->readable = bytes;
+  free->writable = writable;
   free->begin = begin;
   free->end.store(begin + bytes, std::memory_order_release);
   return free;

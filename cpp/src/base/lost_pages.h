@@ -16,6 +16,7 @@ class MappedFile;
 struct WatchedMapping {
   std::atomic<std::uintptr_t> begin{0}, end{0};
   std::atomic<std::uint64_t> readable{0};  // bytes from its beginning that are not known to be lost
+  std::atomic<bool> writable{false};       // so that what takes their place is, too
   WatchedMapping* next = nullptr;
   WatchedMapping* next_free = nullptr;  // of those that watch nothing
 };
@@ -23,13 +24,14 @@ struct WatchedMapping {
 // Reading a page that the file has no more raises SIGBUS, which ends the process. Of a watched mapping the page, and
 // all behind it, become zeros instead and are counted as lost, so that whoever reads goes on and finds out afterwards.
 // The first call installs a handler of SIGBUS; faults anywhere else go to the one that was there before.
-WatchedMapping* watch_mapping(const void* address, std::size_t bytes);
+// `writable`: of a private mapping that is written to.
+WatchedMapping* watch_mapping(const void* address, std::size_t bytes, bool writable = false);
 // Before it is unmapped.
 void unwatch_mapping(WatchedMapping* mapping);
 
 // Puts the file's bytes, which are as they were, in the place of zeros: all of the mapping from its first lost page on
 // is mapped again from `file`, an open descriptor. Whether that could be done. One call at a time for a mapping; others
-// may read it meanwhile, and LostReads tells them.
+// may read it meanwhile, and LostReads tells them. Of mappings that are not writable.
 bool recover_mapping(WatchedMapping* mapping, int file);
 
 std::uint64_t page_bytes();

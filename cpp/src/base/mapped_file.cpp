@@ -21,7 +21,7 @@ std::int64_t modified_ns(const struct stat& status) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) : path_(path) {
+MappedFile::MappedFile(const std::string& path, Access access) : path_(path), access_(access) {
   const auto fail = [&] {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     throw Error(missing ? ErrorCode::kNotFound : ErrorCode::kIo,
@@ -45,7 +45,9 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (fstat(file.get(), &status) != 0) {
     address = MAP_FAILED;
   } else if (status.st_size > 0) {  // an empty range cannot be mapped
-    address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file.get(), 0);
+    const bool writable = access == Access::kCopyOnWrite;
+    address = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ | (writable ? PROT_WRITE : 0),
+                   writable ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED, file.get(), 0);
   }
   const int error = errno;
   file.reset();
@@ -56,7 +58,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   inode_ = status.st_ino;
   if (address) {
     bytes_ = {static_cast<const std::uint8_t*>(address), static_cast<std::size_t>(status.st_size)};
-    watched_ = watch_mapping(address, bytes_.size());
+    watched_ = watch_mapping(address, bytes_.size(), access == Access::kCopyOnWrite);
     last_page_ = (bytes_.size() - 1) / page_bytes() * page_bytes();
   }
 }
@@ -83,6 +85,7 @@ bool MappedFile::is_as_it_was(const struct stat& now) const {
 
 void MappedFile::recover(std::uint64_t offset, std::uint64_t length) const {
   struct stat now;
+  if (access_ == Access::kCopyOnWrite) return;
   if (keeps_lost_pages() || stat(path_.c_str(), &now) != 0 || !is_as_it_was(now)) return;
   const std::lock_guard lock(recovering_);
   if (offset + length <= watched_->readable.load()) return;

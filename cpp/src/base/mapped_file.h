@@ -1,4 +1,4 @@
-// A file mapped for reading.
+// A file mapped into memory.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,12 +16,21 @@ namespace tandem {
 // construction. Bytes that the file loses while it is mapped read as zeros, see lost_pages.h.
 class MappedFile {
  public:
-  explicit MappedFile(const std::string& path);
+  enum class Access {
+    kRead,
+    kCopyOnWrite,  // writable() may be written to, which changes no file; what is lost of it is not looked for again
+  };
+
+  explicit MappedFile(const std::string& path, Access access = Access::kRead);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
+  // Of kCopyOnWrite, else null.
+  std::uint8_t* writable() const {
+    return access_ == Access::kCopyOnWrite ? const_cast<std::uint8_t*>(bytes_.data()) : nullptr;
+  }
   // Before reading these bytes: where some are known to be lost, but the file is as it was, they are looked for again,
   // unless this thread has KeepLostPages. Otherwise throws as check() does.
   void require(std::uint64_t offset, std::uint64_t length) const {
@@ -56,6 +65,7 @@ class MappedFile {
   void check_lost(std::uint64_t offset, std::uint64_t length) const;
 
   const std::string path_;
+  const Access access_;
   std::span<const std::uint8_t> bytes_;
   WatchedMapping* watched_ = nullptr;  // of what is not empty
   std::uint64_t last_page_ = 0;        // where it begins

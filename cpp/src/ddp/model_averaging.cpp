@@ -82,12 +82,17 @@ class PostLocalSgd final : public optim::Optimizer {
     averager_->average_parameters(optimizer_->parameters());
   }
   std::size_t group_count() const override { return optimizer_->group_count(); }
+  std::vector<std::size_t> group_sizes() const override { return optimizer_->group_sizes(); }
+  std::vector<std::string> option_names() const override { return optimizer_->option_names(); }
   void add_group(optim::ParameterGroup group) override { optimizer_->add_group(std::move(group)); }
   // The optimizer underneath may be given groups by itself.
   const std::vector<at::Tensor>& parameters() const override { return optimizer_->parameters(); }
   using Optimizer::get_option;
-  void set_option(std::size_t group, const Option& option) override { optimizer_->set_option(group, option); }
+  using Optimizer::set_option;
   void set_option(const Option& option) override { optimizer_->set_option(option); }
+  void set_options(std::size_t group, const std::vector<Option>& options) override {
+    optimizer_->set_options(group, options);
+  }
   at::IValue get_option(std::size_t group, const std::string& name) const override {
     return optimizer_->get_option(group, name);
   }

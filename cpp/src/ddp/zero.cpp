@@ -108,6 +108,7 @@ ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> g
   const std::vector<int> owners = deal_out(parameters(), load_);
   auto owner = owners.begin();
   for (auto& one : groups) {
+    group_sizes_.push_back(one.parameters.size());
     const auto end = owner + static_cast<std::ptrdiff_t>(one.parameters.size());
     one = share_of(std::move(one), {owner, end});
     owner = end;
@@ -137,6 +138,7 @@ void ZeroRedundancyOptimizer::add_group(optim::ParameterGroup group) {
   optim::make_optimizer(rule_, groups, options_);  // refuses the same on all ranks
   std::vector<at::Tensor> all = joined(groups);
   local_->add_group(share_of(group, deal_out(group.parameters, load_)));
+  group_sizes_.push_back(group.parameters.size());
   parameters_.swap(all);
   consolidated_.clear();
 }

@@ -87,9 +87,15 @@ void RuleOptimizer::add_group(ParameterGroup group) {
   parameters_.swap(all);
 }
 
-void RuleOptimizer::set_option(std::size_t group, const Option& option) {
+std::vector<std::size_t> RuleOptimizer::group_sizes() const {
+  std::vector<std::size_t> sizes;
+  for (const Group& group : groups_) sizes.push_back(group.end - group.begin);
+  return sizes;
+}
+
+void RuleOptimizer::set_options(std::size_t group, const std::vector<Option>& options) {
   check_group(group);
-  groups_[group].settings = changed(groups_[group].settings, name_of(group), {option}, true);
+  groups_[group].settings = changed(groups_[group].settings, name_of(group), options, true);
 }
 
 void RuleOptimizer::set_option(const Option& option) {
@@ -233,7 +239,7 @@ std::vector<std::pair<std::string, at::Tensor>> RuleOptimizer::state() const {
       if (value) items.emplace_back(prefix + traits_.scalars[scalar], at::full({}, *value, at::kFloat));
     }
     if (traits_.counts_steps && states_[i].steps > 0) {
-      items.emplace_back(prefix + "step", at::full({}, static_cast<double>(states_[i].steps), at::kFloat));
+      items.emplace_back(prefix + "step", at::full({}, states_[i].steps, traits_.step_dtype));
     }
   }
   return items;
@@ -308,11 +314,17 @@ at::IValue Optimizer::get_option(const std::string& name) const {
   return first;
 }
 
-std::map<std::string, double>& Optimizer::schedule(std::size_t group) {
+const std::map<std::string, double>& Optimizer::schedule(std::size_t group) const {
   if (group >= group_count()) {
     throw Error(ErrorCode::kOutOfRange, std::string(type()) + " has no group " + std::to_string(group) + "; it has " +
                                             std::to_string(group_count()));
   }
+  static const std::map<std::string, double> kNone;
+  return group < schedules_.size() ? schedules_[group] : kNone;
+}
+
+std::map<std::string, double>& Optimizer::schedule(std::size_t group) {
+  static_cast<void>(std::as_const(*this).schedule(group));
   if (schedules_.size() <= group) schedules_.resize(group_count());
   return schedules_[group];
 }

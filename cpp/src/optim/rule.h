@@ -22,6 +22,7 @@ struct RuleTraits {
   std::vector<const char*> scalars = {};  // numbers of a parameter's state besides "step", at most kScalars
   bool counts_steps = true;               // the state has a "step"
   std::vector<ListOption> lists = {};
+  at::ScalarType step_dtype = at::kFloat;  // as torch.optim keeps it; kLong: a plain number there
 };
 
 inline constexpr std::size_t kSlots = 3;
@@ -53,10 +54,13 @@ class RuleOptimizer : public Optimizer {
  public:
   void step() final;
   std::size_t group_count() const final { return groups_.size(); }
+  std::vector<std::size_t> group_sizes() const final;
+  std::vector<std::string> option_names() const final { return defaults_.names(); }
   void add_group(ParameterGroup group) final;
   using Optimizer::get_option;
-  void set_option(std::size_t group, const Option& option) final;
+  using Optimizer::set_option;
   void set_option(const Option& option) final;
+  void set_options(std::size_t group, const std::vector<Option>& options) final;
   at::IValue get_option(std::size_t group, const std::string& name) const final;
   std::vector<std::pair<std::string, at::Tensor>> state() const final;
   void load_state(const std::vector<std::pair<std::string, at::Tensor>>& state) final;

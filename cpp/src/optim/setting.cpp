@@ -99,6 +99,20 @@ const Setting* Settings::find(const std::string& name) const {
   return const_cast<Settings*>(this)->find(name);
 }
 
+std::vector<std::string> Settings::names() const {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings_) {
+    const auto has = [&](const ListOption& list) {
+      return std::any_of(list.elements.begin(), list.elements.end(),
+                         [&](const char* element) { return std::string(element) == setting.name; });
+    };
+    const auto list = std::find_if(lists_.begin(), lists_.end(), has);
+    const std::string name = list == lists_.end() ? setting.name : list->name;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
 bool Settings::has(const std::string& name) const {
   return find(name) ||
          std::any_of(lists_.begin(), lists_.end(), [&](const ListOption& list) { return name == list.name; });
@@ -131,13 +145,17 @@ void Settings::change(const std::string& owner, const std::vector<Option>& optio
   Options reader(owner, options);
   for (Setting& setting : settings_) read(reader, setting);
   for (const ListOption& list : lists_) {
-    std::vector<double> values;
+    std::vector<std::optional<double>> values;
     reader.read(list.name, values);
     if (values.empty()) continue;
     if (values.size() != list.elements.size()) {
       reader.refuse(list.name, list.elements.size() == 2 ? "must be two numbers" : "must be three numbers");
     }
-    for (std::size_t i = 0; i < values.size(); ++i) find(list.elements[i])->value = values[i];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Setting& element = *find(list.elements[i]);
+      if (!values[i] && element.kind != Kind::kUnset) reader.refuse(list.name, "must be numbers, without none");
+      element.value = values[i].value_or(std::nan(""));
+    }
   }
   reader.finish();
   for (const Setting& setting : settings_) {

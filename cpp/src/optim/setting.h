@@ -68,6 +68,8 @@ class Settings {
   double get(const char* name) const;
   at::IValue get(const std::string& owner, const std::string& name) const;
   bool has(const std::string& name) const;
+  // As torch.optim names them: of a list's elements the list. These stand beside each other.
+  std::vector<std::string> names() const;
 
   // Takes over `options`, which errors say are `owner`'s. A learning rate that changes later may become 0 wherever it
   // may not begin so, since a schedule may end there.

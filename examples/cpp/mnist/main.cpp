@@ -3,13 +3,14 @@
 //   tandem run -n 2 -- mnist-cpp --data FOLDER --epochs 5 --output results
 //
 // FOLDER holds MNIST's IDX files, plain or .gz, or train.recordio and test.recordio.
+#include <tandem/checkpoint.h>
 #include <tandem/ddp.h>
 #include <tandem/error.h>
 #include <tandem/loader.h>
+#include <tandem/match_tensors.h>
 #include <tandem/optim.h>
 #include <tandem/process_group.h>
 #include <tandem/runtime.h>
-#include <tandem/safetensors.h>
 #include <tandem/sample_order.h>
 #include <torch/torch.h>
 
@@ -24,7 +25,7 @@
 #include "progress.h"
 
 struct Settings {
-  std::string data, backend, device = "cpu", save, resume, output = ".", work;
+  std::string data, backend, device = "cpu", checkpoints, output = ".", work;
   int epochs = 5;
   std::int64_t batch_size = 64;
   double lr = 0.05;
@@ -70,8 +71,8 @@ class Training {
   double train_epoch(int epoch);
   // Per cent of the test digits that are told right, by all ranks together.
   double test();
-  void save(int epochs_done) const;
-  // The epochs that the checkpoint has seen.
+  void save(int epochs_done);
+  // The epochs that the newest checkpoint has seen.
   int resume();
   void draw();
   bool parameters_are_equal() const;
@@ -84,6 +85,7 @@ class Training {
   Net net_{nullptr};
   std::unique_ptr<tandem::DistributedDataParallel<Net>> model_;
   std::unique_ptr<tandem::optim::Optimizer> optimizer_;
+  std::unique_ptr<tandem::CheckpointFolder> checkpoints_;
   Curve curve_;
 };
 
@@ -117,6 +119,10 @@ Training::Training(const Settings& settings) : settings_(settings), device_(devi
   // Takes rank 0's parameters on all ranks.
   model_ = std::make_unique<tandem::DistributedDataParallel<Net>>(net_, group_, parallel);
   optimizer_ = tandem::optim::make_optimizer("SGD", net_->parameters(), {{"lr", settings.lr}, {"momentum", 0.9}});
+  if (!settings.checkpoints.empty()) {
+    checkpoints_ = std::make_unique<tandem::CheckpointFolder>(settings.checkpoints,
+                                                              tandem::CheckpointOptions{.group = group_});
+  }
 }
 
 std::unique_ptr<tandem::DataLoader> Training::open(const std::string& path, bool shuffle) const {
@@ -193,37 +199,28 @@ torch::Tensor Training::sum_over_ranks(double value) const {
   return sum;
 }
 
-void Training::save(int epochs_done) const {
-  if (settings_.save.empty() || group_->rank() != 0) return;
-  tandem::Safetensors content;
-  for (const auto& item : net_->named_parameters()) content.tensors.emplace_back("model." + item.key(), item.value());
-  for (const auto& [name, tensor] : optimizer_->state()) content.tensors.emplace_back("optimizer." + name, tensor);
-  content.metadata["epochs"] = std::to_string(epochs_done);
-  tandem::save_safetensors(settings_.save, content);
+void Training::save(int epochs_done) {
+  if (!checkpoints_) return;
+  tandem::CheckpointContent content;
+  for (const auto& item : net_->named_parameters()) {
+    content.replicated["model"].emplace_back(item.key(), item.value());
+  }
+  content.replicated["optimizer"] = optimizer_->state();
+  checkpoints_->save_async(epochs_done, content);
 }
 
 int Training::resume() {
-  if (settings_.resume.empty()) return 0;
-  const tandem::Safetensors content = tandem::load_safetensors(settings_.resume);
-  const auto fail = [&](const std::string& what) {
-    throw tandem::Error(tandem::ErrorCode::kDataLoss, settings_.resume + " is no checkpoint of this program: " + what);
-  };
-  if (!content.metadata.contains("epochs")) fail("it does not say how many epochs it has seen");
-  std::map<std::string, torch::Tensor> weights;
-  std::vector<std::pair<std::string, torch::Tensor>> state;
-  for (const auto& [name, tensor] : content.tensors) {
-    if (name.starts_with("model.")) weights[name.substr(6)] = tensor;
-    if (name.starts_with("optimizer.")) state.emplace_back(name.substr(10), tensor);
+  if (!checkpoints_) return 0;
+  const auto last = checkpoints_->load({.sections = {"model", "optimizer"}});
+  if (!last) return 0;
+  for (const std::string& why : last->refused) {
+    if (group_->rank() == 0) std::printf("not used: %s\n", why.c_str());
   }
-  torch::NoGradGuard no_grad;
-  for (auto& item : net_->named_parameters()) {
-    const auto found = weights.find(item.key());
-    if (found == weights.end()) fail("model." + item.key() + " is missing");
-    if (found->second.sizes() != item.value().sizes()) fail("model." + item.key() + " has another shape");
-    item.value().copy_(found->second);
-  }
-  optimizer_->load_state(state);
-  return std::atoi(content.metadata.at("epochs").c_str());
+  tandem::NamedTensors weights;
+  for (auto& item : net_->named_parameters()) weights.emplace_back(item.key(), item.value());
+  tandem::load_tensors(weights, last->sections.at("model"));
+  optimizer_->load_state(last->sections.at("optimizer"));
+  return static_cast<int>(last->step);
 }
 
 void Training::draw() {
@@ -277,6 +274,7 @@ int Training::run() {
     }
     save(epoch + 1);
   }
+  if (checkpoints_) checkpoints_->wait();
   draw();
   return parameters_are_equal() ? 0 : 1;
 }
@@ -292,8 +290,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", settings.device, "cpu, or cuda: the GPU of the rank's number on its machine")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
-  app.add_option("--save", settings.save, "Checkpoint to write after each epoch (safetensors)");
-  app.add_option("--resume", settings.resume, "Checkpoint to go on from");
+  app.add_option("--checkpoints", settings.checkpoints,
+                 "Folder for a checkpoint after each epoch; goes on from the newest one in it");
   app.add_option("--seed", settings.seed, "Of the first weights, dropout and the order of samples")
       ->capture_default_str();
   app.add_option("--output", settings.output, "Folder for curve.png and digits.png")->capture_default_str();

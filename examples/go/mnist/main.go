@@ -12,10 +12,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/checkpoint"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
@@ -24,10 +23,10 @@ import (
 )
 
 type settings struct {
-	data, backend, device, save, resume, output string
-	epochs, batchSize                           int
-	lr                                          float64
-	seed                                        uint64
+	data, backend, device, checkpoints, output string
+	epochs, batchSize                          int
+	lr                                         float64
+	seed                                       uint64
 }
 
 func main() {
@@ -38,8 +37,7 @@ func main() {
 	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate; each epoch takes 0.7 of the one before")
 	flag.StringVar(&s.backend, "backend", "", "gloo or nccl; by default what suits the device")
 	flag.StringVar(&s.device, "device", "cpu", "cpu or cuda")
-	flag.StringVar(&s.save, "save", "", "checkpoint to write after each epoch")
-	flag.StringVar(&s.resume, "resume", "", "checkpoint to go on from")
+	flag.StringVar(&s.checkpoints, "checkpoints", "", "folder for a checkpoint after each epoch; goes on from the newest one in it")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the first weights, dropout and the order of samples")
 	flag.StringVar(&s.output, "output", ".", "folder for curve.png, digits.png and converted data")
 	flag.Parse()
@@ -86,9 +84,26 @@ func (s *settings) run(ctx context.Context) error {
 	}
 	defer model.Close()
 	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: 0.9})
-	firstEpoch, err := s.load(net, optimizer)
-	if err != nil {
-		return err
+	var checkpoints *checkpoint.Folder
+	state := checkpoint.State{Model: net, Optimizer: optimizer, RNG: true}
+	firstEpoch := 0
+	if s.checkpoints != "" {
+		if checkpoints, err = checkpoint.Open(s.checkpoints, checkpoint.Options{Group: group}); err != nil {
+			return err
+		}
+		defer checkpoints.Close()
+		loaded, err := checkpoints.Load(ctx, &state)
+		if err != nil {
+			return err
+		}
+		if loaded != nil {
+			firstEpoch = loaded.Step
+			if group.Rank() == 0 {
+				for _, why := range loaded.Refused {
+					fmt.Println("not used:", why)
+				}
+			}
+		}
 	}
 
 	t := &trainer{group: group, device: device, net: net, model: model, optimizer: optimizer}
@@ -108,9 +123,16 @@ func (s *settings) run(ctx context.Context) error {
 		t.curve.epoch(accuracy)
 		if group.Rank() == 0 {
 			fmt.Printf("%s: loss %.3f, test accuracy %.2f %%\n", title, loss, accuracy)
-			if err := s.store(net, optimizer, epoch+1); err != nil {
+		}
+		if checkpoints != nil {
+			if err := checkpoints.SaveAsync(ctx, epoch+1, state); err != nil {
 				return err
 			}
+		}
+	}
+	if checkpoints != nil {
+		if err := checkpoints.Wait(ctx); err != nil {
+			return err
 		}
 	}
 	if group.Rank() == 0 {
@@ -208,55 +230,6 @@ func (t *trainer) predict(ctx context.Context, test *data.Loader, begin, end int
 		})
 	}
 	return nil
-}
-
-// store writes the checkpoint that --save names.
-func (s *settings) store(net *Net, optimizer *optim.Optimizer, epochs int) error {
-	if s.save == "" {
-		return nil
-	}
-	state, err := optimizer.State()
-	if err != nil {
-		return err
-	}
-	tensors := map[string]*gotorch.Tensor{}
-	for name, t := range nn.State(net) {
-		tensors["model."+name] = t
-	}
-	for name, t := range state {
-		tensors["optimizer."+name] = t
-	}
-	return gotorch.Save(s.save, tensors, map[string]string{"epochs": strconv.Itoa(epochs)})
-}
-
-// load reads the checkpoint that --resume names, and gives the epochs that it has seen.
-func (s *settings) load(net *Net, optimizer *optim.Optimizer) (epochs int, err error) {
-	if s.resume == "" {
-		return 0, nil
-	}
-	tensors, metadata, err := gotorch.Open(s.resume)
-	if err != nil {
-		return 0, err
-	}
-	if epochs, err = strconv.Atoi(metadata["epochs"]); err != nil {
-		return 0, fmt.Errorf("%s is no checkpoint of this program: it does not say how many epochs it has seen", s.resume)
-	}
-	part := func(prefix string) map[string]*gotorch.Tensor {
-		own := map[string]*gotorch.Tensor{}
-		for name, t := range tensors {
-			if rest, ok := strings.CutPrefix(name, prefix); ok {
-				own[rest] = t
-			}
-		}
-		return own
-	}
-	if err := nn.LoadState(net, part("model.")); err != nil {
-		return 0, fmt.Errorf("%s: %w", s.resume, err)
-	}
-	if err := optimizer.LoadState(part("optimizer.")); err != nil {
-		return 0, fmt.Errorf("%s: %w", s.resume, err)
-	}
-	return epochs, nil
 }
 
 func (t *trainer) draw(ctx context.Context, folder string, test *data.Loader) error {

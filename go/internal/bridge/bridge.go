@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"context"
 	"reflect"
 	"strconv"
 	"strings"
@@ -26,6 +27,10 @@ var (
 	Generator func(generator any) c.Generator
 	// Result is a call's result as package gotorch has it.
 	Result func(c.Value) any
+	// FromPython is a value as gotorch.LoadPt gives it; its tensors outlive every scope. PutPython adds one to a frame for a
+	// call named op; it panics with *gotorch.Error, and then releases the frame.
+	FromPython func(c.Value) any
+	PutPython  func(f *c.Frame, value any, op string)
 	// InScopeOf has body run in the native scope of a callback, with *gotorch.Tensors around the handles (nil where there
 	// is none), and gives handles of that scope for the tensors that body returns.
 	InScopeOf func(call c.Invocation, given []c.Made, body func(given []any) ([]any, error)) ([]c.Tensor, error)
@@ -41,6 +46,9 @@ var (
 	NewOptimizer func(kind string, handle c.Optimizer) any
 	// Store is the handle of a *dist.Store, which done releases.
 	Store func(store any) (handle c.Store, done func(), err error)
+	// UseGroup runs a call that waits for other ranks with the handle of a *dist.ProcessGroup, which stays open meanwhile: when
+	// ctx ends the group is aborted.
+	UseGroup func(ctx context.Context, group any, op string, call func(c.ProcessGroup) *c.Failure) error
 	// Error makes the *gotorch.Error for a failure, nil for nil.
 	Error func(*c.Failure) error
 )

@@ -11,29 +11,30 @@ import "unsafe"
 
 // Handles of the C ABI. They are addresses of C's memory; the zero value is none.
 type (
-	Tensor         unsafe.Pointer
-	Scope          unsafe.Pointer
-	Mode           unsafe.Pointer
-	Hook           unsafe.Pointer
-	Generator      unsafe.Pointer
-	Stream         unsafe.Pointer
-	Event          unsafe.Pointer
-	Op             unsafe.Pointer
-	Module         unsafe.Pointer
-	Optimizer      unsafe.Pointer
-	GradScaler     unsafe.Pointer
-	Store          unsafe.Pointer
-	ProcessGroup   unsafe.Pointer
-	Work           unsafe.Pointer
-	DDP            unsafe.Pointer
-	ModelAverager  unsafe.Pointer
-	DataParallel   unsafe.Pointer
-	RecordIOWriter unsafe.Pointer
-	RecordIOReader unsafe.Pointer
-	Dataset        unsafe.Pointer
-	Sampler        unsafe.Pointer
-	Loader         unsafe.Pointer
-	SummaryWriter  unsafe.Pointer
+	Tensor           unsafe.Pointer
+	Scope            unsafe.Pointer
+	Mode             unsafe.Pointer
+	Hook             unsafe.Pointer
+	Generator        unsafe.Pointer
+	Stream           unsafe.Pointer
+	Event            unsafe.Pointer
+	Op               unsafe.Pointer
+	Module           unsafe.Pointer
+	Optimizer        unsafe.Pointer
+	GradScaler       unsafe.Pointer
+	Store            unsafe.Pointer
+	ProcessGroup     unsafe.Pointer
+	Work             unsafe.Pointer
+	DDP              unsafe.Pointer
+	ModelAverager    unsafe.Pointer
+	DataParallel     unsafe.Pointer
+	RecordIOWriter   unsafe.Pointer
+	RecordIOReader   unsafe.Pointer
+	Dataset          unsafe.Pointer
+	Sampler          unsafe.Pointer
+	Loader           unsafe.Pointer
+	SummaryWriter    unsafe.Pointer
+	CheckpointFolder unsafe.Pointer
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and

@@ -144,6 +144,12 @@ func (f *Frame) Scalars(fill func()) { f.list(C.TDM_VALUE_SCALAR_LIST, fill) }
 // Tuple makes one value of those that fill adds.
 func (f *Frame) Tuple(fill func()) { f.list(C.TDM_VALUE_TUPLE, fill) }
 
+// List makes one value of those that fill adds: Python's list, which only files of torch.save tell from a tuple.
+func (f *Frame) List(fill func()) { f.list(C.TDM_VALUE_LIST, fill) }
+
+// Dict makes one value of the keys and values that fill adds in turn.
+func (f *Frame) Dict(fill func()) { f.list(C.TDM_VALUE_DICT, fill) }
+
 func (f *Frame) list(tag C.tdm_value_tag, fill func()) {
 	start := len(f.values)
 	fill()

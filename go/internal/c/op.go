@@ -65,8 +65,13 @@ func Call(o Op, f *Frame) ([]Value, *Failure) {
 }
 
 // Value is a result: nil, Made, bool, int64, float64, complex128, string, DType, []Made, []int, []float64, []bool,
-// Device or, for a tuple, []Value.
+// Device, []Value for a tuple, List or Dict.
 type Value any
+
+type (
+	List []Value
+	Dict []Value // keys and values in turn
+)
 
 // DType, Device, Layout and MemoryFormat carry the ABI's numbers.
 type (
@@ -136,12 +141,27 @@ func takeOne(v *C.tdm_value) Value {
 		}
 		return bools
 	case C.TDM_VALUE_TUPLE:
-		elements := unsafe.Slice((*C.tdm_value)(list.data), list.size)
-		tuple := make([]Value, len(elements))
-		for i := range elements {
-			tuple[i] = takeOne(&elements[i])
-		}
-		return tuple
+		return takeElements(list.data, list.size)
+	case C.TDM_VALUE_LIST:
+		return List(takeElements(list.data, list.size))
+	case C.TDM_VALUE_DICT:
+		return Dict(takeElements(list.data, list.size))
 	}
 	return nil
+}
+
+func takeElements(data unsafe.Pointer, size uintptr) []Value {
+	elements := unsafe.Slice((*C.tdm_value)(data), size)
+	taken := make([]Value, len(elements))
+	for i := range elements {
+		taken[i] = takeOne(&elements[i])
+	}
+	return taken
+}
+
+// takeValue is take of one.
+func takeValue(value *C.tdm_value) Value {
+	taken := takeOne(value)
+	C.tdm_value_clear(value)
+	return taken
 }

@@ -79,3 +79,19 @@ func LoadOptimizerState(o Optimizer, names []string, tensors []Tensor) *Failure 
 	defer done()
 	return failure(C.tdm_optimizer_load_state(optimizer(o), cNames, handles(tensors), C.size_t(len(tensors))))
 }
+
+// OptimizerStateDict is the state as Python has it.
+func OptimizerStateDict(o Optimizer) (Value, *Failure) {
+	var value C.tdm_value
+	if err := failure(C.tdm_optimizer_state_dict(optimizer(o), &value)); err != nil {
+		return nil, err
+	}
+	return takeValue(&value), nil
+}
+
+// LoadOptimizerStateDict takes the one value of the frame, which it releases.
+func LoadOptimizerStateDict(o Optimizer, f *Frame) *Failure {
+	defer f.Release()
+	value, _, pool := f.arguments()
+	return failure(C.tg_optimizer_load_state_dict(optimizer(o), value, pool))
+}

@@ -46,8 +46,10 @@ static tg_tensor described(tdm_error* error, tdm_tensor* tensor) {
   return tg_describe(tensor);
 }
 
+static int holds_values(tdm_value_tag tag) { return tag >= TDM_VALUE_TUPLE && tag <= TDM_VALUE_LIST; }
+
 static int is_list(tdm_value_tag tag) {
-  return (tag >= TDM_VALUE_TENSOR_LIST && tag <= TDM_VALUE_SCALAR_LIST) || tag == TDM_VALUE_TUPLE;
+  return (tag >= TDM_VALUE_TENSOR_LIST && tag <= TDM_VALUE_SCALAR_LIST) || holds_values(tag);
 }
 
 /* Offsets become addresses. A list of strings is a list of offsets itself, and a tuple has some in it. */
@@ -61,7 +63,7 @@ static void place(tdm_value* values, size_t count, char* pool) {
       if (value->tag == TDM_VALUE_STRING_LIST) {
         char** strings = (char**)data;
         for (size_t j = 0; j < value->as.list.size; ++j) strings[j] = pool + (size_t)strings[j];
-      } else if (value->tag == TDM_VALUE_TUPLE) {
+      } else if (holds_values(value->tag)) {
         place((tdm_value*)data, value->as.list.size, pool);
       }
       value->as.list.data = data;
@@ -261,4 +263,14 @@ tg_tensor tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output) {
 
 tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph, int32_t create_graph) {
   return tdm_autograd_backward(&tensor, gradient ? &gradient : NULL, 1, retain_graph, create_graph);
+}
+
+tdm_error* tg_pt_save(const char* path, tdm_value* value, char* pool) {
+  place(value, 1, pool);
+  return tdm_pt_save(path, value);
+}
+
+tdm_error* tg_optimizer_load_state_dict(tdm_optimizer* optimizer, tdm_value* state_dict, char* pool) {
+  place(state_dict, 1, pool);
+  return tdm_optimizer_load_state_dict(optimizer, state_dict);
 }

@@ -98,6 +98,10 @@ TDM_API tg_tensor tg_ddp_prepare_backward_one(tdm_ddp* ddp, tdm_tensor* output);
 TDM_API tdm_error* tg_backward_one(tdm_tensor* tensor, tdm_tensor* gradient, int32_t retain_graph,
                                    int32_t create_graph);
 
+/* Of one value. */
+TDM_API tdm_error* tg_pt_save(const char* path, tdm_value* value, char* pool);
+TDM_API tdm_error* tg_optimizer_load_state_dict(tdm_optimizer* optimizer, tdm_value* state_dict, char* pool);
+
 /* What a data set or sampler in Go is asked for. */
 typedef struct tg_data_call {
   int32_t what; /* TG_GET … */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tandem/abi/checkpoint.hpp"
+#include "tandem/abi/checkpoint_folder.hpp"
 #include "tandem/abi/data.hpp"
 #include "tandem/abi/dataset.hpp"
 #include "tandem/abi/dist.hpp"

@@ -185,6 +185,17 @@ void* Handles::make(const std::string& type) {
   if (type == "summary_writer") {
     return made<tdm_summary_writer>([](auto* out) { return tdm_summary_writer_create("summaries", nullptr, out); });
   }
+  if (type == "checkpoint_folder") {
+    return made<tdm_checkpoint_folder>(
+        [](auto* out) { return tdm_checkpoint_folder_create("checkpoints", nullptr, nullptr, out); });
+  }
+  if (type == "checkpoint") {
+    auto* const folder = as<tdm_checkpoint_folder>(get("checkpoint_folder"));
+    return made<tdm_checkpoint>([&](auto* out) {
+      tdm_error* error = tdm_checkpoint_folder_save(folder, 1, nullptr, 0, nullptr);
+      return error ? error : tdm_checkpoint_folder_load(folder, -1, nullptr, 0, out);
+    });
+  }
   if (type == "data_parallel") {
     return made<tdm_data_parallel>([](auto* out) {
       tdm_data_parallel_options options = TDM_DATA_PARALLEL_OPTIONS_INIT;
@@ -234,6 +245,8 @@ void Handles::free(const std::string& type, void* handle) {
       {"dataset", [](void* h) { tdm_dataset_free(as<tdm_dataset>(h)); }},
       {"sampler", [](void* h) { tdm_sampler_free(as<tdm_sampler>(h)); }},
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
+      {"checkpoint_folder", [](void* h) { tdm_checkpoint_folder_free(as<tdm_checkpoint_folder>(h)); }},
+      {"checkpoint", [](void* h) { tdm_checkpoint_free(as<tdm_checkpoint>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
   if (found == how.end()) {

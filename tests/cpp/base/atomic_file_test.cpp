@@ -43,7 +43,7 @@ TEST(AtomicFileTest, AppearsWholeOrNotAtAll) {
   file.commit();
   EXPECT_THAT(dir.names(), ElementsAre("f"));
   EXPECT_EQ(text_of(dir / "f"), "whole");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat((dir / "f").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
@@ -55,7 +55,7 @@ TEST(AtomicFileTest, StaysAsClosedAsTheFileItReplaces) {
     ASSERT_EQ(::chmod((dir / "f").c_str(), mode), 0);
     AtomicFile file(dir / "f");
     file.commit();
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat((dir / "f").c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, mode & 0666u);
   }
@@ -103,6 +103,7 @@ TEST(MappedFileTest, SaysWhatIsNoFile) {
   const TempDir dir;
   std::ofstream(dir / "empty");
   EXPECT_TRUE(MappedFile(dir / "empty").bytes().empty());
+  EXPECT_TRUE(MappedFile(dir / "empty", MappedFile::Access::kCopyOnWrite).bytes().empty());
   EXPECT_ERROR(MappedFile(dir / "none"), ErrorCode::kNotFound, "cannot read", "/none");
   EXPECT_ERROR(MappedFile(dir / ""), ErrorCode::kIo, "Is a directory");
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
@@ -123,6 +124,23 @@ TEST(MappedFileTest, WhatIsCutOffIsRefused) {
   EXPECT_NO_THROW(file.check(0, page));
   EXPECT_ERROR(file.check(page, 1), ErrorCode::kDataLoss, "cut off");
   EXPECT_ERROR(lost.require_none("it"), ErrorCode::kDataLoss, "it is not made");
+}
+
+TEST(MappedFileTest, ACopyOnWriteIsWrittenToBesideTheFile) {
+  const TempDir dir;
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::ofstream(dir / "f") << std::string(3 * page, 'x');
+  EXPECT_EQ(MappedFile(dir / "f").writable(), nullptr);
+  const MappedFile file(dir / "f", MappedFile::Access::kCopyOnWrite);
+  file.writable()[page] = 'y';
+  EXPECT_EQ(file.bytes()[page], 'y');
+  EXPECT_EQ(text_of(dir / "f"), std::string(3 * page, 'x'));
+  LostReads lost;
+  ASSERT_EQ(::truncate((dir / "f").c_str(), static_cast<off_t>(page)), 0);
+  file.writable()[2 * page] = 'z';  // what takes the place of lost pages is written to as well
+  EXPECT_EQ(file.bytes()[2 * page], 'z');
+  EXPECT_TRUE(lost.any());
+  EXPECT_ERROR(file.check(2 * page, 1), ErrorCode::kDataLoss, "cut off");
 }
 
 }  // namespace

@@ -1,22 +1,14 @@
-// The registry's modules against torch::nn itself, and safetensors files.
+// The registry's modules against torch::nn itself.
 #include <gmock/gmock.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tandem/error.h"
 #include "tandem/nn.h"
-#include "tandem/safetensors.h"
 
 namespace {
 
-namespace fs = std::filesystem;
 namespace tn = torch::nn;
-using tandem::nn::make_module;
 using tandem::Option;
-using testing::HasSubstr;
+using tandem::nn::make_module;
 
 // Same seed, same options: the same parameters and the same result.
 template <typename Holder>
@@ -121,138 +113,6 @@ TEST(Registry, ToMovesGradientsAsWell) {
   EXPECT_TRUE(weight.is_leaf() && weight.requires_grad());
   linear->forward({torch::ones({1, 2}, at::kDouble)})[0].toTensor().sum().backward();
   EXPECT_TRUE(weight.grad().equal(torch::full({1, 2}, 2, at::kDouble)));
-}
-
-class Safetensors : public testing::Test {
- protected:
-  Safetensors() : folder_(fs::temp_directory_path() / ("tandem-st-" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-    path_ = (folder_ / "a.safetensors").string();
-  }
-  ~Safetensors() override { fs::remove_all(folder_); }
-
-  void write(const std::string& json, std::size_t bytes) const {
-    std::ofstream file(path_, std::ios::binary);
-    for (std::size_t i = 0; i < 8; ++i) file.put(static_cast<char>(json.size() >> (8 * i)));
-    file << json << std::string(bytes, '\1');
-  }
-  void refuses(const std::string& json, std::size_t bytes, const std::string& why) const {
-    SCOPED_TRACE(json);
-    write(json, bytes);
-    expect_refused(why);
-  }
-  void expect_refused(const std::string& why) const {
-    try {
-      tandem::load_safetensors(path_);
-      ADD_FAILURE() << "loaded";
-    } catch (const tandem::Error& error) {
-      EXPECT_EQ(error.code(), tandem::ErrorCode::kDataLoss);
-      EXPECT_THAT(error.what(), HasSubstr(path_));
-      EXPECT_THAT(error.what(), HasSubstr(why));
-    }
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-
-  fs::path folder_;
-  std::string path_;
-};
-
-TEST_F(Safetensors, RoundTrips) {
-  tandem::Safetensors content;
-  content.metadata = {{"who", "test"}, {"quote\"", "line\nbreak"}};
-  content.tensors = {
-      {"strided", torch::arange(12).reshape({3, 4}).t()}, {"half", torch::randn({3}).to(at::kHalf)},
-      {"flags", torch::tensor({true, false, true})},      {"empty", torch::empty({0, 5})},
-      {"scalar", torch::tensor(2.5, at::kDouble)},        {"complex", torch::randn({2}, at::kComplexFloat).conj()},
-      {"brain", torch::randn({5}).to(at::kBFloat16)}};
-  tandem::save_safetensors(path_, content);
-  EXPECT_EQ(files(), 1u);
-  const auto loaded = tandem::load_safetensors(path_);
-  EXPECT_EQ(loaded.metadata, content.metadata);
-  ASSERT_EQ(loaded.tensors.size(), content.tensors.size());
-  for (const auto& [name, tensor] : loaded.tensors) {
-    const auto found = std::find_if(content.tensors.begin(), content.tensors.end(),
-                                    [&, &wanted = name](const auto& item) { return item.first == wanted; });
-    ASSERT_NE(found, content.tensors.end()) << name;
-    EXPECT_EQ(tensor.scalar_type(), found->second.scalar_type());
-    EXPECT_TRUE(tensor.equal(found->second)) << name;
-  }
-  // Writing to what was loaded does not reach the file.
-  loaded.tensors[0].second.zero_();
-  EXPECT_FALSE(tandem::load_safetensors(path_).tensors[0].second.equal(loaded.tensors[0].second));
-}
-
-// Under a map of the file this would end the process.
-TEST_F(Safetensors, WhatWasLoadedStaysWhateverBecomesOfTheFile) {
-  tandem::save_safetensors(path_, {{{"a", torch::ones({100000})}, {"b", torch::ones({3}, torch::kByte)}}, {}});
-  const auto loaded = tandem::load_safetensors(path_);
-  fs::resize_file(path_, 0);
-  EXPECT_TRUE(loaded.tensors[0].second.equal(torch::ones({100000})));
-  EXPECT_TRUE(loaded.tensors[1].second.equal(torch::ones({3}, torch::kByte)));
-}
-
-TEST_F(Safetensors, AFailedSaveLeavesTheOldFile) {
-  tandem::save_safetensors(path_, {{{"a", torch::ones({2})}}, {}});
-  const tandem::Safetensors twice{{{"a", torch::ones({1})}, {"a", torch::ones({1})}}, {}};
-  EXPECT_THROW(tandem::save_safetensors(path_, twice), tandem::Error);
-  const tandem::Safetensors sparse{{{"a", torch::ones({1})}, {"b", torch::eye(2).to_sparse()}}, {}};
-  EXPECT_THROW(tandem::save_safetensors(path_, sparse), tandem::Error);
-  EXPECT_EQ(files(), 1u);
-  EXPECT_TRUE(tandem::load_safetensors(path_).tensors[0].second.equal(torch::ones({2})));
-}
-
-TEST_F(Safetensors, RefusesFilesThatAreNotWhatTheyClaim) {
-  std::ofstream(path_).close();
-  expect_refused("it is empty");
-  std::ofstream(path_) << "short";
-  expect_refused("too few");
-  std::ofstream(path_) << std::string(100, '\xff');
-  expect_refused("header claims");
-  refuses("not json", 0, "no JSON object");
-  refuses("[1]", 0, "no JSON object");
-  const std::string good = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  write(good, 8);
-  EXPECT_EQ(tandem::load_safetensors(path_).tensors.size(), 1u);
-  refuses(good, 7, "truncated");
-  refuses(good, 9, "longer than it was written");
-  const auto one = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
-    return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
-  };
-  refuses(one("F33", "[2]", "[0,8]"), 8, "'F33'");
-  refuses(one("F32", "[3]", "[0,8]"), 8, "takes 12 bytes");
-  refuses(one("F32", "[-2]", "[0,8]"), 8, "no natural number");
-  refuses(one("F32", "[4611686018427387904,4]", "[0,8]"), 8, "more elements");
-  refuses(one("F32", "[2]", "[8,0]"), 8, "data_offsets are");
-  refuses(one("F32", "[2]", "[4,12]"), 12, "begins at byte 4");
-  refuses(one("F32", "[2]", "[0]"), 8, "no pair");
-  refuses(one("F32", "2", "[0,8]"), 8, "no list");
-  const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-  write(one("F32", "[" + nested + "]", "[0,8]"), 8);
-  expect_refused("256 deep");
-  refuses(R"({"a":3})", 0, "no object");
-  refuses(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", 8, "has no dtype");
-  refuses(R"({"__metadata__":{"a":1}})", 0, "no string");
-  const std::string item = R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
-  refuses(R"({"a":)" + item + R"(,"b":)" + item + "}", 8, "tensor 'b' begins at byte 0");
-  refuses(R"({"a":)" + item + R"(,"a":)" + item + "}", 8, "'a' is there twice");
-}
-
-TEST_F(Safetensors, EveryBitFlipIsReadOrRefused) {
-  tandem::save_safetensors(path_, {{{"weight", torch::ones({3})}, {"bias", torch::ones({1})}}, {{"k", "v"}}});
-  std::stringstream whole;
-  whole << std::ifstream(path_, std::ios::binary).rdbuf();
-  const std::string bytes = whole.str();
-  for (std::size_t i = 0; i < bytes.size() * 8; ++i) {
-    std::string broken = bytes;
-    broken[i / 8] = static_cast<char>(broken[i / 8] ^ (1 << i % 8));
-    std::ofstream(path_, std::ios::binary) << broken;
-    try {
-      for (const auto& [name, tensor] : tandem::load_safetensors(path_).tensors) tensor.sum();
-    } catch (const tandem::Error&) {
-    }
-  }
 }
 
 }  // namespace

@@ -8,24 +8,14 @@
 namespace tandem::capi {
 namespace {
 
-std::string element_name(const std::string& name, std::size_t index) {
-  return name + "[" + std::to_string(index) + "]";
-}
-
 void check_tag(const tdm_value& value, const std::string& name) {
-  if (value.tag < TDM_VALUE_NONE || value.tag > TDM_VALUE_DICT) {
+  if (value.tag < TDM_VALUE_NONE || value.tag > TDM_VALUE_LIST) {
     invalid("argument '" + name + "' cannot be " + describe(value));
   }
 }
 
 bool holds_values(const tdm_value& value) {
-  return value.tag == TDM_VALUE_TUPLE || value.tag == TDM_VALUE_DICT;
-}
-
-template <typename T>
-c10::ArrayRef<T> elements_of(const tdm_value& value, const std::string& name) {
-  check_list(value, name.c_str());
-  return {static_cast<const T*>(value.as.list.data), value.as.list.size};
+  return value.tag >= TDM_VALUE_TUPLE && value.tag <= TDM_VALUE_LIST;
 }
 
 void visit_tensors(const tdm_value& value, const std::string& name, int depth,
@@ -87,10 +77,7 @@ tdm_value copy_nested(const tdm_value& value, const std::string& name, int depth
     }
     case TDM_VALUE_STRING: {
       check_list(value, name.c_str());
-      tdm_value copy = make_value(value.tag);
-      copy.as.string = {copy_text({value.as.string.data ? value.as.string.data : "", value.as.string.size}),
-                        value.as.string.size};
-      return copy;
+      return make_text({value.as.string.data ? value.as.string.data : "", value.as.string.size});
     }
     case TDM_VALUE_BOOL_LIST:
       return copy_numbers<std::uint8_t>(value, name);
@@ -117,7 +104,8 @@ tdm_value copy_nested(const tdm_value& value, const std::string& name, int depth
       return copy;
     }
     case TDM_VALUE_TUPLE:
-    case TDM_VALUE_DICT: {
+    case TDM_VALUE_DICT:
+    case TDM_VALUE_LIST: {
       if (depth == kMaxNesting) nests_too_deep(name);
       const auto elements = elements_of<tdm_value>(value, name);
       ListMaker copies(value.tag, elements.size());

@@ -31,6 +31,12 @@ inline tdm_value make_value(tdm_value_tag tag) {
   return value;
 }
 
+inline tdm_value make_text(std::string_view text) {
+  tdm_value value = make_value(TDM_VALUE_STRING);
+  value.as.string = {copy_text(text), text.size()};
+  return value;
+}
+
 // Owned values, filled one after the other, of which a list is made; those that are there are freed on an error.
 class ListMaker {
  public:

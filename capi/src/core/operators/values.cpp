@@ -13,13 +13,6 @@ std::string argument(const std::string& name) {
   return "argument '" + name + "'";
 }
 
-// The elements of a list.
-template <typename T>
-c10::ArrayRef<T> elements(const tdm_value& value, const std::string& name) {
-  check_list(value, name.c_str());
-  return {static_cast<const T*>(value.as.list.data), value.as.list.size};
-}
-
 tdm_value from_list(const at::IValue& list, const c10::Type* type);
 
 tdm_value from_scalar(const at::IValue& value) {
@@ -188,7 +181,8 @@ std::string describe(const tdm_value& value) {
                                       "a list of scalars",
                                       "a generator",
                                       "a tuple",
-                                      "a dict"};
+                                      "a dict",
+                                      "a list"};
   if (value.tag >= 0 && value.tag < static_cast<int>(std::size(names))) return names[value.tag];
   return "a value with the unknown tag " + std::to_string(value.tag);
 }
@@ -208,7 +202,7 @@ namespace {
 at::IValue to_tuple(const tdm_value& value, const std::string& name, int depth) {
   if (depth == kMaxNesting) nests_too_deep(name);
   std::vector<at::IValue> list;
-  for (const tdm_value& element : elements<tdm_value>(value, name)) {
+  for (const tdm_value& element : elements_of<tdm_value>(value, name)) {
     list.push_back(to_ivalue(element, name + "[" + std::to_string(list.size()) + "]", depth + 1));
   }
   return c10::ivalue::Tuple::create(std::move(list));
@@ -216,7 +210,7 @@ at::IValue to_tuple(const tdm_value& value, const std::string& name, int depth) 
 
 at::IValue to_dict(const tdm_value& value, const std::string& name, int depth) {
   if (depth == kMaxNesting) nests_too_deep(name);
-  const auto items = elements<tdm_value>(value, name);
+  const auto items = elements_of<tdm_value>(value, name);
   if (items.size() % 2 != 0) invalid(argument(name) + " is a dict whose last key has no value");
   c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
   for (std::size_t i = 0; i < items.size(); i += 2) {
@@ -232,6 +226,14 @@ at::IValue to_dict(const tdm_value& value, const std::string& name, int depth) {
 
 }  // namespace
 
+std::string text_of(const tdm_value& value, const std::string& name) {
+  if (value.as.string.size != 0 && !value.as.string.data) invalid(argument(name) + " is a string whose data is NULL");
+  if (value.as.string.size > kMaxCount) {
+    invalid(argument(name) + " cannot be a string of " + std::to_string(value.as.string.size) + " bytes");
+  }
+  return std::string(value.as.string.data ? value.as.string.data : "", value.as.string.size);
+}
+
 at::IValue to_ivalue(const tdm_value& value, const std::string& name, int depth) {
   switch (value.tag) {
     case TDM_VALUE_NONE:
@@ -244,13 +246,7 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name, int depth)
     case TDM_VALUE_COMPLEX:
       return scalar(value, name);
     case TDM_VALUE_STRING:
-      if (value.as.string.size != 0 && !value.as.string.data) {
-        invalid(argument(name) + " is a string whose data is NULL");
-      }
-      if (value.as.string.size > kMaxCount) {
-        invalid(argument(name) + " cannot be a string of " + std::to_string(value.as.string.size) + " bytes");
-      }
-      return std::string(value.as.string.data ? value.as.string.data : "", value.as.string.size);
+      return text_of(value, name);
     case TDM_VALUE_DTYPE:
       return static_cast<std::int64_t>(to_scalar_type(value.as.enumeration, name.c_str()));
     case TDM_VALUE_LAYOUT:
@@ -270,22 +266,22 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name, int depth)
       return not_null(value.as.generator, name.c_str())->generator;
     case TDM_VALUE_TENSOR_LIST: {
       c10::List<at::Tensor> list;
-      const auto handles = elements<tdm_tensor*>(value, name);
+      const auto handles = elements_of<tdm_tensor*>(value, name);
       for (auto& tensor : unwrap_list(handles.data(), handles.size(), name.c_str())) list.push_back(std::move(tensor));
       return list;
     }
     case TDM_VALUE_BOOL_LIST: {
       c10::List<bool> list;
-      for (std::uint8_t flag : elements<std::uint8_t>(value, name)) list.push_back(flag != 0);
+      for (std::uint8_t flag : elements_of<std::uint8_t>(value, name)) list.push_back(flag != 0);
       return list;
     }
     case TDM_VALUE_INT_LIST:
-      return elements<std::int64_t>(value, name);
+      return elements_of<std::int64_t>(value, name);
     case TDM_VALUE_DOUBLE_LIST:
-      return elements<double>(value, name);
+      return elements_of<double>(value, name);
     case TDM_VALUE_STRING_LIST: {
       c10::List<std::string> list;
-      const auto texts = elements<const char*>(value, name);
+      const auto texts = elements_of<const char*>(value, name);
       for (std::size_t i = 0; i < texts.size(); ++i) {
         if (!texts[i]) invalid(argument(name) + "[" + std::to_string(i) + "] is NULL");
         list.push_back(texts[i]);
@@ -294,7 +290,7 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name, int depth)
     }
     case TDM_VALUE_SCALAR_LIST: {
       c10::impl::GenericList list(c10::NumberType::get());
-      const auto items = elements<tdm_value>(value, name);
+      const auto items = elements_of<tdm_value>(value, name);
       for (std::size_t i = 0; i < items.size(); ++i) {
         list.push_back(scalar(items[i], name + "[" + std::to_string(i) + "]"));
       }
@@ -333,12 +329,7 @@ tdm_value from_ivalue(const at::IValue& value, const c10::Type* type) {
   }
   if (is_scalar(value)) return from_scalar(value);
   if (value.isSymInt()) return from_scalar(value.toSymInt().guard_int(__FILE__, __LINE__));
-  if (value.isString()) {
-    tdm_value result = make_value(TDM_VALUE_STRING);
-    const std::string& text = value.toStringRef();
-    result.as.string = {copy_text(text), text.size()};
-    return result;
-  }
+  if (value.isString()) return make_text(value.toStringRef());
   if (value.isDevice()) {
     tdm_value result = make_value(TDM_VALUE_DEVICE);
     result.as.device = from_device(value.toDevice());
@@ -383,6 +374,7 @@ void tdm_value_clear(tdm_value* value) {
       break;
     case TDM_VALUE_TUPLE:
     case TDM_VALUE_DICT:
+    case TDM_VALUE_LIST:
       for (std::size_t i = 0; i < list.size; ++i)
         tdm_value_clear(&static_cast<tdm_value*>(const_cast<void*>(list.data))[i]);
       std::free(const_cast<void*>(list.data));

@@ -22,6 +22,21 @@ at::IValue to_ivalue(const tdm_value& value, const std::string& name, int depth 
 // Refuses a list with no data, or of a length that cannot be.
 void check_list(const tdm_value& value, const char* name);
 
+// The elements of a list, which is checked.
+template <typename T>
+c10::ArrayRef<T> elements_of(const tdm_value& value, const std::string& name) {
+  check_list(value, name.c_str());
+  return {static_cast<const T*>(value.as.list.data), value.as.list.size};
+}
+
+// Of an element in errors.
+inline std::string element_name(const std::string& name, std::size_t index) {
+  return name + "[" + std::to_string(index) + "]";
+}
+
+// A string's text, which is checked as lists are.
+std::string text_of(const tdm_value& value, const std::string& name);
+
 // An owned handle; NONE for an undefined tensor.
 tdm_value from_tensor(at::Tensor tensor);
 

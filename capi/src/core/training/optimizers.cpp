@@ -4,6 +4,8 @@
 #include "core/operators/intra_op.h"
 #include "core/operators/on_cpu.h"
 #include "core/training/optimizer_handle.h"
+#include "core/training/pt_values.h"
+#include "tandem/optimizer_state_dict.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -112,5 +114,20 @@ tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const*
     std::vector<std::pair<std::string, at::Tensor>> state;
     for (std::size_t i = 0; i < count; ++i) state.emplace_back(labels[i], values[i]);
     optimizer->optimizer->load_state(state);
+  });
+}
+
+tdm_error* tdm_optimizer_state_dict(const tdm_optimizer* optimizer, tdm_value* out) {
+  return guard("tdm_optimizer_state_dict", [&] {
+    not_null(optimizer, "optimizer");
+    not_null(out, "out");
+    *out = from_pt(tandem::optimizer_state_dict(*optimizer->optimizer));
+  });
+}
+
+tdm_error* tdm_optimizer_load_state_dict(tdm_optimizer* optimizer, const tdm_value* state_dict) {
+  return guard("tdm_optimizer_load_state_dict", [&] {
+    not_null(optimizer, "optimizer");
+    tandem::load_optimizer_state_dict(*optimizer->optimizer, to_pt(*not_null(state_dict, "state_dict"), "state_dict"));
   });
 }

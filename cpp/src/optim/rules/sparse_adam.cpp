@@ -13,7 +13,8 @@ class SparseAdam : public RuleOptimizer {
                        .settings = {number("lr", 1e-3, {0, kInfinity, true}), beta("beta1", 0.9), beta("beta2", 0.999),
                                     number("eps", 1e-8, {0, kInfinity, true}), flag("maximize")},
                        .slots = {"exp_avg", "exp_avg_sq"},
-                       .lists = {{"betas", {"beta1", "beta2"}}}}) {}
+                       .lists = {{"betas", {"beta1", "beta2"}}},
+                       .step_dtype = at::kLong}) {}
 
  protected:
   bool has_fused() const override { return false; }

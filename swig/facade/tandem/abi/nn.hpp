@@ -107,6 +107,14 @@ class Optimizer {
     const auto pointers = c_strings(names);
     check(tdm_optimizer_load_state(handle_.get(), pointers.data(), tensors.data(), tensors.size()));
   }
+  // One result, a dict: the state as Python's optimizer.state_dict() is. It shares storage with the optimizer.
+  Results state_dict() const {
+    Results dict(1);
+    check(tdm_optimizer_state_dict(handle_.get(), dict.data()));
+    return dict;
+  }
+  // Of one such value.
+  void load_state_dict(const Arguments& dict) { check(tdm_optimizer_load_state_dict(handle_.get(), one(dict))); }
 
  private:
   Handle<tdm_optimizer, tdm_optimizer_free> handle_;

@@ -80,6 +80,12 @@ class Arguments {
     }
     push_list(TDM_VALUE_TUPLE, keep(std::move(elements)));
   }
+  // One value of those in `elements`, which is left empty: TDM_VALUE_TUPLE, TDM_VALUE_LIST or, of keys and values in
+  // turn, TDM_VALUE_DICT.
+  void add_nested(int32_t tag, Arguments& elements) {
+    push_list(tag, keep(std::make_unique<Arguments>(std::move(elements)))->values_);
+    elements.clear();
+  }
   // A list of numbers, each a value of its own.
   void add_scalars(const Arguments& numbers) {
     push_list(TDM_VALUE_SCALAR_LIST, keep(std::vector<tdm_value>(numbers.data(), numbers.data() + numbers.size())));
@@ -104,7 +110,7 @@ class Arguments {
     std::vector<const char*> pointers;
   };
   using Kept = std::variant<std::string, std::vector<int64_t>, std::vector<double>, std::vector<uint8_t>, TensorList,
-                            Strings, std::vector<tdm_value>>;
+                            Strings, std::vector<tdm_value>, std::unique_ptr<Arguments>>;
 
   tdm_value& push(int32_t tag) {
     values_.emplace_back();
@@ -124,6 +130,12 @@ class Arguments {
   std::vector<tdm_value> values_;
   std::deque<Kept> kept_;
 };
+
+// The only value.
+inline const tdm_value* one(const Arguments& value) {
+  if (value.size() != 1) throw Error(TDM_ERROR_INVALID_ARGUMENT, "Arguments", "give one value");
+  return value.data();
+}
 
 // Options by name, as modules and optimizers take them.
 class Options {
@@ -178,6 +190,10 @@ class Results {
   int64_t integer(size_t index) const { return at(index, TDM_VALUE_INT).as.integer; }
   double real(size_t index) const { return at(index, TDM_VALUE_DOUBLE).as.real; }
   int32_t enumeration(size_t index) const { return at(index).as.enumeration; }
+  Device device(size_t index) const {
+    const tdm_device& device = at(index, TDM_VALUE_DEVICE).as.device;
+    return Device(device.type, device.index);
+  }
   std::string string(size_t index) const {
     const auto& text = at(index, TDM_VALUE_STRING).as.string;
     return std::string(text.data, text.size);
@@ -196,6 +212,17 @@ class Results {
   std::vector<Tensor> take_tensors() {
     std::vector<Tensor> taken;
     for (tdm_value& value : values_) take_tensors(value, taken);
+    return taken;
+  }
+  // The elements of a tuple, a list or, keys and values in turn, a dict.
+  Results take_elements(size_t index) {
+    auto& list = const_cast<tdm_value&>(at(index)).as.list;
+    if (tag(index) != TDM_VALUE_TUPLE && tag(index) != TDM_VALUE_LIST && tag(index) != TDM_VALUE_DICT) {
+      throw Error(TDM_ERROR_INVALID_ARGUMENT, "Results", "the result is of another type");
+    }
+    const auto* elements = static_cast<const tdm_value*>(list.data);
+    Results taken;
+    taken.values_.assign(elements, elements + std::exchange(list.size, 0));
     return taken;
   }
   std::vector<Tensor> tensors(size_t index) const {

@@ -33,11 +33,9 @@ public final class Main implements Runnable {
   @Option(names = "--device", defaultValue = "cpu", description = "cpu or cuda; default: ${DEFAULT-VALUE}")
   private Tandem.LoadDevice device;
 
-  @Option(names = "--save", paramLabel = "FILE", description = "write a checkpoint after each epoch")
-  private Path save;
-
-  @Option(names = "--resume", paramLabel = "FILE", description = "go on from a checkpoint")
-  private Path resume;
+  @Option(names = "--checkpoints", paramLabel = "DIR",
+      description = "folder for a checkpoint after each epoch; goes on from the newest one in it")
+  private Path checkpoints;
 
   @Option(names = "--seed", defaultValue = "1", description = "default: ${DEFAULT-VALUE}")
   private long seed;
@@ -72,10 +70,10 @@ public final class Main implements Runnable {
     try (ProcessGroup group = ProcessGroup.init(options)) {
       Digits digits = Digits.prepare(data, output, group);
       try (Training training = new Training(group, here, digits, batchSize, learningRate, seed)) {
-        if (resume != null) {
-          training.resume(resume);
+        if (checkpoints != null) {
+          training.keepIn(checkpoints);
         }
-        training.run(epochs, save);
+        training.run(epochs);
         training.pictures(output);
         if (!training.parametersAgree()) {
           System.exit(1);

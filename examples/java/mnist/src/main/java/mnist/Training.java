@@ -7,9 +7,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.LongStream;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -17,14 +15,13 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.tandem.Device;
 import org.tandem.Options;
-import org.tandem.Safetensors;
 import org.tandem.Scope;
 import org.tandem.Tandem;
-import org.tandem.TandemDataLossException;
 import org.tandem.Tensor;
 import org.tandem.data.Loader;
 import org.tandem.data.Mnist;
 import org.tandem.data.RecordIOReader;
+import org.tandem.dist.CheckpointFolder;
 import org.tandem.dist.DistributedDataParallel;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.ReduceOp;
@@ -37,6 +34,7 @@ final class Training implements AutoCloseable {
   private static final double DECAY = 0.7; // of the learning rate, each epoch
   private static final int SHOWN_DIGITS = 50;
   private static final int TEST_BATCH = 250;
+  private static final int KEPT_CHECKPOINTS = 3;
   private static final int BAR_WIDTH = 110;
   private static final int BAR_UPDATE_MILLIS = 500;
 
@@ -52,6 +50,7 @@ final class Training implements AutoCloseable {
   private final List<Double> losses = new ArrayList<>();
   private final List<Double> accuracies = new ArrayList<>();
   private int finishedEpochs;
+  private CheckpointFolder checkpoints; // null: none
 
   Training(ProcessGroup group, Device device, Digits digits, long batchSize, double learningRate, long seed) {
     this.group = group;
@@ -77,7 +76,7 @@ final class Training implements AutoCloseable {
     return group.rank() == 0;
   }
 
-  void run(int wanted, Path save) {
+  void run(int wanted) {
     while (finishedEpochs < wanted) {
       double loss = trainEpoch(finishedEpochs, wanted);
       double accuracy = 100 * testAccuracy();
@@ -87,10 +86,13 @@ final class Training implements AutoCloseable {
         epochs.add((double) finishedEpochs);
         losses.add(loss);
         accuracies.add(accuracy);
-        if (save != null) {
-          save(save);
-        }
       }
+      if (checkpoints != null) {
+        save();
+      }
+    }
+    if (checkpoints != null) {
+      checkpoints.await();
     }
   }
 
@@ -202,42 +204,34 @@ final class Training implements AutoCloseable {
     }
   }
 
-  private void save(Path path) {
-    Map<String, Tensor> tensors = new LinkedHashMap<>();
+  private void save() {
     try (Scope scope = Scope.open()) {
-      net.stateDict().forEach((name, tensor) -> tensors.put("model." + name, tensor));
-      optimizer.stateDict().forEach((name, tensor) -> tensors.put("optimizer." + name, tensor));
-      Safetensors.save(path, tensors, Map.of("epochs", Integer.toString(finishedEpochs)));
+      checkpoints.saveAsync(finishedEpochs, new CheckpointFolder.Content()
+          .add("model", net.stateDict())
+          .add("optimizer", optimizer.state()));
     }
   }
 
-  /** Goes on where {@link #save} was; every rank reads the file. */
-  void resume(Path path) {
+  /** Saves there after each epoch, and goes on from the newest checkpoint that is there; every rank reads it. */
+  void keepIn(Path folder) {
+    checkpoints = new CheckpointFolder(folder, KEPT_CHECKPOINTS, group);
     try (Scope scope = Scope.open()) {
-      Safetensors file = Safetensors.load(path);
-      try {
-        finishedEpochs = Integer.parseInt(file.metadata().getOrDefault("epochs", "none"));
-      } catch (NumberFormatException missing) {
-        throw new TandemDataLossException("mnist",
-            path + " is no checkpoint of this program: it does not say how many epochs it has seen");
-      }
-      net.loadStateDict(part(file, "model."));
-      optimizer.loadStateDict(part(file, "optimizer."));
+      checkpoints.load().ifPresent(last -> {
+        if (reports()) {
+          last.refused().forEach(why -> System.out.println("not used: " + why));
+        }
+        finishedEpochs = (int) last.step();
+        net.loadStateDict(last.sections().get("model"));
+        optimizer.loadState(last.sections().get("optimizer"));
+      });
     }
-  }
-
-  private static Map<String, Tensor> part(Safetensors file, String prefix) {
-    Map<String, Tensor> part = new LinkedHashMap<>();
-    file.tensors().forEach((name, tensor) -> {
-      if (name.startsWith(prefix)) {
-        part.put(name.substring(prefix.length()), tensor);
-      }
-    });
-    return part;
   }
 
   @Override
   public void close() {
+    if (checkpoints != null) {
+      checkpoints.close();
+    }
     test.close();
     loader.close();
     optimizer.close();

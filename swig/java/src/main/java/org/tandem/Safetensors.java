@@ -16,13 +16,35 @@ import org.tandem.internal.TandemNative;
 public record Safetensors(Map<String, Tensor> tensors, Map<String, String> metadata) {
   /** Writes to a temporary name, syncs and renames: the file is whole or absent. */
   public static void save(Path path, Map<String, Tensor> tensors, Map<String, String> metadata) {
-    NativeLibrary.load();
-    TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[]::new),
-        Natives.of(tensors.values()), metadata.keySet().toArray(String[]::new),
-        metadata.values().toArray(String[]::new));
+    save(path, tensors, metadata, 0);
   }
 
   /**
+   * Writes several files into a folder, as Hugging Face lays them out: model-00001-of-00002.safetensors, and the index
+   * model.safetensors.index.json last. What fits one file becomes model.safetensors.
+   *
+   * @param shardBytes of tensors in a file at most; a larger tensor has a file of its own
+   * @throws TandemInvalidArgumentException the folder has such files
+   */
+  public static void saveSharded(
+      Path folder, Map<String, Tensor> tensors, Map<String, String> metadata, long shardBytes) {
+    if (shardBytes < 1) {
+      throw new TandemInvalidArgumentException(
+          "Safetensors.saveSharded", "shardBytes is " + shardBytes + "; it must be at least 1");
+    }
+    save(folder, tensors, metadata, shardBytes);
+  }
+
+  private static void save(Path path, Map<String, Tensor> tensors, Map<String, String> metadata, long shardBytes) {
+    NativeLibrary.load();
+    TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[]::new),
+        Natives.of(tensors.values()), metadata.keySet().toArray(String[]::new),
+        metadata.values().toArray(String[]::new), shardBytes);
+  }
+
+  /**
+   * Of a file, of the index of several, or of their folder.
+   *
    * @throws TandemNotFoundException there is no such file
    * @throws TandemDataLossException it is no safetensors file, or a damaged one
    */

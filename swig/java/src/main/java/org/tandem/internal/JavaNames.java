@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 final class JavaNames {
   /** Operations of the C++ in between. */
   private static final Map<String, String> OPERATIONS = Map.of("backward", "Tensor.backward", "Ddp",
-      "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Optimizer::get_option",
+      "DistributedDataParallel", "Optimizer::get_option",
       "Optimizer.learningRate", "Results", "Operator.callAll", "DynamicLoader::next", "DynamicLoader.nextPart");
 
   /** What methods of another name call. */

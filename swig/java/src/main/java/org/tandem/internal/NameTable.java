@@ -9,6 +9,13 @@ final class NameTable {
       tdm_autograd_backward Tensor.backward
       tdm_barrier ProcessGroup.barrier
       tdm_broadcast ProcessGroup.broadcast
+      tdm_checkpoint_folder_create CheckpointFolder
+      tdm_checkpoint_folder_free CheckpointFolder.close
+      tdm_checkpoint_folder_load CheckpointFolder.load
+      tdm_checkpoint_folder_save CheckpointFolder.save
+      tdm_checkpoint_folder_save_async CheckpointFolder.saveAsync
+      tdm_checkpoint_folder_steps CheckpointFolder.steps
+      tdm_checkpoint_folder_wait CheckpointFolder.await
       tdm_cuda_device_count Tandem.cudaDeviceCount
       tdm_dataset_concat Dataset.concat
       tdm_dataset_create Dataset.of
@@ -68,6 +75,7 @@ final class NameTable {
       tdm_module_to Module.to
       tdm_module_train Module.train
       tdm_module_types TorchModule.types
+      tdm_names_replace StateDict.rename
       tdm_op_call Operator.call
       tdm_op_find Operator.find
       tdm_op_schema Operator.schema
@@ -76,9 +84,11 @@ final class NameTable {
       tdm_optimizer_free Optimizer.close
       tdm_optimizer_get_option Optimizer.getDouble
       tdm_optimizer_group_count Optimizer.groupCount
-      tdm_optimizer_load_state Optimizer.loadStateDict
+      tdm_optimizer_load_state Optimizer.loadState
+      tdm_optimizer_load_state_dict Optimizer.loadStateDict
       tdm_optimizer_set_option Optimizer.set
-      tdm_optimizer_state Optimizer.stateDict
+      tdm_optimizer_state Optimizer.state
+      tdm_optimizer_state_dict Optimizer.stateDict
       tdm_optimizer_step Optimizer.step
       tdm_optimizer_zero_grad Optimizer.zeroGrad
       tdm_process_group_abort ProcessGroup.abort
@@ -86,6 +96,8 @@ final class NameTable {
       tdm_process_group_free ProcessGroup.close
       tdm_profiler_start Tandem.startProfiler
       tdm_profiler_stop Tandem.stopProfiler
+      tdm_pt_load PtFile.load
+      tdm_pt_save PtFile.save
       tdm_recordio_reader_copy RecordIOReader.get
       tdm_recordio_reader_count RecordIOReader.count
       tdm_recordio_reader_create RecordIOReader
@@ -96,6 +108,7 @@ final class NameTable {
       tdm_reduce ProcessGroup.reduce
       tdm_safetensors_load Safetensors.load
       tdm_safetensors_save Safetensors.save
+      tdm_safetensors_save_sharded Safetensors.saveSharded
       tdm_scope_enter Scope.open
       tdm_scope_exit Scope.close
       tdm_scope_keep Scope.keep
@@ -131,6 +144,7 @@ final class NameTable {
       tdm_tensor_sizes Tensor.sizes
       tdm_tensor_strides Tensor.strides
       tdm_tensor_to_string Tensor.toString
+      tdm_tensors_load StateDict.load
       tdm_version Tandem.version
       tdm_work_free Work.close
       tdm_work_is_completed Work.isCompleted

@@ -32,10 +32,11 @@ public abstract class NativeHandle implements AutoCloseable {
         Set.of("NativeModule", "NativeOptimizer", "NativeDataset", "NativeRecordIOReader");
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
-            "NativeRecordIOWriter");
+            "NativeRecordIOWriter", "NativeCheckpointFolder");
     private static final Set<String> CONFINED_TYPES =
         Set.of("NativeArguments", "NativeCheckpoint", "NativeDdpOptions", "NativeDevice", "NativeDynamicLoaderOptions",
-            "NativeFields", "NativeFileOptions", "NativeLoaderOptions", "NativeNamedTensors", "NativeNoGrad",
+            "NativeFields", "NativeFileOptions", "NativeLoadedCheckpoint",
+            "NativeLoaderOptions", "NativeMatch", "NativeNamedTensors", "NativeNoGrad",
             "NativeOperator", "NativeOptions", "NativeProcessGroupOptions", "NativeResults", "NativeSchemaOptions");
 
     static Kind of(String type) {

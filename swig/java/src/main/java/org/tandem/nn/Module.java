@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.tandem.Device;
 import org.tandem.Operator;
+import org.tandem.PtFile;
 import org.tandem.Safetensors;
+import org.tandem.StateDict;
 import org.tandem.Tandem;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.TandemUnsupportedException;
@@ -120,34 +122,36 @@ public abstract class Module implements AutoCloseable {
   /**
    * Overwrites parameters and buffers.
    *
-   * @throws TandemInvalidArgumentException a name is missing, or one is there that this module does not have
+   * @throws TandemInvalidArgumentException lists all names that are missing, or that this module does not have, and all
+   *     other shapes and dtypes; nothing was changed then
    */
   public final void loadStateDict(Map<String, Tensor> state) {
-    Map<String, Tensor> own = stateDict();
-    for (String name : own.keySet()) {
-      if (!state.containsKey(name)) {
-        throw new TandemInvalidArgumentException("Module.loadStateDict", "'" + name + "' is missing");
-      }
-    }
-    for (String name : state.keySet()) {
-      if (!own.containsKey(name)) {
-        throw new TandemInvalidArgumentException("Module.loadStateDict", "the module has no '" + name + "'");
-      }
-    }
-    try (Tandem.NoGrad off = Tandem.noGrad()) {
-      own.forEach((name, tensor) -> tensor.copyInPlace(state.get(name)));
-    }
+    StateDict.load(stateDict(), state, true, false);
   }
 
-  /** Writes parameters and buffers as safetensors. */
+  /** The same, where names without a partner are no errors. Source: load_state_dict(strict=False). */
+  public final StateDict.Match loadPartialStateDict(Map<String, Tensor> state) {
+    return StateDict.load(stateDict(), state, false, false);
+  }
+
+  /** Writes parameters and buffers: for Python's torch.load into *.pt, *.pth and *.bin, else as safetensors. */
   public final void save(Path path) {
-    Safetensors.save(path, stateDict(), Map.of());
+    if (PtFile.isNameOf(path)) {
+      PtFile.save(path, stateDict());
+    } else {
+      Safetensors.save(path, stateDict(), Map.of());
+    }
   }
 
+  /** Reads what {@link #save}, or Python, wrote; several safetensors files are given by their folder or index. */
   public final void load(Path path) {
-    Safetensors file = Safetensors.load(path);
-    loadStateDict(file.tensors());
-    file.tensors().values().forEach(Tensor::close);
+    Map<String, Tensor> state =
+        PtFile.isNameOf(path) ? StateDict.of(PtFile.load(path)) : Safetensors.load(path).tensors();
+    try {
+      loadStateDict(state);
+    } finally {
+      state.values().forEach(Tensor::close);
+    }
   }
 
   /** Dropout and batch norm behave differently while training. */

@@ -13,6 +13,7 @@ import org.tandem.internal.NativeOptions;
 import org.tandem.internal.NativeResults;
 import org.tandem.internal.NativeTensor;
 import org.tandem.internal.Natives;
+import org.tandem.internal.PythonValues;
 
 /** Updates parameters from their gradients. The known kinds have classes of their own. */
 public class Optimizer implements AutoCloseable {
@@ -107,7 +108,7 @@ public class Optimizer implements AutoCloseable {
   public double learningRate() { return getDouble(ALL_GROUPS, "lr"); }
 
   /** State by name ("0.momentum_buffer"), sharing storage with the optimizer. */
-  public Map<String, Tensor> stateDict() {
+  public Map<String, Tensor> state() {
     Map<String, Tensor> state = new LinkedHashMap<>();
     try (NativeNamedTensors list = open().state()) {
       String[] names = list.names();
@@ -119,8 +120,29 @@ public class Optimizer implements AutoCloseable {
     return state;
   }
 
-  public void loadStateDict(Map<String, Tensor> state) {
+  public void loadState(Map<String, Tensor> state) {
     open().loadState(state.keySet().toArray(String[]::new), Natives.of(state.values()));
+  }
+
+  /**
+   * The state as Python's optimizer.state_dict() has it, of "state" and "param_groups", the options of all groups included;
+   * for {@link org.tandem.PtFile}. Tensors share storage with the optimizer.
+   */
+  @SuppressWarnings("unchecked") // a dict
+  public Map<Object, Object> stateDict() {
+    try (NativeResults dict = open().stateDict()) {
+      return (Map<Object, Object>) PythonValues.take("Optimizer.stateDict", dict);
+    }
+  }
+
+  /**
+   * Takes over what {@link #stateDict} gave, or Python's: options of all groups, and copies of tensors; all or nothing.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException groups have other numbers of parameters, or there is what this
+   *     optimizer has not
+   */
+  public void loadStateDict(Object stateDict) {
+    PythonValues.give("Optimizer.loadStateDict", stateDict, open()::loadStateDict);
   }
 
   @Override

@@ -100,7 +100,7 @@ class MessagesTest {
     }
     Map<String, String> known = Map.of("tdm_store_get", "Store.get", "tdm_all_reduce", "ProcessGroup.allReduce",
         "tdm_recordio_reader_create", "RecordIOReader", "NativeProcessGroup_abort", "ProcessGroup.abort",
-        "new_NativeDdp", "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadStateDict", "Some::new_thing", "Some.newThing", "Tensor.of",
+        "new_NativeDdp", "DistributedDataParallel", "Optimizer::load_state", "Optimizer.loadState", "Some::new_thing", "Some.newThing", "Tensor.of",
         "Tensor.of");
     for (Map.Entry<String, String> operation : known.entrySet()) {
       assertEquals(operation.getValue(), error(operation.getKey(), "m").operation());

@@ -33,10 +33,10 @@ class MnistTest {
     assertEquals(1000, Mnist.toRecordIO(images, labels, folder.resolve("test.recordio"), 9000, -1));
 
     Path output = folder.resolve("output");
-    String checkpoint = folder.resolve("checkpoint.safetensors").toString();
+    String checkpoints = folder.resolve("run").toString();
     List<String> flags =
         List.of("--data", folder.toString(), "--output", output.toString(), "--batch-size", "32");
-    String first = run(flags, "--epochs", "2", "--save", checkpoint).get(0);
+    String first = run(flags, "--epochs", "2", "--checkpoints", checkpoints).get(0);
     Matcher accuracy = Pattern.compile("epoch 2/2: loss [0-9.]+, test accuracy ([0-9.]+) %").matcher(first);
     assertTrue(accuracy.find(), first);
     assertTrue(Double.parseDouble(accuracy.group(1)) >= 80, first);
@@ -44,7 +44,7 @@ class MnistTest {
     assertEquals(800, ImageIO.read(output.resolve("curve.png").toFile()).getWidth());
     assertTrue(ImageIO.read(output.resolve("digits.png").toFile()).getHeight() > 100);
 
-    String resumed = run(flags, "--epochs", "3", "--resume", checkpoint).get(0);
+    String resumed = run(flags, "--epochs", "3", "--checkpoints", checkpoints).get(0);
     assertTrue(resumed.contains("epoch 3/3: loss 0.") && !resumed.contains("epoch 2/3"), resumed);
   }
 

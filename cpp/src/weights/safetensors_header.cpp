@@ -1,4 +1,4 @@
-#include "nn/safetensors_header.h"
+#include "weights/safetensors_header.h"
 
 #include <algorithm>
 #include <cstring>

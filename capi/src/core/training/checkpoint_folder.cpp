@@ -1,0 +1,181 @@
+// Checkpoints of a training.
+#include "tandem/checkpoint.h"
+
+#include "core/call/options.h"
+#include "core/call/strings.h"
+#include "core/comm/groups.h"
+#include "core/handles/handles.h"
+
+struct tdm_checkpoint_folder : tandem::capi::Handle<tandem::Kind::kCheckpointFolder> {
+  tdm_checkpoint_folder(const char* path, tandem::CheckpointOptions options) : folder(path, std::move(options)) {}
+
+  tandem::CheckpointFolder folder;
+};
+
+struct tdm_checkpoint : tandem::capi::Handle<tandem::Kind::kCheckpoint> {
+  explicit tdm_checkpoint(tandem::Checkpoint read) : checkpoint(std::move(read)) {}
+
+  tandem::Checkpoint checkpoint;
+};
+
+using namespace tandem::capi;
+
+namespace {
+
+tandem::OwnTensor own_tensor(const tdm_checkpoint_tensor& given, const std::string& argument) {
+  tandem::OwnTensor own{given.name, unwrap(given.tensor, argument.c_str())};
+  if (given.ndim < 0 || given.ndim > 64) invalid("argument '" + argument + "' has ndim " + std::to_string(given.ndim));
+  if (given.ndim > 0) {
+    own.whole.assign(not_null(given.whole, argument.c_str()), given.whole + given.ndim);
+    own.begin.assign(not_null(given.begin, argument.c_str()), given.begin + given.ndim);
+  }
+  return own;
+}
+
+tandem::CheckpointContent content_of(const tdm_checkpoint_tensor* tensors, std::size_t count, const char* values) {
+  check_count(count, "tensors");
+  if (count != 0) not_null(tensors, "tensors");
+  tandem::CheckpointContent content;
+  if (values) content.values = values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const tdm_checkpoint_tensor& given = tensors[i];
+    const std::string argument = "tensors[" + std::to_string(i) + "]";
+    not_null(given.section, (argument + ".section").c_str());
+    check_utf8(not_null(given.name, (argument + ".name").c_str()), argument + ".name");
+    if (given.own < 0 || given.own > 1) invalid("argument '" + argument + "' has own " + std::to_string(given.own));
+    if (given.own == 1) {
+      content.own[given.section].push_back(own_tensor(given, argument));
+    } else if (given.ndim != 0) {
+      invalid("argument '" + argument + "' is a part, but not own");
+    } else {
+      content.replicated[given.section].emplace_back(given.name, unwrap(given.tensor, (argument + ".tensor").c_str()));
+    }
+  }
+  return content;
+}
+
+}  // namespace
+
+tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options,
+                                        tdm_process_group* group, tdm_checkpoint_folder** out) {
+  return guard("tdm_checkpoint_folder_create", [&] {
+    not_null(path, "path");
+    not_null(out, "out");
+    const auto given = read_options<tdm_checkpoint_folder_options>(options, TDM_CHECKPOINT_FOLDER_OPTIONS_INIT,
+                                                                   "tdm_checkpoint_folder_options");
+    if (given.keep < 0) invalid("keep is " + std::to_string(given.keep) + "; give 0 to keep all checkpoints");
+    tandem::CheckpointOptions made{static_cast<std::size_t>(given.keep), nullptr};
+    if (group) made.group = share_group(group);
+    *out = new tdm_checkpoint_folder(path, std::move(made));
+  });
+}
+
+void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
+  free_handle("tdm_checkpoint_folder_free", folder);
+}
+
+const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
+  return if_live(folder) ? folder->folder.path().c_str() : "";
+}
+
+tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, std::int64_t step,
+                                      const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
+                                      const char* values) {
+  return guard("tdm_checkpoint_folder_save", [&] {
+    not_null(folder, "folder")->folder.save(step, content_of(tensors, tensor_count, values));
+  });
+}
+
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, std::int64_t step,
+                                            const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
+                                            const char* values) {
+  return guard("tdm_checkpoint_folder_save_async", [&] {
+    not_null(folder, "folder")->folder.save_async(step, content_of(tensors, tensor_count, values));
+  });
+}
+
+std::int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
+  return if_live(folder) && folder->folder.saving();
+}
+
+tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
+  return guard("tdm_checkpoint_folder_wait", [&] { not_null(folder, "folder")->folder.wait(); });
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, std::int64_t* steps,
+                                       std::size_t* step_count) {
+  return guard("tdm_checkpoint_folder_steps", [&] {
+    not_null(folder, "folder");
+    const std::size_t room = *not_null(step_count, "step_count");
+    check_count(room, "steps");
+    if (room != 0) not_null(steps, "steps");
+    const auto found = folder->folder.steps();
+    std::copy_n(found.begin(), std::min(room, found.size()), steps);
+    *step_count = found.size();
+  });
+}
+
+tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, std::int64_t step, const char* const* sections,
+                                      std::size_t section_count, tdm_checkpoint** out) {
+  return guard("tdm_checkpoint_folder_load", [&] {
+    not_null(folder, "folder");
+    not_null(out, "out");
+    if (step < -1) invalid("step is " + std::to_string(step) + "; give -1 for the newest");
+    tandem::CheckpointRequest request{.sections = to_strings(sections, section_count, "sections")};
+    if (step >= 0) request.step = step;
+    auto read = folder->folder.load(request);
+    *out = read ? new tdm_checkpoint(*std::move(read)) : nullptr;
+  });
+}
+
+void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
+  free_handle("tdm_checkpoint_free", checkpoint);
+}
+
+std::int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
+  return if_live(checkpoint) ? checkpoint->checkpoint.step : -1;
+}
+
+std::int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
+  return if_live(checkpoint) ? checkpoint->checkpoint.world_size : -1;
+}
+
+const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
+  return if_live(checkpoint) ? checkpoint->checkpoint.values.c_str() : "";
+}
+
+tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
+  return guard("tdm_checkpoint_refused", [&] {
+    not_null(checkpoint, "checkpoint");
+    not_null(out, "out");
+    *out = std::make_unique<tdm_strings>(checkpoint->checkpoint.refused).release();
+  });
+}
+
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
+  return guard("tdm_checkpoint_sections", [&] {
+    not_null(checkpoint, "checkpoint");
+    not_null(out, "out");
+    std::vector<std::string> names;
+    for (const auto& section : checkpoint->checkpoint.sections) names.push_back(section.first);
+    *out = std::make_unique<tdm_strings>(std::move(names)).release();
+  });
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  return guard("tdm_checkpoint_tensors", [&] {
+    const auto& sections = not_null(checkpoint, "checkpoint")->checkpoint.sections;
+    not_null(section, "section");
+    not_null(out, "out");
+    const auto found = sections.find(section);
+    if (found == sections.end()) {
+      std::string known;
+      for (const auto& each : sections) known += (known.empty() ? "" : ", ") + each.first;
+      throw tandem::Error(tandem::ErrorCode::kNotFound, std::string("the checkpoint has no section '") + section +
+                                                            "'" + (known.empty() ? "" : "; it has " + known));
+    }
+    auto list = std::make_unique<tdm_named_tensors>();
+    list->items = found->second;
+    *out = list.release();
+  });
+}

@@ -1,0 +1,18 @@
+// One save, from the first file to `latest`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "checkpoint/folder.h"
+#include "checkpoint/ranks.h"
+#include "tandem/checkpoint.h"
+
+namespace tandem::checkpoint {
+
+// Throws on all ranks where any failed; what `content` throws is a failure of its rank.
+void save(const Folder& folder, const Ranks& ranks, std::size_t keep, std::int64_t step,
+          const std::function<const CheckpointContent&()>& content);
+
+}  // namespace tandem::checkpoint

@@ -1,0 +1,76 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/bridge"
+	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/nn"
+)
+
+// content is what the core writes of a state. What is held has to live until then.
+type content struct {
+	tensors []c.CheckpointTensor
+	held    []*gotorch.Tensor
+	values  string
+}
+
+func (all *content) add(section string, own bool, named map[string]*gotorch.Tensor) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		all.held = append(all.held, named[name])
+		all.tensors = append(all.tensors, c.CheckpointTensor{Section: section, Name: name, Own: own,
+			Tensor: bridge.Handle(named[name], "checkpoint.Folder.Save")})
+	}
+}
+
+func (f *Folder) content(state State) (*content, error) {
+	made := &content{}
+	all := values{}
+	err := gotorch.Try(func() {
+		for _, section := range slices.Sorted(maps.Keys(state.Tensors)) {
+			made.add(section, false, state.Tensors[section])
+		}
+		if state.Model != nil {
+			made.add(modelSection, false, nn.State(state.Model))
+		}
+		if state.RNG {
+			made.add(rngSection, true, map[string]*gotorch.Tensor{f.rngName(): gotorch.RNGState(gotorch.CPU)})
+		}
+		if state.Scaler != nil {
+			scaler := state.Scaler.State()
+			all.Scaler = &scaler
+		}
+	})
+	if err == nil && state.Optimizer != nil {
+		var remembered map[string]*gotorch.Tensor
+		if remembered, err = state.Optimizer.State(); err == nil {
+			err = gotorch.Try(func() { made.add(optimizerSection, state.OptimizerIsSpread, remembered) })
+		}
+	}
+	if err == nil && state.Loader != nil {
+		all.Loader, err = state.Loader.State()
+	}
+	if err == nil && state.Values != nil {
+		if all.Values, err = json.Marshal(state.Values); err != nil {
+			err = fmt.Errorf("checkpoint: the values cannot be written as JSON: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	written, err := json.Marshal(all)
+	made.values = string(written)
+	return made, err
+}
+
+// rngName is the name of this rank's random numbers.
+func (f *Folder) rngName() string {
+	if f.group == nil {
+		return "rank.0"
+	}
+	return fmt.Sprintf("rank.%d", f.group.Rank())
+}

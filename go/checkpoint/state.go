@@ -1,0 +1,77 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/internal/c"
+	"tandem.example/gotorch/nn"
+	"tandem.example/gotorch/optim"
+)
+
+// State is what a checkpoint holds; what is nil is left out. A load fills the same things.
+type State struct {
+	Model     nn.Module        // parameters and buffers, by Python's names
+	Optimizer *optim.Optimizer // what it remembers
+	// Whether each rank has its own part of what the optimizer remembers (ZeRO): all of them write theirs. They load on
+	// any number of ranks.
+	OptimizerIsSpread bool
+	Scaler            *optim.GradScaler
+	Loader            Loader // its place in the data
+	// Whether to keep the random numbers of this rank's CPU. A rank that was not there when they were saved keeps its own.
+	RNG bool
+	// Further tensors that are the same on all ranks, by section and name. A section's name is part of a file's: letters,
+	// digits, '_' and '-', and not one of model, optimizer and rng. A load gives what there is.
+	Tensors map[string]map[string]*gotorch.Tensor
+	// The program's own, as encoding/json writes it, of rank 0; a load needs a pointer.
+	Values any
+}
+
+// Loader of a data set: a data.Loader, for one.
+type Loader interface {
+	State() ([]byte, error)
+	Restore(state []byte) error
+}
+
+const modelSection, optimizerSection, rngSection = "model", "optimizer", "rng"
+
+// values are the checkpoint's JSON.
+type values struct {
+	Loader []byte                 `json:"loader,omitempty"`
+	Scaler *optim.GradScalerState `json:"scaler,omitempty"`
+	Values json.RawMessage        `json:"values,omitempty"`
+}
+
+// Save writes a checkpoint. step says how far training has come; a checkpoint of the same step is replaced. With a group
+// all ranks call it, and when ctx ends the group is aborted.
+//
+// Errors: gotorch.ErrIO (the disk is full, or fails), gotorch.ErrNotFound (the folder above is missing),
+// gotorch.ErrInvalidArgument, and those of collectives.
+func (f *Folder) Save(ctx context.Context, step int, state State) error {
+	return f.save(ctx, step, state, false)
+}
+
+// SaveAsync is the same beside training: it returns as soon as all is copied into memory, which later saves use again.
+// It waits for the save before; where that failed it gives its error, and saves nothing. Ranks exchange what they need by
+// a group of its own.
+func (f *Folder) SaveAsync(ctx context.Context, step int, state State) error {
+	return f.save(ctx, step, state, true)
+}
+
+func (f *Folder) save(ctx context.Context, step int, state State, async bool) error {
+	content, err := f.content(state)
+	if err != nil {
+		return err
+	}
+	op := "checkpoint_folder_save"
+	if async {
+		op += "_async"
+	}
+	err = f.use(ctx, op, func() *c.Failure {
+		return c.SaveCheckpoint(f.handle, int64(step), content.tensors, content.values, async)
+	})
+	runtime.KeepAlive(content)
+	return err
+}

@@ -1,0 +1,156 @@
+package c
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+import "unsafe"
+
+// CheckpointTensor is a tdm_checkpoint_tensor. Whole and Begin are empty where it is no part.
+type CheckpointTensor struct {
+	Section, Name string
+	Tensor        Tensor
+	Own           bool
+	Whole, Begin  []int64
+}
+
+func checkpoints(f CheckpointFolder) *C.tdm_checkpoint_folder {
+	return (*C.tdm_checkpoint_folder)(unsafe.Pointer(f))
+}
+
+// CreateCheckpointFolder of a group, nil for one process.
+func CreateCheckpointFolder(path string, keep int64, g ProcessGroup) (CheckpointFolder, *Failure) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	cPath := C.CString(path)
+	defer free(cPath)
+	options := C.tdm_checkpoint_folder_options{struct_size: C.sizeof_tdm_checkpoint_folder_options, keep: C.int64_t(keep)}
+	var f *C.tdm_checkpoint_folder
+	err := failure(C.tdm_checkpoint_folder_create(cPath, &options, group(g), &f))
+	return CheckpointFolder(unsafe.Pointer(f)), err
+}
+
+func FreeCheckpointFolder(f CheckpointFolder) { C.tdm_checkpoint_folder_free(checkpoints(f)) }
+func SavingCheckpoint(f CheckpointFolder) bool {
+	return C.tdm_checkpoint_folder_saving(checkpoints(f)) != 0
+}
+func WaitCheckpoint(f CheckpointFolder) *Failure {
+	return failure(C.tdm_checkpoint_folder_wait(checkpoints(f)))
+}
+
+// SaveCheckpoint, beside training where it is async.
+func SaveCheckpoint(f CheckpointFolder, step int64, tensors []CheckpointTensor, values string, async bool) *Failure {
+	list, freeList := checkpointTensors(tensors)
+	defer freeList()
+	cValues := C.CString(values)
+	defer free(cValues)
+	if async {
+		return failure(C.tdm_checkpoint_folder_save_async(checkpoints(f), C.int64_t(step), list, C.size_t(len(tensors)), cValues))
+	}
+	return failure(C.tdm_checkpoint_folder_save(checkpoints(f), C.int64_t(step), list, C.size_t(len(tensors)), cValues))
+}
+
+// checkpointTensors are in C's memory, since they hold pointers.
+func checkpointTensors(tensors []CheckpointTensor) (list *C.tdm_checkpoint_tensor, freeAll func()) {
+	if len(tensors) == 0 {
+		return nil, func() {}
+	}
+	memory := []unsafe.Pointer{C.calloc(C.size_t(len(tensors)), C.sizeof_tdm_checkpoint_tensor)}
+	text := func(s string) *C.char {
+		made := C.CString(s)
+		memory = append(memory, unsafe.Pointer(made))
+		return made
+	}
+	numbers := func(numbers []int64) *C.int64_t {
+		if len(numbers) == 0 {
+			return nil
+		}
+		made := C.calloc(C.size_t(len(numbers)), C.sizeof_int64_t)
+		memory = append(memory, made)
+		copy(unsafe.Slice((*int64)(made), len(numbers)), numbers)
+		return (*C.int64_t)(made)
+	}
+	list = (*C.tdm_checkpoint_tensor)(memory[0])
+	for i, one := range tensors {
+		to := &unsafe.Slice(list, len(tensors))[i]
+		to.section, to.name, to.tensor = text(one.Section), text(one.Name), tensor(one.Tensor)
+		if one.Own {
+			to.own = 1
+		}
+		to.ndim, to.whole, to.begin = C.int32_t(len(one.Whole)), numbers(one.Whole), numbers(one.Begin)
+	}
+	return list, func() {
+		for _, block := range memory {
+			C.free(block)
+		}
+	}
+}
+
+// CheckpointSteps are those that are there, rising.
+func CheckpointSteps(f CheckpointFolder) ([]int64, *Failure) {
+	for room := 64; ; {
+		steps := make([]int64, room)
+		count := C.size_t(room)
+		if err := failure(C.tdm_checkpoint_folder_steps(checkpoints(f), (*C.int64_t)(unsafe.SliceData(steps)), &count)); err != nil {
+			return nil, err
+		}
+		if int(count) <= room {
+			return steps[:count], nil
+		}
+		room = int(count)
+	}
+}
+
+// LoadedCheckpoint is all of a tdm_checkpoint.
+type LoadedCheckpoint struct {
+	Step      int64
+	WorldSize int
+	Values    string
+	Refused   []string
+	Sections  map[string][]Named
+}
+
+// LoadCheckpoint of a step, -1: the newest; nil where there is none. Of all sections where none is given.
+func LoadCheckpoint(f CheckpointFolder, step int64, sections []string) (*LoadedCheckpoint, *Failure) {
+	cSections, freeSections := cStrings(sections)
+	defer freeSections()
+	var handle *C.tdm_checkpoint
+	err := failure(C.tdm_checkpoint_folder_load(checkpoints(f), C.int64_t(step), cSections, C.size_t(len(sections)), &handle))
+	if err != nil || handle == nil {
+		return nil, err
+	}
+	defer C.tdm_checkpoint_free(handle)
+	loaded := &LoadedCheckpoint{Step: int64(C.tdm_checkpoint_step(handle)), WorldSize: int(C.tdm_checkpoint_world_size(handle)),
+		Values: C.GoString(C.tdm_checkpoint_values(handle)), Sections: map[string][]Named{}}
+	var refused, names *C.tdm_strings
+	if err := failure(C.tdm_checkpoint_refused(handle, &refused)); err != nil {
+		return nil, err
+	}
+	loaded.Refused = texts(refused)
+	if err := failure(C.tdm_checkpoint_sections(handle, &names)); err != nil {
+		return nil, err
+	}
+	for _, name := range texts(names) {
+		tensors, err := checkpointSection(handle, name)
+		if err != nil {
+			for _, section := range loaded.Sections {
+				for _, one := range section {
+					Free(one.Tensor.Handle)
+				}
+			}
+			return nil, err
+		}
+		loaded.Sections[name] = tensors
+	}
+	return loaded, nil
+}
+
+func checkpointSection(handle *C.tdm_checkpoint, name string) ([]Named, *Failure) {
+	cName := C.CString(name)
+	defer free(cName)
+	var list *C.tdm_named_tensors
+	if err := failure(C.tdm_checkpoint_tensors(handle, cName, &list)); err != nil {
+		return nil, err
+	}
+	return named(list)
+}

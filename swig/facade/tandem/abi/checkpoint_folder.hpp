@@ -1,0 +1,91 @@
+// Checkpoints of a training.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tandem/abi/dist.hpp"
+#include "tandem/abi/tensor.hpp"
+
+namespace tandem::abi {
+
+// A checkpoint that was read.
+class LoadedCheckpoint {
+ public:
+  explicit LoadedCheckpoint(tdm_checkpoint* owned) : handle_(owned) {}
+
+  // False: there was none to load, and nothing else is known of it.
+  bool found() const { return handle_.get() != nullptr; }
+  int64_t step() const { return tdm_checkpoint_step(handle_.get()); }
+  int32_t world_size() const { return tdm_checkpoint_world_size(handle_.get()); }
+  std::string values() const { return tdm_checkpoint_values(handle_.get()); }
+  // Why later ones were not used.
+  std::vector<std::string> refused() const {
+    tdm_strings* list = nullptr;
+    check(tdm_checkpoint_refused(handle_.get(), &list));
+    return take_strings(list);
+  }
+  std::vector<std::string> sections() const {
+    tdm_strings* list = nullptr;
+    check(tdm_checkpoint_sections(handle_.get(), &list));
+    return take_strings(list);
+  }
+  NamedTensors tensors(const std::string& section) const {
+    tdm_named_tensors* list = nullptr;
+    check(tdm_checkpoint_tensors(handle_.get(), section.c_str(), &list));
+    return NamedTensors(list);
+  }
+
+ private:
+  Handle<tdm_checkpoint, tdm_checkpoint_free> handle_;
+};
+
+// A folder that gets one checkpoint a save; tandem.h says what all of it does.
+class CheckpointFolder {
+ public:
+  // `keep`: how many stay; 0: all. `group` may be null: one process.
+  CheckpointFolder(const std::string& path, int64_t keep, const ProcessGroup* group) {
+    tdm_checkpoint_folder_options options = TDM_CHECKPOINT_FOLDER_OPTIONS_INIT;
+    options.keep = keep;
+    check(tdm_checkpoint_folder_create(path.c_str(), &options, group ? group->raw() : nullptr, handle_.out()));
+  }
+
+  // Of tensor i the section, the name, and whether it is this rank's alone. `async`: beside training.
+  void save(int64_t step, const std::vector<std::string>& sections, const std::vector<std::string>& names,
+            const TensorList& tensors, const std::vector<uint8_t>& own, const std::string& values, bool async) {
+    if (sections.size() != tensors.size() || names.size() != tensors.size() || own.size() != tensors.size()) {
+      throw Error(TDM_ERROR_INVALID_ARGUMENT, "CheckpointFolder::save", "give a section and a name for each tensor");
+    }
+    std::vector<tdm_checkpoint_tensor> list;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      list.push_back({sections[i].c_str(), names[i].c_str(), tensors.data()[i], own[i] != 0, 0, nullptr, nullptr});
+    }
+    const auto call = async ? tdm_checkpoint_folder_save_async : tdm_checkpoint_folder_save;
+    check(call(handle_.get(), step, list.data(), list.size(), values.c_str()));
+  }
+  bool saving() const { return tdm_checkpoint_folder_saving(handle_.get()) != 0; }
+  // Until no save goes on; its error, once.
+  void wait() { check(tdm_checkpoint_folder_wait(handle_.get())); }
+  std::vector<int64_t> steps() const {
+    std::vector<int64_t> steps(64);
+    for (;;) {
+      size_t count = steps.size();
+      check(tdm_checkpoint_folder_steps(handle_.get(), steps.data(), &count));
+      const bool all = count <= steps.size();
+      steps.resize(count);
+      if (all) return steps;
+    }
+  }
+  // The newest that is whole, or with `step` from 0 that one. Of the given sections; none: all.
+  LoadedCheckpoint load(int64_t step, const std::vector<std::string>& sections) {
+    const auto names = c_strings(sections);
+    tdm_checkpoint* read = nullptr;
+    check(tdm_checkpoint_folder_load(handle_.get(), step, names.data(), names.size(), &read));
+    return LoadedCheckpoint(read);
+  }
+
+ private:
+  Handle<tdm_checkpoint_folder, tdm_checkpoint_folder_free> handle_;
+};
+
+}  // namespace tandem::abi

@@ -1,0 +1,184 @@
+package org.tandem.dist;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.tandem.TandemClosedException;
+import org.tandem.Tensor;
+import org.tandem.internal.NativeCheckpointFolder;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.NativeLoadedCheckpoint;
+import org.tandem.internal.NativeNamedTensors;
+import org.tandem.internal.NativeTensor;
+import org.tandem.internal.Natives;
+
+/**
+ * The checkpoints of one training: a folder that gets one folder a save, of safetensors files and JSON that Python reads as
+ * they are (docs/checkpoints.md).
+ *
+ * <p>A save writes under a temporary name, syncs, renames, and only then has the file {@code latest} name it: whatever ends
+ * it early, the one before loads. With a group all ranks save and load together, and all of them get an exception where one
+ * failed. One thread at a time may use it; close it before its group.
+ */
+public final class CheckpointFolder implements AutoCloseable {
+  private static final int DEFAULT_KEEP = 3;
+  private static final long NEWEST = -1;
+
+  private final NativeCheckpointFolder handle;
+
+  /** Of this process alone; three checkpoints stay. */
+  public CheckpointFolder(Path path) {
+    this(path, DEFAULT_KEEP, null);
+  }
+
+  /**
+   * The first save makes the folder.
+   *
+   * @param keep how many checkpoints stay, of the newest; 0: all
+   * @param group whose ranks save and load together, in a folder that all of them see; null: this process alone
+   */
+  public CheckpointFolder(Path path, int keep, ProcessGroup group) {
+    NativeLibrary.load();
+    handle = new NativeCheckpointFolder(path.toString(), keep, group == null ? null : group.nativeHandle());
+  }
+
+  /** What a checkpoint holds. */
+  public static final class Content {
+    private final List<String> sections = new ArrayList<>();
+    private final List<String> names = new ArrayList<>();
+    private final List<Tensor> tensors = new ArrayList<>();
+    private final List<Boolean> own = new ArrayList<>();
+    private String values = "{}";
+
+    /** Tensors that are the same on all ranks. {@code section}, as in "model", is part of a file's name. */
+    public Content add(String section, Map<String, Tensor> tensors) {
+      return add(section, tensors, false);
+    }
+
+    /** Tensors that this rank alone has, as its part of ZeRO's state; no other rank gives one of these names. */
+    public Content addOwn(String section, Map<String, Tensor> tensors) {
+      return add(section, tensors, true);
+    }
+
+    private Content add(String section, Map<String, Tensor> added, boolean isOwn) {
+      added.forEach((name, tensor) -> {
+        sections.add(section);
+        names.add(name);
+        tensors.add(tensor);
+        own.add(isOwn);
+      });
+      return this;
+    }
+
+    /** JSON, of rank 0: epoch, place in the data, whatever the program wants. Kept letter by letter. */
+    public Content values(String json) {
+      values = json;
+      return this;
+    }
+  }
+
+  /**
+   * A checkpoint that was read.
+   *
+   * @param worldSize of the ranks that saved it
+   * @param values JSON
+   * @param sections tensors by name, of all ranks' files
+   * @param refused why later checkpoints were not used: files that are torn, flipped or unreadable; newest first
+   */
+  public record Loaded(long step, int worldSize, String values, Map<String, Map<String, Tensor>> sections,
+      List<String> refused) {}
+
+  private NativeCheckpointFolder open() {
+    if (handle.isClosed()) {
+      throw new TandemClosedException("CheckpointFolder", "the folder was closed before this call");
+    }
+    return handle;
+  }
+
+  /**
+   * {@code step}: how far training has come, from 0; a checkpoint of the same step is replaced.
+   *
+   * @throws org.tandem.TandemIOException the disk is full, or fails
+   * @throws org.tandem.TandemNotFoundException the folder above is missing
+   */
+  public void save(long step, Content content) {
+    save(step, content, false);
+  }
+
+  /**
+   * The same beside training: returns as soon as all is copied into memory, which later saves use again. Waits for the save
+   * before; where that failed, throws its exception and saves nothing.
+   */
+  public void saveAsync(long step, Content content) {
+    save(step, content, true);
+  }
+
+  private void save(long step, Content content, boolean async) {
+    boolean[] own = new boolean[content.own.size()];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = content.own.get(i);
+    }
+    open().save(step, content.sections.toArray(String[]::new), content.names.toArray(String[]::new),
+        Natives.of(content.tensors), own, content.values, async);
+  }
+
+  /** Whether a save goes on. */
+  public boolean saving() {
+    return open().saving();
+  }
+
+  /** Until no save goes on; throws what it failed of, once. */
+  public void await() {
+    open().await();
+  }
+
+  /** Of the checkpoints that are there, rising, whether they are whole or not. */
+  public long[] steps() {
+    return open().steps();
+  }
+
+  /**
+   * The newest that is whole; nothing where none was ever saved. Every byte is compared with its checksum.
+   *
+   * @throws org.tandem.TandemDataLossException no whole one is left
+   */
+  public Optional<Loaded> load() {
+    return read(NEWEST);
+  }
+
+  /** That of one step. */
+  public Loaded load(long step) {
+    return read(Math.max(step, 0)).orElseThrow();
+  }
+
+  private Optional<Loaded> read(long step) {
+    try (NativeLoadedCheckpoint read = open().load(step, new String[0])) {
+      if (!read.found()) {
+        return Optional.empty();
+      }
+      Map<String, Map<String, Tensor>> sections = new LinkedHashMap<>();
+      for (String section : read.sections()) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        try (NativeNamedTensors list = read.tensors(section)) {
+          String[] names = list.names();
+          NativeTensor[] values = list.tensors();
+          for (int i = 0; i < names.length; i++) {
+            tensors.put(names[i], Natives.tensor(values[i]));
+          }
+        }
+        sections.put(section, tensors);
+      }
+      return Optional.of(
+          new Loaded(read.step(), read.worldSize(), read.values(), sections, List.of(read.refused())));
+    }
+  }
+
+  /** Waits for a save that goes on. */
+  @Override
+  public void close() {
+    handle.close();
+  }
+}

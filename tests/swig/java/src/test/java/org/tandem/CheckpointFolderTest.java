@@ -1,0 +1,82 @@
+package org.tandem;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.tandem.dist.CheckpointFolder;
+import org.tandem.dist.ProcessGroup;
+import org.tandem.dist.Store;
+
+class CheckpointFolderTest {
+  @TempDir Path folder;
+
+  private static CheckpointFolder.Content content(double value) {
+    return new CheckpointFolder.Content()
+        .add("model", Map.of("weight", Tensor.of(new double[] {value, value})))
+        .values("{\"epoch\": " + (int) value + "}");
+  }
+
+  @Test
+  void savesAndLoads() throws Exception {
+    Path run = folder.resolve("run");
+    try (CheckpointFolder checkpoints = new CheckpointFolder(run, 2, null)) {
+      assertTrue(checkpoints.load().isEmpty());
+      checkpoints.save(1, content(1));
+      checkpoints.saveAsync(2, content(2));
+      checkpoints.saveAsync(3, content(3));
+      checkpoints.await();
+      assertFalse(checkpoints.saving());
+      assertArrayEquals(new long[] {2, 3}, checkpoints.steps());
+      CheckpointFolder.Loaded last = checkpoints.load().orElseThrow();
+      assertEquals(3, last.step());
+      assertEquals(1, last.worldSize());
+      assertEquals("{\"epoch\": 3}", last.values());
+      assertEquals(List.of(), last.refused());
+      assertArrayEquals(new double[] {3, 3}, last.sections().get("model").get("weight").toDoubleArray());
+
+      Path file = run.resolve("step-000000003/model.safetensors");
+      byte[] bytes = Files.readAllBytes(file);
+      bytes[bytes.length - 1] ^= 1;
+      Files.write(file, bytes);
+      CheckpointFolder.Loaded before = checkpoints.load().orElseThrow();
+      assertEquals(2, before.step());
+      assertTrue(before.refused().get(0).contains("step-000000003"), before.refused().toString());
+      assertThrows(TandemDataLossException.class, () -> checkpoints.load(3));
+      assertThrows(TandemNotFoundException.class, () -> checkpoints.load(1));
+    }
+  }
+
+  @Test
+  void savesWithAGroup() {
+    try (Store store = Store.hash();
+        ProcessGroup group = ProcessGroup.init(new ProcessGroup.Options().rank(0).worldSize(1).store(store));
+        CheckpointFolder checkpoints = new CheckpointFolder(folder.resolve("run"), 0, group)) {
+      checkpoints.saveAsync(7, content(7).addOwn("optimizer", Map.of("0.step", Tensor.of(new double[] {4}))));
+      checkpoints.await();
+      CheckpointFolder.Loaded last = checkpoints.load().orElseThrow();
+      assertEquals(4, last.sections().get("optimizer").get("0.step").item());
+    }
+    assertTrue(Files.exists(folder.resolve("run/step-000000007/optimizer.rank-0-of-1.safetensors")));
+  }
+
+  @Test
+  void mistakesAreExceptions() {
+    try (CheckpointFolder checkpoints = new CheckpointFolder(folder.resolve("run"))) {
+      TandemInvalidArgumentException section = assertThrows(TandemInvalidArgumentException.class,
+          () -> checkpoints.save(1, new CheckpointFolder.Content().add("a/b", Map.of("x", Tensor.of(new double[] {1})))));
+      assertTrue(section.getMessage().contains("'a/b'"), section.getMessage());
+      assertThrows(TandemInvalidArgumentException.class, () -> checkpoints.save(1, content(1).values("{")));
+      checkpoints.close();
+      assertThrows(TandemClosedException.class, checkpoints::load);
+    }
+  }
+}
