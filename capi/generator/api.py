@@ -1,10 +1,11 @@
-"""What languages are written from: the C ABI, and the operators that have typed functions."""
+"""What languages are written from: the C ABI, the operators that have typed functions, and the modules of the registry."""
 import importlib
 import pathlib
 import pkgutil
 
 import languages
 from abi.header import Header
+from modules import model as modules
 from operators import model
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -14,7 +15,7 @@ HEADER = HERE.parents[1] / "capi/include/tandem/tandem.h"
 class Api:
     def __init__(self, header=HEADER):
         self._path = header
-        self._header = self._operators = None
+        self._header = self._operators = self._modules = None
 
     @property
     def header(self):
@@ -23,13 +24,28 @@ class Api:
 
     @property
     def bound(self):
-        """Operators with typed functions: model.Bound, sorted by schema."""
+        """LibTorch's operators with typed functions: model.Bound, sorted by schema."""
         return self._model()[0]
 
     @property
+    def own(self):
+        """The same of namespace tandem."""
+        return model.own()
+
+    @property
+    def typed(self):
+        return self.bound + self.own
+
+    @property
     def left_out(self):
-        """The others: (operator, why)."""
+        """LibTorch's others: (operator, why)."""
         return self._model()[1]
+
+    @property
+    def modules(self):
+        """modules.Module, sorted by name."""
+        self._modules = self._modules or modules.build()
+        return self._modules
 
     def _model(self):
         self._operators = self._operators or model.build()

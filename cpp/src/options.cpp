@@ -5,7 +5,7 @@
 namespace tandem {
 namespace {
 
-std::string describe(const at::IValue& value) {
+std::string in_words(const at::IValue& value) {
   if (value.isNone()) return "none";
   if (value.isInt()) return "the integer " + std::to_string(value.toInt());
   if (value.isDouble()) return "the number " + std::to_string(value.toDouble());
@@ -46,7 +46,7 @@ void Options::refuse(const char* name, const std::string& why) const {
 }
 
 void Options::wrong_type(const char* name, const at::IValue& value, const std::string& expected) const {
-  refuse(name, "must be " + expected + ", not " + describe(value));
+  refuse(name, "must be " + expected + ", not " + in_words(value));
 }
 
 void Options::assign(const char* name, const at::IValue& value, bool& target) const {
@@ -125,14 +125,9 @@ void Options::assign(const char* name, const at::IValue& value, std::vector<std:
   }
 }
 
-std::string Options::lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string Options::plain(std::string text) {
-  text = lower(std::move(text));
-  std::erase(text, '_');
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
   return text;
 }
 

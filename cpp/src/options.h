@@ -10,38 +10,58 @@
 #include <variant>
 #include <vector>
 
+#include "option_types.h"
 #include "tandem/error.h"
 #include "tandem/option.h"
 
 namespace tandem {
 
 // Made for one object; a factory names each option that it knows, and finish() refuses those that nobody named.
+//
+// A factory that is called to describe its options gets placeholders for those it needs, and makes nothing of them.
 class Options {
  public:
   Options(std::string owner, const std::vector<Option>& given)
       : owner_(std::move(owner)), given_(given), used_(given.size(), false) {}
 
+  // Collects what the factory reads.
+  Options(std::string owner, std::vector<OptionDescription>& described)
+      : owner_(std::move(owner)), described_(&described) {}
+  bool describes() const { return described_ != nullptr; }
+
   // Overwrites `target` when the option is given.
   template <typename T>
   Options& read(const char* name, T& target) {
-    if (const at::IValue* value = find(name)) assign(name, *value, target);
+    if (described_) {
+      describe(name, target, false);
+    } else if (const at::IValue* value = find(name)) {
+      assign(name, *value, target);
+    }
     return *this;
   }
 
   // The option, which must be given.
   template <typename T>
   T need(const char* name) {
+    T target = blank<T>();
+    if (described_) {
+      describe(name, target, true);
+      return target;
+    }
     const at::IValue* value = find(name);
     if (!value) throw Error(ErrorCode::kInvalidArgument, owner_ + ": option '" + name + "' is missing");
-    T target = blank<T>();
     assign(name, *value, target);
     return target;
   }
   // A number of things: at least 1.
   std::int64_t need_count(const char* name) {
     const auto number = need<std::int64_t>(name);
-    if (number < 1) refuse(name, "must be at least 1, not " + std::to_string(number));
+    if (described_) return 1;
+    check_count(name, number);
     return number;
+  }
+  void check_count(const char* name, std::int64_t number) const {
+    if (number < 1) refuse(name, "must be at least 1, not " + std::to_string(number));
   }
 
   // Throws Error (kNotFound) for an option that was not asked for.
@@ -58,6 +78,14 @@ class Options {
     } else {
       return T(0);
     }
+  }
+
+  template <typename T>
+  void describe(const char* name, const T& value, bool required) {
+    OptionDescription one{name, option_type(value), required, {}, {}};
+    if (!required) one.initial = option_value(value);
+    one.choices = option_choices(value);
+    described_->push_back(std::move(one));
   }
 
   const at::IValue* find(const char* name);
@@ -121,14 +149,11 @@ class Options {
     }
   }
 
-  template <typename T>
-  static constexpr bool kIsName = std::is_empty_v<T>;
-
   template <typename T, typename V>
   static bool try_name(const std::string& wanted, V& target, std::string& known) {
-    if constexpr (kIsName<T>) {
-      const std::string own = torch::enumtype::get_enum_name(std::variant<T>(T{})).substr(1);
-      known += (known.empty() ? "'" : ", '") + lower(own) + "'";
+    if constexpr (kIsEnumName<T>) {
+      const std::string own = enum_name<T>();
+      known += (known.empty() ? "'" : ", '") + own + "'";
       if (plain(own) != wanted) return false;
       target = T{};
       return true;
@@ -138,7 +163,7 @@ class Options {
 
   template <typename T, typename V>
   bool try_value(const char* name, const at::IValue& value, V& target) const {
-    if constexpr (!kIsName<T>) {
+    if constexpr (!kIsEnumName<T>) {
       T inner = blank<T>();
       assign(name, value, inner);
       target = std::move(inner);
@@ -147,12 +172,12 @@ class Options {
     return false;
   }
 
-  static std::string lower(std::string text);
-  static std::string plain(std::string text);  // lower case, without underscores
+  static std::string plain(std::string text);  // lower case, without underscores and dashes
 
   std::string owner_;
-  const std::vector<Option>& given_;
+  at::ArrayRef<Option> given_;
   std::vector<bool> used_;
+  std::vector<OptionDescription>* described_ = nullptr;
   std::vector<std::string> known_;
 };
 

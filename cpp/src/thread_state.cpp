@@ -137,7 +137,9 @@ const char* kind_name(Kind kind) {
                                                 "dataset",
                                                 "sampler",
                                                 "checkpoint_folder",
-                                                "checkpoint"};
+                                                "checkpoint",
+                                                "lr_scheduler",
+                                                "averaged_parameters"};
   return names[static_cast<int>(kind)];
 }
 

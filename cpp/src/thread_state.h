@@ -45,8 +45,10 @@ enum class Kind : int {
   kSampler,
   kCheckpointFolder,
   kCheckpoint,
+  kLrScheduler,
+  kAveragedParameters,
 };
-inline constexpr int kKindCount = 28;
+inline constexpr int kKindCount = 30;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

@@ -25,6 +25,8 @@ type training struct {
 	net       *nn.Sequential
 	optimizer *optim.Optimizer
 	scaler    *optim.GradScaler
+	scheduler *optim.LRScheduler
+	averages  *optim.Averages
 	loader    place
 	progress  progress
 }
@@ -43,12 +45,14 @@ func newTraining(seed uint64) *training {
 		panic(err)
 	}
 	net := nn.NewSequential(nn.NewLinear(4, 8), nn.NewBatchNorm1d(8), nn.NewLinear(8, 1))
-	return &training{net: net, optimizer: optim.Adam(nn.Parameters(net), 0.1),
-		scaler: optim.NewGradScaler(optim.GradScalerOptions{GrowthInterval: 2})}
+	optimizer := optim.Adam(nn.Parameters(net), 0.1)
+	return &training{net: net, optimizer: optimizer, scheduler: optim.ExponentialLR(optimizer, 0.9),
+		averages: optim.EMA(nn.Parameters(net), nil, 0.5), scaler: optim.NewGradScaler(optim.GradScalerOptions{GrowthInterval: 2})}
 }
 
 func (t *training) state() checkpoint.State {
-	return checkpoint.State{Model: t.net, Optimizer: t.optimizer, Scaler: t.scaler, Loader: &t.loader, RNG: true, Values: &t.progress}
+	return checkpoint.State{Model: t.net, Optimizer: t.optimizer, Scheduler: t.scheduler, Averages: t.averages,
+		Scaler: t.scaler, Loader: &t.loader, RNG: true, Values: &t.progress}
 }
 
 func (t *training) step(test *testing.T) {
@@ -65,8 +69,10 @@ func (t *training) step(test *testing.T) {
 		if _, err := t.scaler.Step(t.optimizer); err != nil {
 			test.Fatal(err)
 		}
-		if err := t.scaler.Update(); err != nil {
-			test.Fatal(err)
+		for _, step := range []func() error{t.scaler.Update, t.scheduler.Step, t.averages.Update} {
+			if err := step(); err != nil {
+				test.Fatal(err)
+			}
 		}
 		t.progress = progress{t.progress.Epoch + 1, loss.Item()}
 		t.loader.at++
@@ -85,6 +91,18 @@ func open(t *testing.T, path string, options ...checkpoint.Options) *checkpoint.
 		}
 	})
 	return folder
+}
+
+func averagesOf(t *testing.T, training *training) (values []float32) {
+	t.Helper()
+	averages, err := training.averages.Parameters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range averages {
+		values = append(values, gotorch.ToSlice[float32](one)...)
+	}
+	return values
 }
 
 // What goes on from a checkpoint comes to the same bits as what was never stopped.
@@ -122,6 +140,12 @@ func TestTrainingGoesOnAsIfItHadNotStopped(t *testing.T) {
 		}
 		if nn.Fingerprint(whole.net) != nn.Fingerprint(resumed.net) || whole.progress != resumed.progress {
 			t.Errorf("async %v: another result than without a stop: %+v and %+v", async, whole.progress, resumed.progress)
+		}
+		if wholes, resumeds := averagesOf(t, whole), averagesOf(t, resumed); !slices.Equal(wholes, resumeds) {
+			t.Errorf("the averages differ: %v and %v", wholes, resumeds)
+		}
+		if whole.optimizer.LR() != resumed.optimizer.LR() {
+			t.Errorf("the rates differ: %v and %v", whole.optimizer.LR(), resumed.optimizer.LR())
 		}
 		if whole.scaler.State() != resumed.scaler.State() {
 			t.Errorf("the scalers differ: %+v and %+v", whole.scaler.State(), resumed.scaler.State())
@@ -186,7 +210,8 @@ func TestFurtherTensorsAndWhatIsMissing(t *testing.T) {
 	}
 	training := newTraining(1)
 	for name, want := range map[string]checkpoint.State{
-		"model": {Model: training.net}, "GradScaler": {Scaler: training.scaler}, "loader": {Loader: &training.loader},
+		"model": {Model: training.net}, "GradScaler": {Scaler: training.scaler}, "scheduler": {Scheduler: training.scheduler},
+		"averages": {Averages: training.averages}, "loader": {Loader: &training.loader},
 		"values": {Values: &training.progress}, "rng": {RNG: true},
 	} {
 		if _, err := folder.Load(ctx, &want); !errors.Is(err, gotorch.ErrNotFound) || !strings.Contains(err.Error(), name) {

@@ -44,11 +44,20 @@ func (f *Folder) content(state State) (*content, error) {
 			scaler := state.Scaler.State()
 			all.Scaler = &scaler
 		}
+		if state.Scheduler != nil {
+			all.Scheduler = state.Scheduler.State()
+		}
 	})
 	if err == nil && state.Optimizer != nil {
 		var remembered map[string]*gotorch.Tensor
 		if remembered, err = state.Optimizer.State(); err == nil {
 			err = gotorch.Try(func() { made.add(optimizerSection, state.OptimizerIsSpread, remembered) })
+		}
+	}
+	if err == nil && state.Averages != nil {
+		var averages map[string]*gotorch.Tensor
+		if averages, err = state.Averages.State(); err == nil {
+			err = gotorch.Try(func() { made.add(averagesSection, false, averages) })
 		}
 	}
 	if err == nil && state.Loader != nil {

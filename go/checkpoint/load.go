@@ -88,6 +88,23 @@ func (f *Folder) fill(state *State, sections map[string]map[string]*gotorch.Tens
 			return err
 		}
 	}
+	if state.Averages != nil {
+		tensors, err := section(averagesSection)
+		if err == nil {
+			err = state.Averages.LoadState(tensors)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if state.Scheduler != nil {
+		if all.Scheduler == nil {
+			return missing("no state of a scheduler")
+		}
+		if err := state.Scheduler.LoadState(all.Scheduler); err != nil {
+			return err
+		}
+	}
 	if state.Scaler != nil {
 		if all.Scaler == nil {
 			return missing("no state of a GradScaler")
@@ -112,7 +129,7 @@ func (f *Folder) fill(state *State, sections map[string]map[string]*gotorch.Tens
 			return fmt.Errorf("its values do not fit a %T: %w", state.Values, err)
 		}
 	}
-	for _, name := range []string{modelSection, optimizerSection} {
+	for _, name := range []string{modelSection, optimizerSection, averagesSection} {
 		closeAll(sections[name])
 		delete(sections, name)
 	}

@@ -14,16 +14,18 @@ import (
 // State is what a checkpoint holds; what is nil is left out. A load fills the same things.
 type State struct {
 	Model     nn.Module        // parameters and buffers, by Python's names
-	Optimizer *optim.Optimizer // what it remembers
+	Optimizer *optim.Optimizer // what it remembers; not its settings, which the program makes it with
 	// Whether each rank has its own part of what the optimizer remembers (ZeRO): all of them write theirs. They load on
 	// any number of ranks.
 	OptimizerIsSpread bool
+	Scheduler         Scheduler // of the learning rate; sets the groups' rates as it is loaded
+	Averages          *optim.Averages
 	Scaler            *optim.GradScaler
 	Loader            Loader // its place in the data
 	// Whether to keep the random numbers of this rank's CPU. A rank that was not there when they were saved keeps its own.
 	RNG bool
 	// Further tensors that are the same on all ranks, by section and name. A section's name is part of a file's: letters,
-	// digits, '_' and '-', and not one of model, optimizer and rng. A load gives what there is.
+	// digits, '_' and '-', and not one of model, optimizer, averages and rng. A load gives what there is.
 	Tensors map[string]map[string]*gotorch.Tensor
 	// The program's own, as encoding/json writes it, of rank 0; a load needs a pointer.
 	Values any
@@ -35,13 +37,20 @@ type Loader interface {
 	Restore(state []byte) error
 }
 
-const modelSection, optimizerSection, rngSection = "model", "optimizer", "rng"
+// Scheduler is any of those of package optim.
+type Scheduler interface {
+	State() optim.SchedulerState
+	LoadState(state optim.SchedulerState) error
+}
+
+const modelSection, optimizerSection, averagesSection, rngSection = "model", "optimizer", "averages", "rng"
 
 // values are the checkpoint's JSON.
 type values struct {
-	Loader []byte                 `json:"loader,omitempty"`
-	Scaler *optim.GradScalerState `json:"scaler,omitempty"`
-	Values json.RawMessage        `json:"values,omitempty"`
+	Loader    []byte                 `json:"loader,omitempty"`
+	Scheduler optim.SchedulerState   `json:"scheduler,omitempty"`
+	Scaler    *optim.GradScalerState `json:"scaler,omitempty"`
+	Values    json.RawMessage        `json:"values,omitempty"`
 }
 
 // Save writes a checkpoint. step says how far training has come; a checkpoint of the same step is replaced. With a group

@@ -42,7 +42,7 @@ func newTranslator() *translator {
 	if err := gotorch.ManualSeed(11); err != nil {
 		panic(err)
 	}
-	return &translator{Encoder: nn.NewLSTM(3, 4, nn.RecurrentOptions{BatchFirst: true}), Head: nn.NewLinear(4, 2),
+	return &translator{Encoder: nn.NewLSTM(3, 4, nn.LSTMOptions{BatchFirst: true}), Head: nn.NewLinear(4, 2),
 		Masked: nn.NewLinear(4, 4), Auxiliary: nn.NewLinear(4, 2), Attended: nn.NewLinear(4, 3)}
 }
 

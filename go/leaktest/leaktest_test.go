@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tandem.example/gotorch"
+	"tandem.example/gotorch/checkpoint"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/internal/testmain"
@@ -58,7 +59,17 @@ var leaks = map[string]func(folder string) (held any, release func()){
 		return optim.SGD([]*gotorch.Tensor{parameter()}, 0.1), func() {}
 	},
 	"grad_scaler": func(string) (any, func()) { return optim.NewGradScaler(), func() {} },
-	"generator":   func(string) (any, func()) { return gotorch.NewGenerator(gotorch.CPU), func() {} },
+	"lr_scheduler": func(string) (any, func()) {
+		return optim.ExponentialLR(optim.SGD(nn.Parameters(nn.NewLinear(2, 3)), 0.1), 0.9), func() {}
+	},
+	"averaged_parameters": func(string) (any, func()) {
+		return optim.SWA(nn.Parameters(nn.NewLinear(2, 3)), nil), func() {}
+	},
+	"checkpoint_folder": func(folder string) (any, func()) {
+		checkpoints := must(checkpoint.Open(folder + "/run"))
+		return checkpoints, func() { checkpoints.Close() }
+	},
+	"generator": func(string) (any, func()) { return gotorch.NewGenerator(gotorch.CPU), func() {} },
 	"store": func(string) (any, func()) {
 		store := must(dist.NewHashStore())
 		return store, func() { store.Close() }
@@ -135,7 +146,7 @@ func inside(enter func(func())) (release func()) {
 }
 
 // Types whose objects live only during a call: no Go program leaves one open.
-var transient = regexp.MustCompile(`^(sampler|named_tensors|strings?|error)$`)
+var transient = regexp.MustCompile(`^(sampler|checkpoint|named_tensors|strings?|error)$`)
 
 // Types that only a GPU has.
 var onGPU = regexp.MustCompile(`^(stream|event)$`)

@@ -232,14 +232,15 @@ func handlesOf(named []Named) (list []c.Tensor) {
 	return list
 }
 
-// takeModes has the modules of a replica train or evaluate as the module's do.
+// takeModes has the modules of a replica train or evaluate, and call hooks, as the module's do.
 func takeModes(replica, module Module) {
-	var modes []bool
-	walk("", module, map[Module]bool{}, func(_ string, m Module, _ parts) { modes = append(modes, m.IsTraining()) })
+	var originals []Module
+	walk("", module, map[Module]bool{}, func(_ string, m Module, _ parts) { originals = append(originals, m) })
 	walk("", replica, map[Module]bool{}, func(_ string, m Module, _ parts) {
-		if m.IsTraining() != modes[0] {
-			m.setTraining(modes[0])
+		if on := originals[0].IsTraining(); m.IsTraining() != on {
+			m.setTraining(on)
 		}
-		modes = modes[1:]
+		m.shareHooks(originals[0].hooks(false))
+		originals = originals[1:]
 	})
 }

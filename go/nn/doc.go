@@ -21,7 +21,9 @@
 // named as if it were the struct's own. Where a field leads to a module or tensor that would not be found, the functions
 // below panic and name it.
 //
-// [Parameters], [Train], [Save] and the other functions work on any module. [Tie] has two layers share a parameter.
+// [Parameters], [Train], [Save] and the other functions work on any module. [Tie] has two layers share a parameter, [Clone]
+// copies a tree, [RegisterForwardHook] has a function see or change what a layer computes, [Summarize] lists the tree with
+// shapes.
 //
 // [DataParallel] has several replicas of a module compute, each with a part of the batch.
 //

@@ -65,3 +65,29 @@ func ExampleTie() {
 	fmt.Println(len(nn.Parameters(g)), len(nn.State(g)), g.Head.Weight == g.Embed.Weight)
 	// Output: 2 3 true
 }
+
+func ExampleSummarize() {
+	model := &Classifier{Hidden: nn.NewLinear(4, 8), Out: nn.NewLinear(8, 3)}
+	fmt.Print(nn.Summarize(model, func() { model.Forward(gotorch.Zeros([]int{5, 4})) }))
+	// Output:
+	// Module             Output shape  Parameters
+	// ===========================================
+	// Classifier         --                    --
+	//   Linear (hidden)  [5, 8]                40
+	//   Linear (out)     [5, 3]                27
+	// ===========================================
+	// Parameters: 67, of which 67 are trained. Parameters and buffers: 0.00 MB
+}
+
+func ExampleRegisterForwardHook() {
+	model := nn.NewSequential(nn.NewLinear(4, 8), nn.NewReLU(), nn.NewLinear(8, 3))
+	remove := nn.RegisterForwardHook(model.Layer(1), func(_ nn.Module, _ []any, outputs []*gotorch.Tensor) []*gotorch.Tensor {
+		fmt.Println("activations", outputs[0].Shape())
+		return nil
+	})
+	defer remove()
+	fmt.Println(model.Forward(gotorch.Zeros([]int{5, 4})).Shape())
+	// Output:
+	// activations [5 8]
+	// [5 3]
+}

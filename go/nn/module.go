@@ -7,6 +7,9 @@ type Module interface {
 	// IsTraining tells whether dropout, batch normalization and their like behave as in training; see [Train].
 	IsTraining() bool
 	setTraining(on bool)
+	// hooks are the module's, nil if there are none and none are to come.
+	hooks(toAdd bool) *hookSet
+	shareHooks(set *hookSet)
 }
 
 // Layer is a module with one input and one output.
@@ -16,12 +19,24 @@ type Layer interface {
 }
 
 // Base makes a struct that embeds it a [Module]. Its zero value is a module that trains.
-type Base struct{ evaluates bool }
+type Base struct {
+	evaluates bool
+	hookSet   *hookSet
+}
 
 // IsTraining tells whether the module is in training mode.
 func (b *Base) IsTraining() bool { return !b.evaluates }
 
 func (b *Base) setTraining(on bool) { b.evaluates = !on }
+
+func (b *Base) hooks(toAdd bool) *hookSet {
+	if toAdd && b.hookSet == nil {
+		b.hookSet = &hookSet{}
+	}
+	return b.hookSet
+}
+
+func (b *Base) shareHooks(set *hookSet) { b.hookSet = set }
 
 // Named is a tensor of a module with its path of names, such as "conv1.weight".
 type Named struct {

@@ -1,15 +1,11 @@
 package nn
 
 import (
-	"maps"
 	"runtime"
-	"slices"
-	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
-	"tandem.example/gotorch/internal/names"
 )
 
 // Native is a module of LibTorch's, from the registry of libtandem. The typed modules, such as [Linear], embed it.
@@ -20,116 +16,6 @@ type Native struct {
 	owned  parts
 	given  map[string]any // the options that it was made with
 	tied   []string       // those of its parameters that Tie put there
-}
-
-// options are what a native module is made with, by LibTorch's names.
-type options struct {
-	frame *c.Frame
-	given map[string]any
-}
-
-func newOptions() options { return options{c.NewFrame(), map[string]any{}} }
-
-func (o options) int(name string, n int) options {
-	o.given[name] = n
-	o.frame.Name(name)
-	o.frame.Int(int64(n))
-	return o
-}
-
-func (o options) ints(name string, list []int) options {
-	o.given[name] = list
-	o.frame.Name(name)
-	o.frame.Ints(list)
-	return o
-}
-
-func (o options) bool(name string, b bool) options {
-	o.given[name] = b
-	o.frame.Name(name)
-	o.frame.Bool(b)
-	return o
-}
-
-func (o options) double(name string, x float64) options {
-	o.given[name] = x
-	o.frame.Name(name)
-	o.frame.Double(x)
-	return o
-}
-
-func (o options) string(name, text string) options {
-	o.given[name] = text
-	o.frame.Name(name)
-	o.frame.String(text)
-	return o
-}
-
-func (o options) optInt(name string, n gotorch.Opt[int]) options { return opt(o, name, n, o.int) }
-
-// setInt, setInts and setString leave an option out that has its zero value.
-
-func (o options) setInt(name string, n int) options {
-	if n == 0 {
-		return o
-	}
-	return o.int(name, n)
-}
-
-func (o options) setInts(name string, list []int) options {
-	if list == nil {
-		return o
-	}
-	return o.ints(name, list)
-}
-
-func (o options) setString(name, text string) options {
-	if text == "" {
-		return o
-	}
-	return o.string(name, text)
-}
-
-func (o options) optBool(name string, b gotorch.Opt[bool]) options { return opt(o, name, b, o.bool) }
-
-func (o options) optDouble(name string, x gotorch.Opt[float64]) options {
-	return opt(o, name, x, o.double)
-}
-
-// opt gives an option that is set to its setter.
-func opt[T any](o options, name string, value gotorch.Opt[T], set func(name string, value T) options) options {
-	if value, ok := value.Get(); ok {
-		return set(name, value)
-	}
-	return o
-}
-
-// parameters of constructors have names of their own.
-var parametersOf = map[string]string{"in_features": "in", "out_features": "out", "in_channels": "in", "out_channels": "out",
-	"kernel_size": "kernel", "num_features": "features", "normalized_shape": "shape", "num_embeddings": "count",
-	"embedding_dim": "dim", "input_size": "input", "hidden_size": "hidden", "output_size": "output", "p": "p", "dim": "dim"}
-
-// create is made for the constructor of a typed module, whose errors name its parameters and options.
-func (o options) create(kind string) *Native {
-	return o.made(kind, func(err *c.Failure) {
-		err.Op, err.Message = "nn.New"+kind, names.Options(strings.TrimPrefix(err.Message, kind+": "),
-			slices.Sorted(maps.Keys(o.given)), parametersOf)
-	})
-}
-
-// made makes a module of the registry; panics with *gotorch.Error, of a failure that `named` has put names into.
-func (o options) made(kind string, named func(*c.Failure)) *Native {
-	handle, err := c.CreateModule(kind, o.frame)
-	if err != nil {
-		named(err)
-		bridge.Must(err)
-	}
-	n := newNative(kind, handle)
-	n.given = o.given
-	if o.given["sparse"] == true {
-		n.owned.sparse = n.owned.parameters
-	}
-	return n
 }
 
 // newNative takes a handle.
@@ -150,29 +36,6 @@ func adopt(list []c.Named) []Named {
 		named[i] = Named{one.Name, bridge.Adopt(one.Tensor).(*gotorch.Tensor)}
 	}
 	return named
-}
-
-// New makes a module of the registry by its name in torch::nn, such as "Conv3d", and its options, by LibTorch's names:
-// bool, int, float64, string and []int. It panics with *gotorch.Error, which names what is unknown or missing.
-func New(kind string, with map[string]any) *Native {
-	o := newOptions()
-	for name, value := range with {
-		switch v := value.(type) {
-		case bool:
-			o.bool(name, v)
-		case int:
-			o.int(name, v)
-		case float64:
-			o.double(name, v)
-		case string:
-			o.string(name, v)
-		case []int:
-			o.ints(name, v)
-		default:
-			panic(misuse("option %q of %s is a %T, which no module takes", name, kind, value))
-		}
-	}
-	return o.made(kind, func(*c.Failure) {})
 }
 
 func (n *Native) native() *Native { return n }
@@ -206,6 +69,13 @@ func (n *Native) tensor(name string) *gotorch.Tensor {
 
 // Forward calls a module of one input and one output.
 func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	if n.hookSet != nil {
+		return withHooks(n.hookSet, x, n.forward)
+	}
+	return n.forward(x)
+}
+
+func (n *Native) forward(x *gotorch.Tensor) *gotorch.Tensor {
 	if n.tied != nil {
 		return tiedForwards[n.kind](n, x)
 	}
@@ -226,12 +96,18 @@ func (n *Native) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 // list that is empty, but not nil, is a tuple of nothing. It gives all tensors of what the module gives, in order: of an
 // LSTM's (y, (h, c)) three; nil for one that is not there.
 func (n *Native) ForwardAll(inputs ...any) []*gotorch.Tensor {
+	hooks := n.hookSet.list()
+	inputs = before(hooks, inputs)
+	return after(hooks, inputs, n.forwardAll(inputs))
+}
+
+func (n *Native) forwardAll(inputs []any) []*gotorch.Tensor {
 	for n.tied != nil && len(inputs) > 1 && isNil(inputs[len(inputs)-1]) {
 		inputs = inputs[:len(inputs)-1]
 	}
 	if n.tied != nil && len(inputs) == 1 {
 		if x, ok := inputs[0].(*gotorch.Tensor); ok {
-			return []*gotorch.Tensor{n.Forward(x)}
+			return []*gotorch.Tensor{n.forward(x)}
 		}
 	}
 	f := c.NewFrame()
@@ -246,6 +122,14 @@ func (n *Native) ForwardAll(inputs ...any) []*gotorch.Tensor {
 		bridge.Must(err)
 	}
 	return appendTensors(make([]*gotorch.Tensor, 0, 4), values)
+}
+
+// orNil is an optional input of ForwardAll.
+func orNil[T any](value Opt[T]) any {
+	if value, ok := value.Get(); ok {
+		return value
+	}
+	return nil
 }
 
 func isNil(input any) bool {

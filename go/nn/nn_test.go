@@ -130,7 +130,7 @@ func TestForwardShapes(t *testing.T) {
 			{"Sigmoid", nn.NewSigmoid(), vector, []int{2, 6}},
 			{"Softmax", nn.NewSoftmax(1), vector, []int{2, 6}},
 			{"LogSoftmax", nn.NewLogSoftmax(1), vector, []int{2, 6}},
-			{"LSTM", nn.NewLSTM(6, 5, nn.RecurrentOptions{BatchFirst: true}), gotorch.Rand([]int{2, 7, 6}), []int{2, 7, 5}},
+			{"LSTM", nn.NewLSTM(6, 5, nn.LSTMOptions{BatchFirst: true}), gotorch.Rand([]int{2, 7, 6}), []int{2, 7, 5}},
 			{"GRU", nn.NewGRU(6, 5), gotorch.Rand([]int{7, 2, 6}), []int{7, 2, 5}},
 			{"Func", nn.Func(func(x *gotorch.Tensor) *gotorch.Tensor { return x.Neg() }), vector, []int{2, 6}},
 		} {
@@ -138,7 +138,7 @@ func TestForwardShapes(t *testing.T) {
 				t.Errorf("%s gives %v, want %v", one.name, got, one.want)
 			}
 		}
-		lstm := nn.NewLSTM(6, 5, nn.RecurrentOptions{NumLayers: 2})
+		lstm := nn.NewLSTM(6, 5, nn.LSTMOptions{NumLayers: 2})
 		_, h, c := lstm.ForwardState(gotorch.Rand([]int{7, 2, 6}), nil, nil)
 		if y, _, _ := lstm.ForwardState(gotorch.Rand([]int{1, 2, 6}), h, c); !slices.Equal(y.Shape(), []int{1, 2, 5}) ||
 			!slices.Equal(h.Shape(), []int{2, 2, 5}) || !slices.Equal(c.Shape(), []int{2, 2, 5}) {

@@ -12,6 +12,7 @@ import (
 
 // replicator copies a tree of modules: modules, parameters and buffers are new, what else they hold is shared.
 type replicator struct {
+	copy    func(t *gotorch.Tensor) *gotorch.Tensor // of tensors that are not LibTorch's modules'
 	tensors map[*gotorch.Tensor]*gotorch.Tensor
 	natives map[*Native]*Native
 	modules map[Module]Module
@@ -24,7 +25,21 @@ var (
 
 // replicate copies a tree; its tensors have the values of the tree's, and are found by those.
 func replicate[M Module](m M) (M, map[*gotorch.Tensor]*gotorch.Tensor) {
-	r := &replicator{map[*gotorch.Tensor]*gotorch.Tensor{}, map[*Native]*Native{}, map[Module]Module{}}
+	r := newReplicator(func(t *gotorch.Tensor) *gotorch.Tensor {
+		f := c.NewFrame()
+		f.Tensor(bridge.Handle(t, "nn.DataParallel"))
+		copied := bridge.Adopt(detach.One(f)).(*gotorch.Tensor)
+		runtime.KeepAlive(t)
+		return copied
+	})
+	return r.tree(m).(M), r.tensors
+}
+
+func newReplicator(copy func(t *gotorch.Tensor) *gotorch.Tensor) *replicator {
+	return &replicator{copy, map[*gotorch.Tensor]*gotorch.Tensor{}, map[*Native]*Native{}, map[Module]Module{}}
+}
+
+func (r *replicator) tree(m Module) Module {
 	// Tensors first: fields of layers refer to those of the native modules in them.
 	walk("", m, map[Module]bool{}, func(_ string, m Module, has parts) {
 		if native, ok := m.(*Native); ok {
@@ -46,17 +61,13 @@ func replicate[M Module](m M) (M, map[*gotorch.Tensor]*gotorch.Tensor) {
 			}
 		}
 	}
-	return r.module(m).(M), r.tensors
+	return r.module(m)
 }
 
 func (r *replicator) tensor(t *gotorch.Tensor) {
-	if r.tensors[t] != nil {
-		return
+	if r.tensors[t] == nil {
+		r.tensors[t] = r.copy(t)
 	}
-	f := c.NewFrame()
-	f.Tensor(bridge.Handle(t, "nn.DataParallel"))
-	r.tensors[t] = bridge.Adopt(detach.One(f)).(*gotorch.Tensor)
-	runtime.KeepAlive(t)
 }
 
 func (r *replicator) native(n *Native) *Native {
@@ -91,8 +102,8 @@ func (r *replicator) module(m Module) Module {
 	if native, ok := m.(*Native); ok {
 		return r.native(native)
 	}
-	if sequence, ok := m.(*Sequential); ok {
-		copied := sequence.copyWith(r)
+	if known, ok := m.(container); ok {
+		copied := known.copyWith(r)
 		r.modules[m] = copied
 		return copied
 	}

@@ -26,10 +26,12 @@ func (s *Sequential) Len() int { return len(s.layers) }
 
 // Forward gives x to the first layer, its output to the second and so on.
 func (s *Sequential) Forward(x *gotorch.Tensor) *gotorch.Tensor {
-	for _, layer := range s.layers {
-		x = layer.Forward(x)
-	}
-	return x
+	return withHooks(s.hookSet, x, func(x *gotorch.Tensor) *gotorch.Tensor {
+		for _, layer := range s.layers {
+			x = Call(layer, x)
+		}
+		return x
+	})
 }
 
 func (s *Sequential) parts() parts {

@@ -26,12 +26,18 @@ var (
 	baseType   = reflect.TypeFor[Base]()
 )
 
+// container is a module that has others by names of its own.
+type container interface {
+	parts() parts
+	copyWith(r *replicator) Module
+}
+
 // partsOf looks at a struct's fields. Modules that it embeds are children without a name: what they have is its own.
 func partsOf(m Module) parts {
 	switch known := m.(type) {
 	case *Native:
 		return known.owned
-	case *Sequential:
+	case container:
 		return known.parts()
 	}
 	value := reflect.ValueOf(m)

@@ -1,4 +1,4 @@
-// Package optim has optimizers. Constructors panic with *gotorch.Error on options that an optimizer does not take;
+// Package optim has optimizers, schedulers of learning rates and averages of weights. Constructors panic with *gotorch.Error on options that an optimizer does not take;
 // steps return errors.
 package optim
 
@@ -58,6 +58,31 @@ func (o *Optimizer) named(err *c.Failure) error {
 // Step changes the parameters by their gradients.
 func (o *Optimizer) Step() error { return o.named(c.Step(o.handle)) }
 
+// StepClosure calls closure, which forgets the gradients, computes the loss, a tensor of one number, and calls Backward; then
+// it steps. [LBFGS] calls it several times. It gives the loss of the first call. What closure makes is freed when it returns,
+// but what it Keeps. An error of closure, or a panic, ends the step: parameters are where they were then, and StepClosure
+// returns a *gotorch.CallbackError.
+//
+//	loss, err := lbfgs.StepClosure(func() (*gotorch.Tensor, error) {
+//		if err := lbfgs.ZeroGrad(); err != nil {
+//			return nil, err
+//		}
+//		loss := F.MSELoss(model.Forward(x), y)
+//		return loss, loss.Backward()
+//	})
+func (o *Optimizer) StepClosure(closure func() (*gotorch.Tensor, error)) (*gotorch.Tensor, error) {
+	loss, err := c.StepClosure(o.handle, func(call c.Invocation) ([]c.Tensor, error) {
+		return bridge.InScopeOf(call, nil, func([]any) ([]any, error) {
+			loss, err := closure()
+			return []any{loss}, err
+		})
+	})
+	if failure := o.named(err); failure != nil {
+		return nil, failure
+	}
+	return bridge.Wrap(loss).(*gotorch.Tensor), nil
+}
+
 // ZeroGrad forgets the gradients. Call it before each Backward.
 func (o *Optimizer) ZeroGrad() error { return o.named(c.ZeroGrad(o.handle, true)) }
 
@@ -79,28 +104,37 @@ func (o *Optimizer) State() (map[string]*gotorch.Tensor, error) {
 	if err != nil {
 		return nil, o.named(err)
 	}
+	return adoptNamed(list), nil
+}
+
+func adoptNamed(list []c.Named) map[string]*gotorch.Tensor {
 	state := make(map[string]*gotorch.Tensor, len(list))
 	for _, one := range list {
 		state[one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
 	}
-	return state, nil
+	return state
+}
+
+// splitNamed fails where a tensor was closed.
+func splitNamed(state map[string]*gotorch.Tensor, op string) (names []string, handles []c.Tensor, err error) {
+	err = gotorch.Try(func() {
+		for name, t := range state {
+			names = append(names, name)
+			handles = append(handles, bridge.Handle(t, op))
+		}
+	})
+	return names, handles, err
 }
 
 // LoadState replaces what the optimizer remembers by copies.
 func (o *Optimizer) LoadState(state map[string]*gotorch.Tensor) error {
-	names := make([]string, 0, len(state))
-	handles := make([]c.Tensor, 0, len(state))
-	if err := gotorch.Try(func() {
-		for name, t := range state {
-			names = append(names, name)
-			handles = append(handles, bridge.Handle(t, o.kind))
-		}
-	}); err != nil {
+	names, handles, err := splitNamed(state, o.kind)
+	if err != nil {
 		return err
 	}
-	err := c.LoadOptimizerState(o.handle, names, handles)
+	failure := c.LoadOptimizerState(o.handle, names, handles)
 	runtime.KeepAlive(state)
-	return o.named(err)
+	return o.named(failure)
 }
 
 // StateDict is the state as Python's optimizer.state_dict() has it, the options of all groups included: of names "state"

@@ -15,7 +15,9 @@ type options struct {
 	given []string
 }
 
-func begin(lr float64) options { return options{frame: c.NewFrame()}.double("lr", lr) }
+func begin(lr float64) options { return settings().double("lr", lr) }
+
+func settings() options { return options{frame: c.NewFrame()} }
 
 func (o options) name(name string) options {
 	o.given = append(o.given, name)
@@ -32,6 +34,50 @@ func (o options) double(name string, x float64) options {
 func (o options) optDouble(name string, x Opt[float64]) options {
 	if x, ok := x.Get(); ok {
 		return o.double(name, x)
+	}
+	return o
+}
+
+func (o options) doubles(name string, list []float64) options {
+	o = o.name(name)
+	o.frame.Doubles(list)
+	return o
+}
+
+// setDoubles and setString leave an option out that has its zero value.
+
+func (o options) setDoubles(name string, list []float64) options {
+	if list == nil {
+		return o
+	}
+	return o.doubles(name, list)
+}
+
+func (o options) int(name string, n int) options {
+	o = o.name(name)
+	o.frame.Int(int64(n))
+	return o
+}
+
+func (o options) optInt(name string, n Opt[int]) options {
+	if n, ok := n.Get(); ok {
+		return o.int(name, n)
+	}
+	return o
+}
+
+func (o options) setString(name, text string) options {
+	if text == "" {
+		return o
+	}
+	o = o.name(name)
+	o.frame.String(text)
+	return o
+}
+
+func (o options) optBool(name string, b Opt[bool]) options {
+	if b, ok := b.Get(); ok {
+		return o.bool(name, b)
 	}
 	return o
 }

@@ -211,21 +211,28 @@ type MuonOptions struct {
 func Muon(parameters []*gotorch.Tensor, lr float64, more ...MuonOptions) *Optimizer {
 	o := first(more)
 	given := begin(lr).optDouble("weight_decay", o.WeightDecay).optDouble("momentum", o.Momentum).
-		optDouble("eps", o.Eps)
-	if nesterov, ok := o.Nesterov.Get(); ok {
-		given = given.bool("nesterov", nesterov)
-	}
+		optDouble("eps", o.Eps).optBool("nesterov", o.Nesterov).optInt("ns_steps", o.NSSteps).
+		setString("adjust_lr_fn", o.AdjustLRFn)
 	if list, ok := o.NSCoefficients.Get(); ok {
-		given = given.name("ns_coefficients")
-		given.frame.Doubles(list[:])
-	}
-	if steps, ok := o.NSSteps.Get(); ok {
-		given = given.name("ns_steps")
-		given.frame.Int(int64(steps))
-	}
-	if o.AdjustLRFn != "" {
-		given = given.name("adjust_lr_fn")
-		given.frame.String(o.AdjustLRFn)
+		given = given.doubles("ns_coefficients", list[:])
 	}
 	return given.create("Muon", parameters)
+}
+
+// LBFGSOptions of [LBFGS].
+type LBFGSOptions struct {
+	MaxIter                        Opt[int]     // iterations a step; unset: 20
+	MaxEval                        Opt[int]     // evaluations of the closure a step; unset: a quarter more than MaxIter
+	ToleranceGrad, ToleranceChange Opt[float64] // where a step ends early; unset: 1e-7 and 1e-9
+	HistorySize                    Opt[int]     // unset: 100
+	LineSearchFn                   string       // "": none, else "strong_wolfe"
+}
+
+// LBFGS steps by the loss's curvature, which it estimates from the gradients before. It looks at all parameters together, and
+// computes the loss several times a step: step it by [Optimizer.StepClosure]. Its usual learning rate is 1. Source: torch.optim.LBFGS.
+func LBFGS(parameters []*gotorch.Tensor, lr float64, more ...LBFGSOptions) *Optimizer {
+	o := first(more)
+	return begin(lr).optInt("max_iter", o.MaxIter).optInt("max_eval", o.MaxEval).
+		optDouble("tolerance_grad", o.ToleranceGrad).optDouble("tolerance_change", o.ToleranceChange).
+		optInt("history_size", o.HistorySize).setString("line_search_fn", o.LineSearchFn).create("LBFGS", parameters)
 }

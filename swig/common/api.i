@@ -15,6 +15,7 @@
 %include "tandem/abi/value.hpp"
 %include "tandem/abi/operator.hpp"
 %include "tandem/abi/nn.hpp"
+%include "tandem/abi/optim.hpp"
 %include "tandem/abi/checkpoint.hpp"
 %include "tandem/abi/dist.hpp"
 %include "tandem/abi/checkpoint_folder.hpp"
@@ -23,3 +24,4 @@
 %include "tandem/abi/data.hpp"
 %include "tandem/abi/dynamic_loader.hpp"
 %include "own_data.i"
+%include "own_functions.i"

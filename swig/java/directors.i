@@ -40,6 +40,8 @@ JAVA_DIRECTOR(SampleSource)
 JAVA_DIRECTOR(SampleMapper)
 JAVA_DIRECTOR(OpenStream)
 JAVA_DIRECTOR(StreamSource)
+JAVA_DIRECTOR(RateSource)
+JAVA_DIRECTOR(LossSource)
 // A stream goes over to who asked for it; so SWIG's warning does not apply.
 %typemap(directorout) tandem_swig::OpenStream* {
   $result = *($&1_ltype)&$input;

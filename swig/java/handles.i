@@ -46,6 +46,7 @@ STATIC(tandem::abi::Dataset, Dataset::from_schema)
 STATIC(tandem::abi::Dataset, Dataset::from_tensors)
 STATIC(tandem::abi::Dataset, Dataset::concat)
 STATIC(tandem::abi::DynamicLoader, DynamicLoader::replay)
+STATIC(tandem::abi::LrScheduler, LrScheduler::chained)
 
 // What ends the calls that others are in when it is closed.
 %define WAKE(NAME)

@@ -115,13 +115,6 @@ bool get(JNIEnv* jenv, jlongArray array, tandem::abi::TensorList& out) {
   return true;
 }
 
-bool get(JNIEnv* jenv, jlongArray array, std::vector<const tandem::abi::Dataset*>& out) {
-  std::vector<int64_t> addresses;
-  if (!get(jenv, array, addresses)) return false;
-  for (const int64_t address : addresses) out.push_back(reinterpret_cast<const tandem::abi::Dataset*>(address));
-  return true;
-}
-
 void take(JNIEnv* jenv, jlongArray array, std::vector<tandem::abi::Tensor>& out) {
   std::vector<int64_t> addresses;
   if (array) get(jenv, array, addresses);

@@ -23,8 +23,14 @@ bool get(JNIEnv* jenv, jdoubleArray array, std::vector<double>& out);
 bool get(JNIEnv* jenv, jbooleanArray array, std::vector<uint8_t>& out);
 // From addresses of abi::Tensor, 0 for none.
 bool get(JNIEnv* jenv, jlongArray array, tandem::abi::TensorList& out);
-// From addresses of abi::Dataset.
-bool get(JNIEnv* jenv, jlongArray array, std::vector<const tandem::abi::Dataset*>& out);
+// From addresses of objects.
+template <typename T>
+bool get(JNIEnv* jenv, jlongArray array, std::vector<const T*>& out) {
+  std::vector<int64_t> addresses;
+  if (!get(jenv, array, addresses)) return false;
+  for (const int64_t address : addresses) out.push_back(reinterpret_cast<const T*>(address));
+  return true;
+}
 // Takes over the objects at those addresses, 0 for none; null is an empty list.
 void take(JNIEnv* jenv, jlongArray array, std::vector<tandem::abi::Tensor>& out);
 

@@ -160,6 +160,14 @@ std::vector<Case> cases() {
                                    [](tdm_cuda_settings* given) { return tdm_cuda_set_settings(given); }),
       output<tdm_cuda_settings>(INITIAL(tdm_cuda_settings, TDM_CUDA_SETTINGS_INIT),
                                 [](tdm_cuda_settings* given) { return tdm_cuda_get_settings(given); }),
+      of_struct<tdm_checkpoint_folder_options>(
+          INITIAL(tdm_checkpoint_folder_options, TDM_CHECKPOINT_FOLDER_OPTIONS_INIT),
+          [](tdm_checkpoint_folder_options* given) {
+            tdm_checkpoint_folder* folder = nullptr;
+            tdm_error* error = tdm_checkpoint_folder_create("checkpoints", given, nullptr, &folder);
+            tdm_checkpoint_folder_free(folder);
+            return error;
+          }),
       of_struct<tdm_grad_scaler_options>(INITIAL(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT),
                                          [](tdm_grad_scaler_options* given) {
                                            tdm_grad_scaler* scaler = nullptr;
@@ -183,6 +191,16 @@ std::vector<Case> cases() {
                                       tdm_grad_scaler_free(scaler);
                                       return error;
                                     }),
+      of_struct<tdm_averaged_parameters_options>(
+          INITIAL(tdm_averaged_parameters_options, TDM_AVERAGED_PARAMETERS_OPTIONS_INIT),
+          [](tdm_averaged_parameters_options* given) {
+            const Tensor weight = tensor({1, 2}, {2});
+            tdm_tensor* const weights[] = {weight.get()};
+            tdm_averaged_parameters* averages = nullptr;
+            tdm_error* error = tdm_averaged_parameters_create(weights, 1, nullptr, 0, given, &averages);
+            tdm_averaged_parameters_free(averages);
+            return error;
+          }),
       of_struct<tdm_pt_load_options>(INITIAL(tdm_pt_load_options, TDM_PT_LOAD_OPTIONS_INIT),
                                      [](tdm_pt_load_options* given) {
                                        const auto folder = std::filesystem::temp_directory_path();

@@ -20,6 +20,8 @@ struct Free {
   void operator()(tdm_string* string) const { tdm_string_free(string); }
   void operator()(tdm_module* module) const { tdm_module_free(module); }
   void operator()(tdm_optimizer* optimizer) const { tdm_optimizer_free(optimizer); }
+  void operator()(tdm_lr_scheduler* scheduler) const { tdm_lr_scheduler_free(scheduler); }
+  void operator()(tdm_averaged_parameters* averages) const { tdm_averaged_parameters_free(averages); }
   void operator()(tdm_strings* list) const { tdm_strings_free(list); }
   void operator()(tdm_named_tensors* list) const { tdm_named_tensors_free(list); }
   void operator()(tdm_hook* hook) const { tdm_hook_free(hook); }
@@ -30,6 +32,8 @@ using Tensor = std::unique_ptr<tdm_tensor, Free>;
 using String = std::unique_ptr<tdm_string, Free>;
 using Module = std::unique_ptr<tdm_module, Free>;
 using Optimizer = std::unique_ptr<tdm_optimizer, Free>;
+using Scheduler = std::unique_ptr<tdm_lr_scheduler, Free>;
+using Averages = std::unique_ptr<tdm_averaged_parameters, Free>;
 using Generator = std::unique_ptr<tdm_generator, Free>;
 using Hook = std::unique_ptr<tdm_hook, Free>;
 using Strings = std::unique_ptr<tdm_strings, Free>;
@@ -214,12 +218,36 @@ class LeakCheck {
   }
 
  private:
-  static constexpr const char* kTypes[] = {
-      "tensor",    "module",          "optimizer",       "store",   "scope",  "named_tensors", "process_group",
-      "work",      "string",          "strings",         "mode",    "error",  "hook",          "callback",
-      "generator", "recordio_writer", "recordio_reader", "loader",  "ddp",    "grad_scaler",   "event",
-      "stream",    "summary_writer",  "data_parallel",   "dataset", "sampler",
-      "checkpoint_folder", "checkpoint"};
+  static constexpr const char* kTypes[] = {"tensor",
+                                           "module",
+                                           "optimizer",
+                                           "store",
+                                           "scope",
+                                           "named_tensors",
+                                           "process_group",
+                                           "work",
+                                           "string",
+                                           "strings",
+                                           "mode",
+                                           "error",
+                                           "hook",
+                                           "callback",
+                                           "generator",
+                                           "recordio_writer",
+                                           "recordio_reader",
+                                           "loader",
+                                           "ddp",
+                                           "grad_scaler",
+                                           "event",
+                                           "stream",
+                                           "summary_writer",
+                                           "data_parallel",
+                                           "dataset",
+                                           "sampler",
+                                           "lr_scheduler",
+                                           "averaged_parameters",
+                                           "checkpoint_folder",
+                                           "checkpoint"};
   std::vector<std::int64_t> before_;
   std::int64_t bytes_;
 };

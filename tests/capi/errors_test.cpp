@@ -88,11 +88,12 @@ TEST_F(Errors, OfModulesNameWhatTheirForwardTakes) {
     return tdm_module_forward(attention.get(), arguments, 3, results, &count);
   };
   EXPECT_EQ(message(forward(square, query, query), TDM_ERROR_INVALID_ARGUMENT),
-            "MultiheadAttention: the query must be [length, batch, 4], not [2, 2]");
+            "MultiheadAttention: the query must be [length, batch, 4], [batch, length, 4] with batch_first, or "
+            "[length, 4], not [2, 2]");
   EXPECT_EQ(message(forward(query, keys, keys), TDM_ERROR_INVALID_ARGUMENT),
-            "MultiheadAttention: the key must be [length, 1, kdim], not [5, 2, 4]");
+            "MultiheadAttention: the key must have the query's batch of 1 and 4 features, not [5, 2, 4]");
   EXPECT_EQ(message(forward(query, query, keys), TDM_ERROR_INVALID_ARGUMENT),
-            "MultiheadAttention: the value must be of the key's shape [3, 1, 4], not [5, 2, 4]");
+            "MultiheadAttention: the value must be as long as the key [3, 1, 4] and have 4 features, not [5, 2, 4]");
   tdm_module* made = nullptr;
   const tdm_option kernel = option("kernel_size", of(std::int64_t{1} << 40));
   EXPECT_REFUSED(tdm_module_create("MaxPool1d", &kernel, 1, &made), TDM_ERROR_INVALID_ARGUMENT,

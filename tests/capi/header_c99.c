@@ -18,7 +18,8 @@ int main(void) {
   tdm_cuda_settings settings = TDM_CUDA_SETTINGS_INIT;
   tdm_index index = TDM_INDEX_INIT;
   const size_t sizes = load.struct_size + store.struct_size + group.struct_size + ddp.struct_size + writer.struct_size +
-                       loader.struct_size + modes.struct_size + scaler.struct_size + scaler_state.struct_size + pt.struct_size + function.struct_size + memory.struct_size + settings.struct_size;
+                       loader.struct_size + modes.struct_size + scaler.struct_size + scaler_state.struct_size +
+                       pt.struct_size + function.struct_size + memory.struct_size + settings.struct_size;
   tdm_error_free(NULL);
   tdm_tensor_free(NULL);
   return sizes > 0 && index.stop == INT64_MAX && tdm_version()[0] != '\0' ? 0 : 1;

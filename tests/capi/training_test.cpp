@@ -147,7 +147,7 @@ TEST(Module, RecurrentOnesTakeAndGiveStates) {
     const tdm_value arguments[] = {input, second};
     EXPECT_REFUSED(tdm_module_forward(lstm.get(), arguments, 2, again, &count), TDM_ERROR_INVALID_ARGUMENT, why);
   };
-  refused(states[0], "takes a tuple of two tensors as value 1, not Tensor");
+  refused(states[0], "takes a tuple of two tensors as value 1 (hx), not Tensor");
   refused(list(TDM_VALUE_TUPLE, std::vector<tdm_value>{states[0]}), "both states");
   refused(list(TDM_VALUE_TUPLE, std::vector<tdm_value>{states[0], of(1)}), "both states");
   refused(list(TDM_VALUE_DICT, std::vector<tdm_value>{of("h"), states[0]}), "not GenericDict");

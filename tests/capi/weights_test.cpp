@@ -58,18 +58,18 @@ TEST_F(Weights, ValuesKeepTheirKinds) {
   const std::vector<std::uint8_t> flags{1, 0};
   tdm_value device = tagged(TDM_VALUE_DEVICE);
   device.as.device = {TDM_DEVICE_CPU, -1};
-  const std::vector<tdm_value> items{of("tensor"), of(one),
-                                     of("tuple"), list(TDM_VALUE_TUPLE, inner),
-                                     of("list"), list(TDM_VALUE_LIST, inner),
+  const std::vector<tdm_value> items{of("tensor"),  of(one),
+                                     of("tuple"),   list(TDM_VALUE_TUPLE, inner),
+                                     of("list"),    list(TDM_VALUE_LIST, inner),
                                      of("tensors"), list(TDM_VALUE_TENSOR_LIST, tensors),
-                                     of("texts"), list(TDM_VALUE_STRING_LIST, texts),
-                                     of("ints"), ints(numbers),
-                                     of("flags"), list(TDM_VALUE_BOOL_LIST, flags),
-                                     of("dtype"), tagged(TDM_VALUE_DTYPE, TDM_DTYPE_BFLOAT16),
-                                     of("device"), device,
-                                     of(-7), of(true),
-                                     of("none"), tagged(TDM_VALUE_NONE),
-                                     of("real"), of(0.5)};
+                                     of("texts"),   list(TDM_VALUE_STRING_LIST, texts),
+                                     of("ints"),    ints(numbers),
+                                     of("flags"),   list(TDM_VALUE_BOOL_LIST, flags),
+                                     of("dtype"),   tagged(TDM_VALUE_DTYPE, TDM_DTYPE_BFLOAT16),
+                                     of("device"),  device,
+                                     of(-7),        of(true),
+                                     of("none"),    tagged(TDM_VALUE_NONE),
+                                     of("real"),    of(0.5)};
   tdm_value back = reloaded(list(TDM_VALUE_DICT, items));
   EXPECT_EQ(floats(at(back, "tensor").as.tensor), (std::vector<float>{1, 2}));
   EXPECT_EQ(at(back, "tuple").tag, TDM_VALUE_TUPLE);

@@ -143,6 +143,61 @@ TEST(Facade, OptimizersHaveGroups) {
   EXPECT_THROW(adam.option(TDM_ALL_GROUPS, "betas"), Error);
 }
 
+TEST(Facade, SchedulersAndAveragesFollowOptimizers) {
+  Tensor x = floats({4}, {1});
+  x.set_requires_grad(true);
+  TensorList parameters;
+  parameters.add(x);
+  Optimizer sgd("SGD", parameters, std::move(Options().set("lr", 0.25)));
+  LrScheduler half("ExponentialLR", sgd, std::move(Options().set("gamma", 0.5)));
+  LrScheduler steps = LrScheduler::of_function("MultiplicativeLR", sgd, {}, [](int64_t, double at) {
+    if (at == 3) throw std::domain_error("no third");
+    return 1 / at;
+  });
+  LrScheduler both = LrScheduler::chained({&half, &steps});
+  AveragedParameters ema(parameters, {}, 0.5);
+  for (int step = 0; step < 2; ++step) {
+    const Tensor first = sgd.step([&] {
+      sgd.zero_grad();
+      const Tensor loss = Operator::find("aten::square").call_tensor(Arguments::of(x));
+      backward({&loss});
+      return loss;
+    });
+    EXPECT_EQ(first.item_double(), step == 0 ? 16 : 4);
+    both.step();
+    ema.update();
+  }
+  EXPECT_EQ(x.item_double(), 1.5);  // 4, then 2 with 0.25, then 1.5 with 0.125
+  EXPECT_EQ(ema.state().tensor(1).item_double(), 1.75);
+  EXPECT_THAT(both.last_lr(), ElementsAre(0.25 / 4 / 2));
+  try {
+    both.step();
+    FAIL() << "the function was not asked";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TDM_ERROR_CALLBACK);
+    EXPECT_THROW(std::rethrow_exception(error.cause()), std::domain_error);
+  }
+  Results state = half.state();
+  Results items = state.take_elements(0);
+  Arguments flat, given;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items.tag(i) == TDM_VALUE_STRING) {
+      flat.add(items.string(i));
+    } else if (items.tag(i) == TDM_VALUE_DOUBLE_LIST) {
+      flat.add(items.reals(i));
+    } else if (items.tag(i) == TDM_VALUE_INT) {
+      flat.add(items.integer(i));
+    } else if (items.tag(i) == TDM_VALUE_BOOL) {
+      flat.add(items.flag(i));
+    } else {
+      flat.add(items.real(i));
+    }
+  }
+  given.add_nested(TDM_VALUE_DICT, flat);
+  half.load_state(given);
+  EXPECT_THROW(half.load_state(Arguments()), Error);
+}
+
 TEST(Facade, ModulesAndOptimizersLearn) {
   manual_seed(1);
   Module linear("Linear", std::move(Options().set("in_features", 4).set("out_features", 1)));

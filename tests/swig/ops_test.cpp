@@ -36,6 +36,17 @@ TEST(Ops, OptionsHaveTheSchemasDefault) {
   EXPECT_THAT(ops::zeros({2, 3}, TDM_DTYPE_BOOL).sizes(), ElementsAre(2, 3));
 }
 
+TEST(Ops, OfTandemAreCalledTheSameWay) {
+  const Tensor weight = floats({1, 2, 3, 4}, {2, 2});
+  EXPECT_THAT(floats(ops::init::constant_(weight, 0.5)), ElementsAre(0.5, 0.5, 0.5, 0.5));
+  EXPECT_THAT(floats(weight), ElementsAre(0.5, 0.5, 0.5, 0.5));
+  EXPECT_DOUBLE_EQ(ops::init::calculate_gain("relu"), std::sqrt(2.0));
+  const Tensor wide =
+      ops::functional::interpolate(floats({0, 1}, {1, 1, 2}), std::vector<int64_t>{3}, {}, "linear", true);
+  EXPECT_THAT(floats(wide), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(ops::utils::parameters_to_vector(TensorList{&weight, &weight}).sizes(), ElementsAre(8));
+}
+
 TEST(Ops, NullableParametersMayBeNone) {
   const Tensor x = floats({7, -7}, {2}), two = floats({2, 2}, {2});
   EXPECT_THAT(floats(ops::div_mode(x, two, "floor")), ElementsAre(3, -4));

@@ -13,7 +13,9 @@ POSITIONAL = {
     "flatten.using_ints": {"start_dim", "end_dim"}, "slice.Tensor": {"dim", "start", "end"},
     "argmax": {"dim"}, "argmin": {"dim"}, "split.Tensor": {"dim"}, "split.sizes": {"dim"}, "chunk": {"dim"},
     "split_with_sizes": {"dim"}, "unbind.int": {"dim"}, "dropout": {"p", "train"}, "round.decimals": {"decimals"},
-    "range.step": {"step"},
+    "range.step": {"step"}, "tandem::init_uniform_": {"a", "b"}, "tandem::init_normal_": {"mean", "std"},
+    "tandem::init_trunc_normal_": {"mean", "std"}, "tandem::init_dirac_": {"groups"},
+    "tandem::dropout1d": {"p", "training"}, "tandem::dropout2d": {"p", "training"}, "tandem::dropout3d": {"p", "training"},
 }
 # Parameters in the order of the Python function, which is not the operator's.
 ORDER = {"embedding": ("indices", "weight"), "embedding_bag": ("indices", "weight", "offsets"),
@@ -22,6 +24,8 @@ ORDER = {"embedding": ("indices", "weight"), "embedding_bag": ("indices", "weigh
 HIDDEN = {"expand": {"implicit"}, "expand_copy": {"implicit"}}
 TENSOR_OPTIONS = ["dtype", "layout", "device", "pin_memory"]
 NAMESPACES = ("linalg", "fft", "special")
+# Of the operators of namespace tandem; the others are torch.nn.functional's.
+OWN_NAMESPACES = ("init", "utils")
 # Functions of torch.nn.functional over operators of other names.
 FUNCTIONAL = set(selection.BEHIND) - {"slice", "mT", "mH"}
 
@@ -29,7 +33,7 @@ FUNCTIONAL = set(selection.BEHIND) - {"slice", "mT", "mH"}
 @dataclasses.dataclass(frozen=True)
 class Bound:
     op: schema.Operator
-    home: str         # "Tensor" for a method, else a namespace: "", "linalg", "fft", "special", "functional"
+    home: str         # "Tensor" for a method, else a namespace: "", "linalg", "fft", "special", "functional", "init", "utils"
     name: str
     parameters: tuple  # of Value: what every call gives, without the method's tensor
     options: tuple     # of Value: what has a default
@@ -133,6 +137,18 @@ def build():
         options = tuple(a for a in given if not is_parameter(op, a) and a not in op.outputs)
         bound.append(Bound(op, where, name, parameters + op.outputs, options, name + "Options", frozenset(hidden)))
     return share_options(bound), sorted(left_out, key=lambda pair: pair[0].text)
+
+
+def own():
+    """[Bound] of the operators of namespace tandem, sorted by schema."""
+    bound = []
+    for op in schema.own_operators():
+        where = next((space for space in OWN_NAMESPACES if op.name.startswith(space + "_")), "functional")
+        name = naming.name(op, where)
+        parameters = tuple(as_parameter(op, a) for a in op.arguments if is_parameter(op, a))
+        options = tuple(a for a in op.arguments if not is_parameter(op, a))
+        bound.append(Bound(op, where, name, parameters, options, name + "Options", frozenset()))
+    return bound
 
 
 def share_options(bound):

@@ -13,7 +13,7 @@ WORDS = {w.lower(): w for w in """
     CumSum Deg2Rad DSplit DStack DType EigVals EigValsH ELU FFT FFT2 FFTFreq FFTN FFTShift FlipLR FlipUD FMax FMin
     FMod GCD GELU GLU GRU HFFT HFFT2 HFFTN HistogramDD HSplit HStack IFFT IFFT2 IFFTN IFFTShift IHFFT IHFFT2 IHFFTN
     IRFFT IRFFT2 IRFFTN IsClose IsFinite IsIn IsInf IsNaN IsNegInf IsPosInf IsReal ISTFT KeepDim KL KthValue LCM LDL
-    LogAddExp LogAddExp2 LogCumSumExp LogDet LogSumExp LSTM LstSq LU MatMul MH MM MoveAxis MoveDim MSE MT MV NaN
+    LogAddExp LogAddExp2 LogCumSumExp LogDet LogSumExp LP LSTM LstSq LU MatMul MH MM MoveAxis MoveDim MSE MT MV NaN
     NaNMean NaNMedian NaNQuantile NaNSum ND NDTR NDTRI NLL NonZero PDist PReLU QR Rad2Deg RandInt RandN RandPerm
     ReLU ReLU6 RFFT RFFT2 RFFTFreq RFFTN RMS RNN RReLU RTol ScalarArray ScalarInt SearchSorted SELU SiLU SlogDet
     STFT SVD SVDVals SwapAxes SwapDims TensorArray TensorArrayInt TensorDot TensorInv TensorSolve TopK UPLO VDot
@@ -99,4 +99,4 @@ def snake(op, namespace):
     for known in ("ReLU", "DType", "CumMax"):
         camel = camel.replace(known, known.capitalize())
     rest = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", camel)).lower()
-    return "_".join(part for part in (text, rest) if part) + ("_" if op.in_place else "")
+    return "_".join(part for part in (text, rest) if part) + ("_" if op.name.endswith("_") else "")

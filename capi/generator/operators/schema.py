@@ -1,11 +1,11 @@
-"""Reads schemas.txt and python.txt."""
+"""Reads schemas.txt, own.txt and python.txt."""
 import dataclasses
 import pathlib
 import re
 
 HERE = pathlib.Path(__file__).parent
 ALIAS = re.compile(r"\((\w)(!?)(?: -> [\w*|]+)?\)")
-LINE = re.compile(r"^([f-])([m-]) aten::(\w+?)(?:\.(\w+))?\((.*)\) -> (.*)$")
+LINE = re.compile(r"^([f-])([m-]) (aten|tandem)::(\w+?)(?:\.(\w+))?\((.*)\) -> (.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,10 +28,12 @@ class Operator:
     function: bool
     method: bool
     text: str  # the schema, without "aten::"
+    space: str = "aten"  # or "tandem": what Python composes, and the core registers
 
     @property
     def key(self):
-        return f"{self.name}.{self.overload}" if self.overload else self.name
+        space = "" if self.space == "aten" else self.space + "::"
+        return f"{space}{self.name}.{self.overload}" if self.overload else space + self.name
 
     @property
     def outputs(self):
@@ -40,7 +42,8 @@ class Operator:
 
     @property
     def in_place(self):
-        return self.name.endswith("_") and not self.name.endswith("__")
+        """Whether it is another operator in place; those of namespace tandem that overwrite have no other form."""
+        return self.space == "aten" and self.name.endswith("_") and not self.name.endswith("__")
 
     @property
     def struct(self):
@@ -79,7 +82,7 @@ def value(text, keyword):
 
 def operator(line):
     """From a line of schemas.txt."""
-    function, method, name, overload, arguments, results = LINE.match(line).groups()
+    function, method, space, name, overload, arguments, results = LINE.match(line).groups()
     keyword, values = False, []
     for text in split(arguments):
         if text == "*":
@@ -89,12 +92,17 @@ def operator(line):
     if results.startswith("(") and not ALIAS.fullmatch(results):
         results = results[1:-1]
     return Operator(name, overload or "", tuple(values), tuple(value(r, False) for r in split(results)), function == "f",
-                    method == "m", line.split("aten::", 1)[1])
+                    method == "m", line[3:].removeprefix("aten::"), space)
 
 
 def operators():
     """All operators of the dispatcher, in the file's order."""
     return [operator(line) for line in (HERE / "schemas.txt").read_text(encoding="utf-8").splitlines()]
+
+
+def own_operators():
+    """Those of namespace tandem, in the file's order."""
+    return [operator("f- " + line) for line in (HERE / "own.txt").read_text(encoding="utf-8").splitlines()]
 
 
 def python_names():

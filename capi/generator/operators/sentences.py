@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import re
 
-LINE = re.compile(r"^([\w.]+)(?: -> ([\w, ]+))?(?:: (.+)| ([=~]) (\w+))$")
+LINE = re.compile(r"^((?:tandem::)?[\w.]+)(?: -> ([\w, ]+))?(?:: (.+)| ([=~]) (\w+))$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +34,10 @@ SENTENCES = read()
 def find(op):
     """Of this overload, or of the operator. In place is the operator, unless it has a sentence of its own."""
     name = op.name.removesuffix("_") if op.in_place else op.name
+    if op.space != "aten":
+        if op.key not in SENTENCES:
+            raise SystemExit(f"sentences.txt says nothing of {op.key}")
+        return SENTENCES[op.key]
     for key in (op.key, op.name, f"{name}.{op.overload}", name):
         if key in SENTENCES:
             return SENTENCES[key]

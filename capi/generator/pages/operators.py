@@ -17,6 +17,14 @@ a field of the options struct, in C++ an optional parameter: unset means the def
 ## With a typed binding
 
 """
+OWN = """
+## Of Tandem
+
+What Python composes, as operators of namespace `tandem`, with the same two ways to call them: {own}. `initialize.` is package
+`nn/initialize` (`torch.nn.init`), `utils.` is `nn/utils` (`torch.nn.utils`); what overwrites a tensor has no other form, and no
+`I`.
+
+"""
 LEFT = """
 ## Left out
 
@@ -25,12 +33,18 @@ LEFT = """
 """
 
 
+def table(bound, columns):
+    lines = ["| operator | " + " | ".join(title for title, _ in columns) + " |\n", "|---" * (1 + len(columns)) + "|\n"]
+    named = lambda names, key: f"`{names[key]}`" if key in names else "-"
+    return lines + [f"| `{b.op.key}` | " + " | ".join(named(names, b.op.key) for _, names in columns) + " |\n" for b in bound]
+
+
 def page(api, columns):
     """`columns`: (language, {operator's key: name})"""
     bound, left_out = api.bound, api.left_out
-    lines = [HEAD.format(bound=len(bound), all=len(bound) + len(left_out)),
-             "| operator | " + " | ".join(title for title, _ in columns) + " |\n", "|---" * (1 + len(columns)) + "|\n"]
-    lines += [f"| `{b.op.key}` | " + " | ".join(f"`{names[b.op.key]}`" for _, names in columns) + " |\n" for b in bound]
+    lines = [HEAD.format(bound=len(bound), all=len(bound) + len(left_out))] + table(bound, columns)
+    lines.append(OWN.format(own=len(api.own)))
+    lines += table(api.own, columns)
     lines.append(LEFT.format(left=len(left_out)))
     reasons = collections.defaultdict(list)
     for op, why in left_out:

@@ -40,8 +40,8 @@ struct OwnTensor {
 struct CheckpointContent {
   // By section, such as "model" and "optimizer", each a file. The same on all ranks: rank 0's are written.
   std::map<std::string, NamedTensors> replicated = {};
-  // Each rank's own, as ZeRO's state: each writes its files. No two ranks give a tensor of the same section and name, but
-  // for parts of one tensor, which together are all of it.
+  // Each rank's own, as ZeRO's state: each writes its files. No two ranks give a tensor of the same section and name,
+  // but for parts of one tensor, which together are all of it.
   std::map<std::string, std::vector<OwnTensor>> own = {};
   // JSON, of rank 0: epoch, place in the data, a scheduler's state, whatever the program wants. Kept letter by letter.
   std::string values = "{}";
@@ -96,8 +96,8 @@ class TANDEM_API CheckpointFolder {
   void save(std::int64_t step, const CheckpointContent& content);
 
   // The same beside training: returns as soon as all is copied into memory, which further saves use again (so this
-  // takes as much memory as what a rank saves). Ranks that save exchange what they need by a group of its own. Waits for
-  // the save before, and where that failed throws its error instead, and saves nothing.
+  // takes as much memory as what a rank saves). Ranks that save exchange what they need by a group of its own. Waits
+  // for the save before, and where that failed throws its error instead, and saves nothing.
   void save_async(std::int64_t step, const CheckpointContent& content);
   // Whether a save goes on.
   bool saving() const;

@@ -57,6 +57,7 @@ class TANDEM_API LrScheduler {
 TANDEM_API std::shared_ptr<LrScheduler> make_lr_scheduler(const std::string& type, std::shared_ptr<Optimizer> optimizer,
                                                           const std::vector<Option>& options);
 
+// What a function throws ends the step, which then changes nothing, but for what a chain's schedulers before it did.
 // Of the number of steps so far: a factor of the initial rate (LambdaLR), or of the rate before (MultiplicativeLR). One
 // for all groups or one for each.
 using RateFunction = std::function<double(std::int64_t epoch)>;
@@ -72,6 +73,12 @@ TANDEM_API std::shared_ptr<LrScheduler> make_multiplicative_lr(std::shared_ptr<O
 TANDEM_API std::shared_ptr<LrScheduler> make_cyclic_lr(std::shared_ptr<Optimizer> optimizer,
                                                        const std::vector<Option>& options,
                                                        std::function<double(double)> scale);
+
+// "LambdaLR", "MultiplicativeLR" or "CyclicLR" with options, by one function for all groups: of a group's number, and
+// of what the functions above are given. CyclicLR asks it for group 0 alone.
+using GroupFunction = std::function<double(std::size_t group, double at)>;
+TANDEM_API std::shared_ptr<LrScheduler> make_lr_scheduler(const std::string& type, std::shared_ptr<Optimizer> optimizer,
+                                                          const std::vector<Option>& options, GroupFunction function);
 
 // One scheduler after the other: at each milestone, a number of steps, the next begins. All are of this optimizer.
 TANDEM_API std::shared_ptr<LrScheduler> make_sequential_lr(std::shared_ptr<Optimizer> optimizer,

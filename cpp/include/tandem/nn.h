@@ -13,6 +13,8 @@
 
 namespace tandem::nn {
 
+class Parametrizations;
+
 // A torch::nn module whose forward takes and gives values.
 class TANDEM_API Module {
  public:
@@ -23,8 +25,9 @@ class TANDEM_API Module {
   virtual torch::nn::Module& get() const = 0;
 
   // Arguments and results as torch.nn has them: an LSTM takes x and the tuple (h, c), and gives y and a tuple (h, c).
-  // None, or nothing at the end, stands for an optional argument that is left out. Throws tandem::Error
-  // (kInvalidArgument) naming what does not fit.
+  // None, or nothing at the end, stands for an optional argument that is left out. RNN, LSTM and GRU take and give a
+  // packed sequence, a tuple of data, batch_sizes, sorted_indices and unsorted_indices, in the place of x and y. Throws
+  // tandem::Error (kInvalidArgument) naming what does not fit.
   virtual std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) = 0;
 
   // A module of its own with copies of the parameters and buffers. Draws no random numbers. Throws tandem::Error
@@ -39,9 +42,16 @@ class TANDEM_API Module {
   explicit Module(std::string type) : type_(std::move(type)) {}
 
   virtual std::unique_ptr<Module> copy() const = 0;
+  // Where forward() reads the parameter of this name; null where nobody may put another tensor.
+  virtual at::Tensor* member(const std::string& name) { return (void)name, nullptr; }
+  // For forward(): puts computed parameters in their places, until the result goes. Null where there are none.
+  std::shared_ptr<void> computed() const;
 
  private:
+  friend class Parametrizations;
+
   std::string type_;
+  std::shared_ptr<Parametrizations> parametrizations_;  // see tandem/nn_parametrizations.h; once made it stays
 };
 
 // A new module with PyTorch's default initialisation, from the default generator. Throws tandem::Error: kNotFound for
@@ -50,5 +60,29 @@ TANDEM_API std::unique_ptr<Module> make_module(const std::string& type, const st
 
 // Names that make_module() knows, sorted.
 TANDEM_API std::vector<std::string> module_types();
+
+// What a forward takes or gives.
+struct ValueDescription {
+  std::string type;                     // "tensor", "bool", "int[]" or "tuple"
+  std::vector<ValueDescription> parts;  // of a tuple
+};
+struct ArgumentDescription {
+  std::string name;
+  ValueDescription value;
+  bool required;
+};
+
+struct ModuleDescription {
+  std::string type;
+  std::vector<OptionDescription> options;  // in the order in which its factory reads them
+  std::vector<ArgumentDescription> arguments;
+  std::vector<ValueDescription> results;
+  // Names of all that one has which is made with default options, or with one of its flags the other way.
+  std::vector<std::string> parameters, buffers;
+};
+
+// What a module takes, gives and has, as its own factory says it. Makes some to see their tensors; draws no random
+// numbers. Throws tandem::Error (kNotFound) for an unknown type.
+TANDEM_API ModuleDescription describe_module(const std::string& type);
 
 }  // namespace tandem::nn

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,8 +31,14 @@ class TANDEM_API Optimizer {
   virtual const char* type() const = 0;
 
   // Applies the gradients. Throws tandem::Error (kUnsupported) for a sparse gradient where the rule has no sparse
-  // form.
+  // form, and from LBFGS, which needs a closure.
   virtual void step() = 0;
+
+  // Clears the gradients, computes the loss, a tensor of one number, and calls backward.
+  using Closure = std::function<at::Tensor()>;
+  // Calls `closure` with grad mode on, then steps; LBFGS calls it several times. Gives what it gave first. Where
+  // `closure` throws, parameters are where they were then.
+  virtual at::Tensor step(const Closure& closure);
 
   // Drops the gradients when set_to_none, else zeroes them in place. A reducer puts those that are views of its buckets
   // there again with the next backward.
@@ -83,9 +90,9 @@ class TANDEM_API Optimizer {
 };
 
 // The optimizer that torch.optim has by this name, as "SGD" or "AdamW"; docs/modules-and-optimizers.md lists them. A
-// group may be empty. Throws tandem::Error: kNotFound for an unknown type or option, kInvalidArgument for a bad value,
-// or for parameters that are no leaves, are given twice, are of no floating-point or complex dtype or not such as the
-// rule takes.
+// group may be empty, but for LBFGS, which has one group. Throws tandem::Error: kNotFound for an unknown type or
+// option, kInvalidArgument for a bad value, or for parameters that are no leaves, are given twice, are of no
+// floating-point or complex dtype or not such as the rule takes.
 TANDEM_API std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
                                                      const std::vector<Option>& options);
 // All in one group.

@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 
 #include <string>
+#include <vector>
 
 namespace tandem {
 
@@ -13,6 +14,17 @@ namespace tandem {
 struct Option {
   std::string name;
   at::IValue value;
+};
+
+// What an object takes under one name.
+struct OptionDescription {
+  std::string name;
+  // bool, int, float, string, tensor, dtype; "int[]" is a list, "int[2]" a number for each of two dimensions or one for
+  // all; with '?' at its end none is taken, too.
+  std::string type;
+  bool required = false;
+  at::IValue initial;                // what holds where it is not given
+  std::vector<std::string> choices;  // names that it takes, instead of a value of its type
 };
 
 }  // namespace tandem

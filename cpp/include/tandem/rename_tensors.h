@@ -15,9 +15,10 @@ struct RenameRule {
   std::string pattern, replacement;
 };
 
-// What the rules make of names, one rule after the other. Throws Error(kInvalidArgument) where two get one name, listing
-// all such, where an expression is not valid, or a name is too long for one (1,000 letters).
-TANDEM_API std::vector<std::string> renamed(const std::vector<std::string>& names, const std::vector<RenameRule>& rules);
+// What the rules make of names, one rule after the other. Throws Error(kInvalidArgument) where two get one name,
+// listing all such, where an expression is not valid, or a name or a part of a rule has more than 1,000 letters.
+TANDEM_API std::vector<std::string> renamed(const std::vector<std::string>& names,
+                                            const std::vector<RenameRule>& rules);
 // Likewise.
 TANDEM_API NamedTensors rename_tensors(NamedTensors tensors, const std::vector<RenameRule>& rules);
 

@@ -28,6 +28,7 @@ class TANDEM_API ZeroRedundancyOptimizer final : public optim::Optimizer {
   // Which rank updates each parameter.
   const std::vector<int>& owners() const { return owners_; }
 
+  using Optimizer::step;
   void step() override;  // Blocks.
   std::size_t group_count() const override { return group_sizes_.size(); }
   std::vector<std::size_t> group_sizes() const override { return group_sizes_; }

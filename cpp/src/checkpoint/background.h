@@ -10,8 +10,8 @@
 
 namespace tandem::checkpoint {
 
-// One piece of work at a time, on a thread of its own that the object's end waits for; so does the program's shutdown, so
-// that what is half written is finished.
+// One piece of work at a time, on a thread of its own that the object's end waits for; so does the program's shutdown,
+// so that what is half written is finished.
 class Background {
  public:
   explicit Background(const std::string& name);

@@ -166,8 +166,8 @@ std::string read_text(const std::string& path, std::size_t most) {
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kIo, path + " is no regular file");
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > most) {
-    throw Error(ErrorCode::kDataLoss,
-                path + " has " + std::to_string(size) + " bytes, more than the " + std::to_string(most) + " it may have");
+    throw Error(ErrorCode::kDataLoss, path + " has " + std::to_string(size) + " bytes, more than the " +
+                                          std::to_string(most) + " it may have");
   }
   std::string text(size, '\0');
   if (read_all_at(file.get(), text.data(), size, 0) < size) {

@@ -35,7 +35,8 @@ class CheckedFile {
     for (const TensorRecord& tensor : record.tensors) records_.emplace(tensor.name, &tensor);
     for (const auto& entry : file_.header().entries) {
       const auto found = records_.find(entry.name);
-      if (found == records_.end()) damaged(file_.path(), std::string(kManifest) + " lacks its tensor '" + entry.name + "'");
+      if (found == records_.end())
+        damaged(file_.path(), std::string(kManifest) + " lacks its tensor '" + entry.name + "'");
       if (!found->second->whole.empty() && found->second->sizes != entry.sizes) {
         damaged(file_.path(), std::string(kManifest) + " has other sizes for its tensor '" + entry.name + "'");
       }

@@ -32,7 +32,7 @@ Json to_json(const FileRecord& file) {
     }
     tensors[tensor.name] = std::move(one);
   }
-  return {{"name", file.name},   {"section", file.section},          {"rank", file.rank},
+  return {{"name", file.name},   {"section", file.section},           {"rank", file.rank},
           {"bytes", file.bytes}, {"header_crc32", file.header_crc32}, {"tensors", std::move(tensors)}};
 }
 
@@ -177,8 +177,7 @@ std::string format(const Manifest& manifest) {
 Manifest parse(std::string_view text, const std::string& path) {
   const Reader reader(path);
   const std::size_t rest = kBegin.size() + kChecksumDigits + kAfter.size();
-  if (text.size() < rest || !text.starts_with(kBegin) ||
-      text.substr(rest - kAfter.size(), kAfter.size()) != kAfter) {
+  if (text.size() < rest || !text.starts_with(kBegin) || text.substr(rest - kAfter.size(), kAfter.size()) != kAfter) {
     reader.fail("it does not begin with its checksum");
   }
   std::uint32_t crc = 0;
@@ -187,7 +186,8 @@ Manifest parse(std::string_view text, const std::string& path) {
     reader.fail("it is not what its checksum was made of");
   }
   const Json json = reader.parse_text(text);
-  if (reader.text(json, "format") != "tandem-checkpoint") reader.fail("its format is '" + reader.text(json, "format") + "'");
+  if (reader.text(json, "format") != "tandem-checkpoint")
+    reader.fail("its format is '" + reader.text(json, "format") + "'");
   if (const int version = reader.number<int>(json, "version", INT_MAX); version != kVersion) {
     throw Error(ErrorCode::kUnsupported, path + " is of version " + std::to_string(version) + ", this Tandem reads " +
                                              std::to_string(kVersion) + "; use a later one");
@@ -204,7 +204,8 @@ Manifest parse(std::string_view text, const std::string& path) {
 }
 
 void check_values(const std::string& json) {
-  if (json.size() > kLongestManifest) invalid("the values of a checkpoint are " + std::to_string(json.size()) + " bytes");
+  if (json.size() > kLongestManifest)
+    invalid("the values of a checkpoint are " + std::to_string(json.size()) + " bytes");
   try {
     const auto shallow = [](int depth, Json::parse_event_t event, const Json&) {
       check_json_depth(depth, event);

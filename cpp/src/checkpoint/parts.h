@@ -21,7 +21,8 @@ bool is_empty(const Box& box);
 // Whether it is one of a tensor of these sizes.
 bool lies_within(const Box& box, const std::vector<std::int64_t>& whole);
 
-// Why the files do not make up tensors: one is there twice, or its parts overlap or leave something out. "" where they do.
+// Why the files do not make up tensors: one is there twice, or its parts overlap or leave something out. "" where they
+// do.
 std::string what_is_wrong(const std::vector<FileRecord>& files);
 
 }  // namespace tandem::checkpoint

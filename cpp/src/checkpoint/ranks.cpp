@@ -35,7 +35,8 @@ Outcome outcome_of(const std::function<std::string()>& part) {
   } catch (const Error& error) {
     return {error.what(), error.code()};
   } catch (const c10::Error& error) {
-    const bool memory = std::string_view(error.what_without_backtrace()).find("not enough memory") != std::string_view::npos;
+    const bool memory =
+        std::string_view(error.what_without_backtrace()).find("not enough memory") != std::string_view::npos;
     return {error.what_without_backtrace(), memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal};
   } catch (const std::bad_alloc&) {
     return {"there is not enough memory", ErrorCode::kOutOfMemory};

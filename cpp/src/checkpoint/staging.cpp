@@ -22,7 +22,8 @@ void copy_bytes(void* to, const void* from, std::int64_t bytes) {
 
 at::Tensor copy_into(const at::Tensor& before, const at::Tensor& tensor) {
   at::NoGradGuard no_grad;
-  const bool fits = before.defined() && before.sizes() == tensor.sizes() && before.scalar_type() == tensor.scalar_type();
+  const bool fits =
+      before.defined() && before.sizes() == tensor.sizes() && before.scalar_type() == tensor.scalar_type();
   at::Tensor copy = fits ? before : at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
   if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) {
     if (tensor.numel() != 0) copy_bytes(copy.mutable_data_ptr(), tensor.const_data_ptr(), tensor.nbytes());
@@ -36,7 +37,8 @@ at::Tensor copy_into(const at::Tensor& before, const at::Tensor& tensor) {
 
 CheckpointContent Staging::copy(const CheckpointContent& content, bool with_replicated) {
   std::map<Key, at::Tensor> copies;
-  const auto take = [&](bool replicated, const std::string& section, const std::string& name, const at::Tensor& tensor) {
+  const auto take = [&](bool replicated, const std::string& section, const std::string& name,
+                        const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.layout() != at::kStrided || tensor.is_meta()) {
       invalid("tensor '" + name + "' of the section '" + section + "' is not dense, or has no elements to save");
     }

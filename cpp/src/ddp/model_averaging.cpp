@@ -81,6 +81,11 @@ class PostLocalSgd final : public optim::Optimizer {
     optimizer_->step();
     averager_->average_parameters(optimizer_->parameters());
   }
+  at::Tensor step(const Closure& closure) override {
+    const at::Tensor loss = optimizer_->step(closure);
+    averager_->average_parameters(optimizer_->parameters());
+    return loss;
+  }
   std::size_t group_count() const override { return optimizer_->group_count(); }
   std::vector<std::size_t> group_sizes() const override { return optimizer_->group_sizes(); }
   std::vector<std::string> option_names() const override { return optimizer_->option_names(); }

@@ -102,6 +102,10 @@ ZeroRedundancyOptimizer::ZeroRedundancyOptimizer(std::shared_ptr<ProcessGroup> g
                                                  const std::vector<Option>& options)
     : Optimizer(joined(groups)), group_(std::move(group)), rule_(type), options_(options) {
   if (!group_) throw Error(ErrorCode::kInvalidArgument, "ZeroRedundancyOptimizer needs a process group");
+  if (type == "LBFGS") {
+    throw Error(ErrorCode::kUnsupported,
+                "ZeroRedundancyOptimizer: LBFGS looks at all parameters together, so its work cannot be dealt out");
+  }
   // Refuses the same on all ranks, whoever would have what is wrong.
   optim::make_optimizer(type, groups, options);
   load_.assign(static_cast<std::size_t>(group_->size()), 0);

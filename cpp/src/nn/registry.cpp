@@ -2,7 +2,8 @@
 #include <map>
 
 #include "nn/forward_state.h"
-#include "nn/wrap.h"
+#include "nn/parametrizations.h"
+#include "nn/registry.h"
 
 namespace tandem::nn {
 namespace {
@@ -10,7 +11,9 @@ namespace {
 const std::map<std::string, Factory>& registry() {
   static const auto* all = [] {
     auto* made = new std::map<std::string, Factory>;
-    for (const auto table : {layer_modules(), function_modules()}) {
+    for (const auto table : {activations(), adaptive_softmaxes(), attentions(), convolutions(), distances(), dropouts(),
+                             embeddings(), linears(), losses(), normalizations(), paddings(), poolings(), recurrents(),
+                             shapes(), transformers(), unpoolings(), upsamplings()}) {
       for (const Registered& entry : table) made->emplace(entry.type, entry.make);
     }
     return made;
@@ -31,15 +34,18 @@ void move(const at::Tensor& tensor, at::Device device, std::optional<at::ScalarT
 
 }  // namespace
 
-std::unique_ptr<Module> make_module(const std::string& type, const std::vector<Option>& options) {
+Factory find_factory(const std::string& type) {
   const auto found = registry().find(type);
-  if (found == registry().end()) {
-    std::string known;
-    for (const auto& [name, make] : registry()) known += (known.empty() ? "" : ", ") + name;
-    throw Error(ErrorCode::kNotFound, "there is no module '" + type + "'; there are " + known);
-  }
-  Options reader(type, options);
-  return found->second(type, reader);
+  if (found != registry().end()) return found->second;
+  std::string known;
+  for (const auto& [name, make] : registry()) known += (known.empty() ? "" : ", ") + name;
+  throw Error(ErrorCode::kNotFound, "there is no module '" + type + "'; there are " + known);
+}
+
+std::unique_ptr<Module> make_module(const std::string& type, const std::vector<Option>& options) {
+  const Factory make = find_factory(type);
+  ModuleOptions reader(type, options);
+  return make(reader);
 }
 
 std::vector<std::string> module_types() {
@@ -53,7 +59,7 @@ std::unique_ptr<Module> Module::clone() const {
   for (const at::Tensor& parameter : get().parameters()) {
     if (!parameter.is_cpu()) devices.push_back(parameter.device());
   }
-  return without_random_numbers(devices, [&] { return copy(); });
+  return without_random_numbers(devices, [&] { return Parametrizations::copy(*this); });
 }
 
 void Module::to(std::optional<at::Device> device, std::optional<at::ScalarType> dtype) {

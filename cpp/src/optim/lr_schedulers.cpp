@@ -39,7 +39,37 @@ constexpr OtherScheduler kOthers[] = {
     {"ChainedScheduler", "make_chained_scheduler"},
 };
 
+bool takes_function(const std::string& type) {
+  return type == "LambdaLR" || type == "MultiplicativeLR" || type == "CyclicLR";
+}
+
+std::vector<RateFunction> for_each_group(const Optimizer& optimizer, const GroupFunction& function) {
+  std::vector<RateFunction> functions;
+  for (std::size_t group = 0; group < optimizer.group_count(); ++group) {
+    functions.push_back([function, group](std::int64_t epoch) { return function(group, static_cast<double>(epoch)); });
+  }
+  return functions;
+}
+
 }  // namespace
+
+std::shared_ptr<LrScheduler> make_lr_scheduler(const std::string& type, std::shared_ptr<Optimizer> optimizer,
+                                               const std::vector<Option>& options, GroupFunction function) {
+  if (!takes_function(type)) {
+    throw Error(ErrorCode::kNotFound,
+                "there is no scheduler '" + type + "' of a function; there are LambdaLR, MultiplicativeLR, CyclicLR");
+  }
+  if (!optimizer || !function) throw Error(ErrorCode::kInvalidArgument, type + " needs an optimizer and a function");
+  if (type == "CyclicLR") {
+    return make_cyclic_lr(std::move(optimizer), options, [function](double at) { return function(0, at); });
+  }
+  Options reader(type, options);
+  const std::int64_t last_epoch = last_epoch_of(reader);
+  reader.finish();
+  auto functions = for_each_group(*optimizer, function);
+  return type == "LambdaLR" ? make_lambda_lr(std::move(optimizer), std::move(functions), last_epoch)
+                            : make_multiplicative_lr(std::move(optimizer), std::move(functions), last_epoch);
+}
 
 std::shared_ptr<LrScheduler> make_lr_scheduler(const std::string& type, std::shared_ptr<Optimizer> optimizer,
                                                const std::vector<Option>& options) {

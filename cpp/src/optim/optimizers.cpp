@@ -1,4 +1,5 @@
 // Optimizers by name.
+#include "optim/lbfgs.h"
 #include "optim/rules/rules.h"
 
 namespace tandem::optim {
@@ -25,13 +26,14 @@ std::unique_ptr<RuleOptimizer> make_rule(const std::string& type) {
     if (type == entry.type) return entry.make();
     known += (known.empty() ? "" : ", ") + std::string(entry.type);
   }
-  throw Error(ErrorCode::kNotFound, "there is no optimizer '" + type + "'; there are " + known);
+  throw Error(ErrorCode::kNotFound, "there is no optimizer '" + type + "'; there are " + known + ", LBFGS");
 }
 
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& type, std::vector<ParameterGroup> groups,
                                           const std::vector<Option>& options) {
+  if (type == "LBFGS") return make_lbfgs(std::move(groups), options);
   std::unique_ptr<RuleOptimizer> made = make_rule(type);
   if (groups.empty()) throw Error(ErrorCode::kInvalidArgument, type + ": there is no group of parameters");
   made->set_defaults(options);

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <sstream>
-#include <unordered_set>
 
 #include "options.h"
 
@@ -35,23 +34,6 @@ at::Tensor zeros_for(const at::Tensor& parameter) {
 RuleOptimizer::RuleOptimizer(RuleTraits traits)
     : Optimizer({}), traits_(std::move(traits)), defaults_(traits_.settings, traits_.lists) {}
 
-// `count` are there already, and were checked.
-void RuleOptimizer::check_parameters(const std::vector<at::Tensor>& parameters, std::size_t count) const {
-  std::unordered_set<const void*> seen;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const at::Tensor& parameter = parameters[i];
-    std::string wrong = refusal(parameter);
-    if (!parameter.is_leaf())
-      wrong = "is no leaf of the graph: it was computed, and an update would not reach its source";
-    if (!parameter.is_floating_point() && !parameter.is_complex())
-      wrong = "is " + parameter.toString() + ", which has no gradient";
-    if (!seen.insert(parameter.unsafeGetTensorImpl()).second) wrong = "is there a second time";
-    if (i >= count && !wrong.empty()) {
-      throw Error(ErrorCode::kInvalidArgument, std::string(type()) + ": parameter " + std::to_string(i) + " " + wrong);
-    }
-  }
-}
-
 Settings RuleOptimizer::changed(Settings settings, const std::string& owner, const std::vector<Option>& options,
                                 bool later) {
   settings.change(owner, options, later);
@@ -80,7 +62,7 @@ void RuleOptimizer::add_group(ParameterGroup group) {
   std::vector<at::Tensor> all = parameters_;
   all.insert(all.end(), std::make_move_iterator(group.parameters.begin()),
              std::make_move_iterator(group.parameters.end()));
-  check_parameters(all, parameters_.size());
+  check_parameters(type(), all, parameters_.size(), [&](const at::Tensor& one) { return refusal(one); });
   groups_.reserve(groups_.size() + 1);
   states_.resize(all.size());
   groups_.push_back(std::move(added));  // cannot fail any more
@@ -291,6 +273,12 @@ void RuleOptimizer::load_state(const std::vector<std::pair<std::string, at::Tens
         (parameter.sizes() == sizes ? at::empty_like(parameter) : at::empty(sizes, parameter.options())).copy_(tensor);
   }
   states_ = std::move(loaded);
+}
+
+at::Tensor Optimizer::step(const Closure& closure) {
+  const at::Tensor loss = evaluated(type(), closure);
+  step();
+  return loss;
 }
 
 at::IValue Optimizer::get_option(const std::string& name) const {

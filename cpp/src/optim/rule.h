@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/parameters.h"
 #include "optim/setting.h"
 #include "tandem/error.h"
 #include "tandem/optim.h"
@@ -52,6 +53,7 @@ struct Batch {
 
 class RuleOptimizer : public Optimizer {
  public:
+  using Optimizer::step;
   void step() final;
   std::size_t group_count() const final { return groups_.size(); }
   std::vector<std::size_t> group_sizes() const final;
@@ -109,7 +111,6 @@ class RuleOptimizer : public Optimizer {
 
   // `settings` with `options`, which errors say are `owner`'s.
   Settings changed(Settings settings, const std::string& owner, const std::vector<Option>& options, bool later = false);
-  void check_parameters(const std::vector<at::Tensor>& parameters, std::size_t count) const;
   void check_group(std::size_t group) const;
   std::string name_of(std::size_t group) const;
   void step(const Group& group);

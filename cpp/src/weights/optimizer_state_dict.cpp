@@ -249,7 +249,8 @@ PtValue optimizer_state_dict(const Optimizer& optimizer) {
     const auto parts = split(name);
     const bool is_number = tensor.dim() == 0 && tensor.scalar_type() == at::kLong;
     (parts ? states[parts->first] : others)
-        .items.push_back({parts ? parts->second : name, is_number ? PtValue(tensor.item<std::int64_t>()) : PtValue(tensor)});
+        .items.push_back(
+            {parts ? parts->second : name, is_number ? PtValue(tensor.item<std::int64_t>()) : PtValue(tensor)});
   }
   const std::vector<std::size_t> sizes = optimizer.group_sizes();
   const std::vector<std::string> options = optimizer.option_names();

@@ -8,10 +8,13 @@
 namespace tandem {
 namespace {
 
-// std::regex calls itself for each letter.
-constexpr std::size_t kLongestName = 1000;
+// Of names and of both parts of rules: std::regex calls itself for each letter.
+constexpr std::size_t kLongest = 1000;
 
 std::regex regex_of(const RenameRule& rule) {
+  if (rule.pattern.size() > kLongest || rule.replacement.size() > kLongest) {
+    invalid("the rule '" + rule.pattern.substr(0, 100) + "…' has more than " + std::to_string(kLongest) + " letters");
+  }
   try {
     return std::regex(rule.pattern, std::regex::ECMAScript);
   } catch (const std::regex_error& error) {
@@ -22,7 +25,7 @@ std::regex regex_of(const RenameRule& rule) {
 void apply(const RenameRule& rule, std::vector<std::string>& names) {
   const std::regex regex = regex_of(rule);
   for (std::string& name : names) {
-    if (name.size() > kLongestName) invalid("the name '" + name.substr(0, 100) + "…' is too long for a rule");
+    if (name.size() > kLongest) invalid("the name '" + name.substr(0, 100) + "…' is too long for a rule");
     try {
       name = std::regex_replace(name, regex, rule.replacement);
     } catch (const std::regex_error& error) {

@@ -24,8 +24,8 @@ struct Layout {
   std::string start;               // all bytes before the tensors'
   std::vector<std::size_t> order;  // of the tensors that were given, as they follow in the file
 };
-// Throws tandem::Error (kInvalidArgument): a name twice or reserved, a tensor that is not dense, a dtype that the format
-// lacks.
+// Throws tandem::Error (kInvalidArgument): a name twice or reserved, a tensor that is not dense, a dtype that the
+// format lacks.
 Layout lay_out(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata);
 
 // On the CPU, its elements in order: the tensor itself where it is so.

@@ -100,6 +100,29 @@ tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_
   return tdm_loader_add_step(loader, on_step, adds, add_count, (void*)handle, release);
 }
 
+static tdm_error* on_rate(void* user_data, int64_t group, double at, double* factor) {
+  tg_rate_call rate = {group, at, 0};
+  tg_call go = {.scope = tdm_scope_current(), .rate = &rate};
+  tdm_error* error = tgCallback((uintptr_t)user_data, &go);
+  if (!error) *factor = rate.factor;
+  return error;
+}
+
+tdm_error* tg_lr_scheduler_create_with_function(const char* type, tdm_optimizer* optimizer, const tdm_option* options,
+                                                size_t count, uintptr_t function, tdm_lr_scheduler** out) {
+  return tdm_lr_scheduler_create_with_function(type, optimizer, options, count, on_rate, (void*)function, release, out);
+}
+
+static tdm_error* on_closure(void* user_data, tdm_tensor** loss) { return call_go(user_data, NULL, 0, loss, 1); }
+
+tg_tensor tg_optimizer_step_closure(tdm_optimizer* optimizer, uintptr_t handle) {
+  tdm_tensor* loss = NULL;
+  tdm_error* error = tdm_optimizer_step_closure(optimizer, on_closure, (void*)handle, release, &loss);
+  tg_tensor made = tg_describe(loss);
+  made.error = error;
+  return made;
+}
+
 tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle) {
   return tdm_error_create((tdm_error_code)code, NULL, message, (void*)handle, release);
 }

@@ -28,8 +28,17 @@ type Invocation struct {
 
 	Replica int // of a data-parallel module
 
+	Rate *RateCall // of a scheduler
+
 	Data       *DataCall // of a data set or sampler
 	Randomness []uint64  // of a loader's step: for each row
+}
+
+// RateCall is what a scheduler asks for: the factor of a group at a number of steps, or of a cycle.
+type RateCall struct {
+	Group  int
+	At     float64
+	Factor float64 // for C
 }
 
 // DataCall is what a data set or sampler is asked for.
@@ -80,6 +89,10 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 		body = value.(owned).body
 	}
 	data := dataCallOf(call)
+	var rate *RateCall
+	if call.rate != nil {
+		rate = &RateCall{Group: int(call.rate.group), At: float64(call.rate.at)}
+	}
 	results, err := body(Invocation{
 		Scope:  uint64(call.scope),
 		Inputs: describe(call.inputs, call.input_count),
@@ -89,12 +102,16 @@ func tgCallback(handle C.uintptr_t, call *C.tg_call) (failed *C.tdm_error) {
 		Bucket: bucketOf(call),
 
 		Replica: int(call.replica),
+		Rate:    rate,
 		Data:    data,
 
 		Randomness: randomnessOf(call),
 	})
 	if err != nil {
 		return thrown(err)
+	}
+	if rate != nil {
+		call.rate.factor = C.double(rate.Factor)
 	}
 	if data != nil {
 		call.data.result = C.int64_t(data.Result)

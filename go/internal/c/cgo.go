@@ -21,6 +21,8 @@ type (
 	Op               unsafe.Pointer
 	Module           unsafe.Pointer
 	Optimizer        unsafe.Pointer
+	LRScheduler      unsafe.Pointer
+	Averages         unsafe.Pointer
 	GradScaler       unsafe.Pointer
 	Store            unsafe.Pointer
 	ProcessGroup     unsafe.Pointer

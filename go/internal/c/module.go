@@ -30,6 +30,22 @@ func CloneModule(m Module) (Module, *Failure) {
 	return Module(unsafe.Pointer(copied)), err
 }
 
+// Parametrize has a parameter be computed from others that take its place; releases the frame of options.
+func Parametrize(m Module, kind, name string, f *Frame) *Failure {
+	defer f.Release()
+	cKind, cName := C.CString(kind), C.CString(name)
+	defer free(cKind)
+	defer free(cName)
+	values, count, pool := f.arguments()
+	return failure(C.tg_module_parametrize(module(m), cKind, cName, f.optionNames(), values, count, pool))
+}
+
+func RemoveParametrizations(m Module, name string) *Failure {
+	cName := C.CString(name)
+	defer free(cName)
+	return failure(C.tdm_module_remove_parametrizations(module(m), cName))
+}
+
 func FreeModule(m Module) { C.tdm_module_free(module(m)) }
 
 // ForwardOne calls a module that answers one tensor, and releases the frame.
@@ -71,6 +87,25 @@ func Buffers(m Module) ([]Named, *Failure) {
 }
 
 func Train(m Module, on bool) *Failure { return failure(C.tdm_module_train(module(m), boolean(on))) }
+
+// SetBatchNormMomentum gives what it was; nil is none.
+func SetBatchNormMomentum(m Module, momentum *float64) (before *float64, err *Failure) {
+	f := NewFrame()
+	defer f.Release()
+	if momentum == nil {
+		f.None()
+	} else {
+		f.Double(*momentum)
+	}
+	values, _, _ := f.arguments()
+	value, err := oneValue(func(out *C.tdm_value) *C.tdm_error {
+		return C.tdm_module_set_batch_norm_momentum(module(m), values, out)
+	})
+	if number, ok := value.(float64); ok {
+		before = &number
+	}
+	return before, err
+}
 
 // MoveModule moves parameters and buffers; dtype -1: unchanged.
 func MoveModule(m Module, kind, index, dtype int32) *Failure {

@@ -91,6 +91,19 @@ func take(results []C.tdm_value) ([]Value, *Failure) {
 	return taken, nil
 }
 
+// oneValue gives what a call that gives one value gave.
+func oneValue(call func(out *C.tdm_value) *C.tdm_error) (Value, *Failure) {
+	results := make([]C.tdm_value, 1)
+	if err := failure(call(&results[0])); err != nil {
+		return nil, err
+	}
+	values, err := take(results)
+	if err != nil {
+		return nil, err
+	}
+	return values[0], nil
+}
+
 func takeOne(v *C.tdm_value) Value {
 	as := unsafe.Pointer(&v.as)
 	list := (*struct {

@@ -23,6 +23,19 @@ func CreateOptimizer(kind string, parameters []Tensor, f *Frame) (Optimizer, *Fa
 
 func FreeOptimizer(o Optimizer) { C.tdm_optimizer_free(optimizer(o)) }
 func Step(o Optimizer) *Failure { return failure(C.tdm_optimizer_step(optimizer(o))) }
+
+// StepClosure has closure, which gives the loss, be called once or several times, and gives the loss of the first.
+func StepClosure(o Optimizer, closure Callback) (loss Made, err *Failure) {
+	err = register(closure, func(handle C.uintptr_t) *C.tdm_error {
+		given := C.tg_optimizer_step_closure(optimizer(o), handle)
+		if given.error == nil {
+			loss, _ = made(given)
+		}
+		return given.error
+	})
+	return loss, err
+}
+
 func ZeroGrad(o Optimizer, setToNone bool) *Failure {
 	return failure(C.tdm_optimizer_zero_grad(optimizer(o), boolean(setToNone)))
 }
@@ -55,15 +68,9 @@ func SetOption(o Optimizer, group int, f *Frame) *Failure {
 func GetOption(o Optimizer, group int, name string) (Value, *Failure) {
 	cName := C.CString(name)
 	defer free(cName)
-	results := make([]C.tdm_value, 1)
-	if err := failure(C.tdm_optimizer_get_option(optimizer(o), C.int64_t(group), cName, &results[0])); err != nil {
-		return nil, err
-	}
-	values, err := take(results)
-	if err != nil {
-		return nil, err
-	}
-	return values[0], nil
+	return oneValue(func(out *C.tdm_value) *C.tdm_error {
+		return C.tdm_optimizer_get_option(optimizer(o), C.int64_t(group), cName, out)
+	})
 }
 
 func OptimizerState(o Optimizer) ([]Named, *Failure) {

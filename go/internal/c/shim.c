@@ -52,7 +52,7 @@ static int is_list(tdm_value_tag tag) {
   return (tag >= TDM_VALUE_TENSOR_LIST && tag <= TDM_VALUE_SCALAR_LIST) || holds_values(tag);
 }
 
-/* Offsets become addresses. A list of strings is a list of offsets itself, and a tuple has some in it. */
+/* Offsets become addresses. A list of strings is a list of offsets itself, and tuples and dicts have some in them. */
 static void place(tdm_value* values, size_t count, char* pool) {
   for (size_t i = 0; i < count; ++i) {
     tdm_value* value = &values[i];
@@ -141,6 +141,14 @@ tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_value* v
   return error;
 }
 
+tdm_error* tg_module_parametrize(tdm_module* module, const char* kind, const char* name, const int64_t* names,
+                                 tdm_value* values, size_t count, char* pool) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error = tdm_module_parametrize(module, kind, name, options, count);
+  free(options);
+  return error;
+}
+
 tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                const int64_t* names, tdm_value* values, size_t count, char* pool,
                                tdm_optimizer** out) {
@@ -175,6 +183,21 @@ tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, cons
   option.name = pool + names[0];
   option.value = values[0];
   return tdm_optimizer_set_option(optimizer, group, &option);
+}
+
+tdm_error* tg_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const int64_t* names, tdm_value* values,
+                                  size_t count, char* pool, uintptr_t function, tdm_lr_scheduler** out) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_error* error = function
+                         ? tg_lr_scheduler_create_with_function(type, optimizer, options, count, function, out)
+                         : tdm_lr_scheduler_create(type, optimizer, options, count, out);
+  free(options);
+  return error;
+}
+
+tdm_error* tg_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, tdm_value* state, char* pool) {
+  place(state, 1, pool);
+  return tdm_lr_scheduler_load_state(scheduler, state);
 }
 
 tg_tensor tg_tensor_from_data(const void* data, size_t bytes, tdm_dtype dtype, const int64_t* sizes, int64_t ndim) {

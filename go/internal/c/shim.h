@@ -46,6 +46,8 @@ TDM_API tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, s
 /* Options: names[i] is the offset of option i's name in the pool. */
 TDM_API tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_value* values, size_t count, char* pool,
                                     tdm_module** out);
+TDM_API tdm_error* tg_module_parametrize(tdm_module* module, const char* kind, const char* name, const int64_t* names,
+                                         tdm_value* values, size_t count, char* pool);
 TDM_API tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                        const int64_t* names, tdm_value* values, size_t count, char* pool,
                                        tdm_optimizer** out);
@@ -55,6 +57,14 @@ TDM_API tdm_error* tg_zero_create(tdm_process_group* group, const char* type, td
 TDM_API tdm_error* tg_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters,
                                           size_t parameter_count, const int64_t* names, tdm_value* values, size_t count,
                                           char* pool);
+/* `function`, where it is not 0, is a Go callback of rates. */
+TDM_API tdm_error* tg_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const int64_t* names,
+                                          tdm_value* values, size_t count, char* pool, uintptr_t function,
+                                          tdm_lr_scheduler** out);
+TDM_API tdm_error* tg_lr_scheduler_create_with_function(const char* type, tdm_optimizer* optimizer,
+                                                        const tdm_option* options, size_t count, uintptr_t function,
+                                                        tdm_lr_scheduler** out);
+TDM_API tdm_error* tg_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, tdm_value* state, char* pool);
 TDM_API tdm_error* tg_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const int64_t* names,
                                            tdm_value* values, char* pool);
 
@@ -115,6 +125,13 @@ typedef struct tg_data_call {
 } tg_data_call;
 enum { TG_GET, TG_MAP, TG_OPEN, TG_NEXT, TG_SKIP, TG_CLOSE, TG_LIST };
 
+/* What a scheduler asks a function of rates for. */
+typedef struct tg_rate_call {
+  int64_t group;
+  double at;
+  double factor; /* the answer */
+} tg_rate_call;
+
 /* Callbacks: each is a cgo.Handle of a Go function, given to the C ABI as user_data. tgCallback, in Go, calls it. */
 typedef struct tg_call {
   uint64_t scope; /* that the callback runs in */
@@ -136,6 +153,8 @@ typedef struct tg_call {
   tg_data_call* data; /* NULL: none */
   /* Of a loader's step: */
   const tdm_step_batch* step; /* NULL: none */
+  /* Of a scheduler: */
+  tg_rate_call* rate; /* NULL: none */
 } tg_call;
 
 TDM_API tdm_error* tg_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint,
@@ -169,6 +188,9 @@ TDM_API tdm_error* tg_data_parallel_forward(tdm_data_parallel* data_parallel, td
 
 /* tdm_loader_add_step(), likewise. */
 TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* adds, size_t add_count, uintptr_t handle);
+
+/* tdm_optimizer_step_closure(), with a Go callback that gives the loss. */
+TDM_API tg_tensor tg_optimizer_step_closure(tdm_optimizer* optimizer, uintptr_t handle);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle);

@@ -94,6 +94,8 @@ typedef struct tdm_event tdm_event;
 typedef struct tdm_op tdm_op;
 typedef struct tdm_module tdm_module;
 typedef struct tdm_optimizer tdm_optimizer;
+typedef struct tdm_lr_scheduler tdm_lr_scheduler;
+typedef struct tdm_averaged_parameters tdm_averaged_parameters;
 typedef struct tdm_grad_scaler tdm_grad_scaler;
 typedef struct tdm_store tdm_store;
 typedef struct tdm_process_group tdm_process_group;
@@ -199,9 +201,10 @@ TDM_API const char* tdm_libtorch_version(void);
 TDM_API tdm_error* tdm_cuda_device_count(int32_t* out);
 
 /* Live handles of a type ("tensor", "module", "optimizer", "store", "process_group", "work", "ddp",
- * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook", "callback",
- * "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel", "dataset",
- * "sampler", "checkpoint_folder", "checkpoint", "error"), for leak tests. -1 for an unknown type. */
+ * "recordio_writer", "recordio_reader", "loader", "scope", "named_tensors", "string", "strings", "mode", "hook",
+ * "callback", "generator", "stream", "event", "grad_scaler", "model_averager", "summary_writer", "data_parallel",
+ * "dataset", "sampler", "checkpoint_folder", "checkpoint", "lr_scheduler", "averaged_parameters", "error"), for leak
+ * tests. -1 for an unknown type. */
 TDM_API int64_t tdm_live_count(const char* type);
 /* Bytes of tensor storage that live handles keep alive (an upper bound: shared storage counts once a handle). */
 TDM_API int64_t tdm_tensor_live_bytes(void);
@@ -353,8 +356,8 @@ enum {
 };
 
 /* A tagged value: argument or result of an operator or a module, or an option. Where a schema says Scalar, BOOL, INT,
- * DOUBLE and COMPLEX are taken. As a result it owns what it holds: tdm_value_clear(). TUPLE, DICT and LIST nest, 64 deep
- * at most; a value must not contain itself. */
+ * DOUBLE and COMPLEX are taken. As a result it owns what it holds: tdm_value_clear(). TUPLE, DICT and LIST nest, 64
+ * deep at most; a value must not contain itself. */
 typedef struct tdm_value {
   tdm_value_tag tag; /* the four bytes behind it, which align the union, mean nothing */
   union {
@@ -405,7 +408,8 @@ TDM_API tdm_error* tdm_tensor_index(const tdm_tensor* tensor, const tdm_index* i
 TDM_API tdm_error* tdm_tensor_index_put(tdm_tensor* tensor, const tdm_index* indices, size_t count,
                                         const tdm_value* value);
 
-/* An operator by name ("aten::add") and overload ("Tensor"; "" or NULL for none). The result is borrowed and lives for ever.
+/* An operator by name ("aten::add") and overload ("Tensor"; "" or NULL for none); those of namespace "tandem" are what
+ * Python composes ("tandem::interpolate"), see docs/operators.md. The result is borrowed and lives for ever.
  * TDM_ERROR_NOT_FOUND names the LibTorch that lacks it. Thread-safe; look each operator up once. */
 TDM_API TDM_THREAD_SAFE tdm_error* tdm_op_find(const char* name, TDM_NULLABLE const char* overload,
                                                TDM_BORROWED const tdm_op** out);
@@ -699,15 +703,31 @@ TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
 /* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
  * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
+/* How much the running statistics of a BatchNorm1d, 2d or 3d take of each batch: a number, or NONE, with which they are
+ * the means over all batches. *before, which may be NULL, is what it was; tdm_value_clear() it. Errors:
+ * TDM_ERROR_UNSUPPORTED for other modules. */
+TDM_API tdm_error* tdm_module_set_batch_norm_momentum(tdm_module* module, const tdm_value* momentum,
+                                                      TDM_NULLABLE tdm_value* before);
 /* Registered type names. Free with tdm_strings_free(). */
 TDM_API tdm_error* tdm_module_types(tdm_strings** out);
 /* A module of its own with copies of the parameters and buffers, and the same mode. Random numbers are not used up.
  * Errors: TDM_ERROR_UNSUPPORTED after tdm_module_synchronize_batch_norm(). Free with tdm_module_free(). Source:
  * torch::nn::Module::clone. */
 TDM_API tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out);
+/* Has a parameter of the module's own ("weight") be computed at each forward, from others that take its place among the
+ * module's parameters, by Python's names: "parametrizations.weight.original0". `kind` is "weight_norm" (option "dim")
+ * or "spectral_norm" ("n_power_iterations", "eps", "dim"). Forwards of the module are then one at a time. Errors:
+ * TDM_ERROR_NOT_FOUND for an unknown kind, option or parameter; TDM_ERROR_INVALID_ARGUMENT where it is parametrized
+ * already or an option makes no sense. Source: torch.nn.utils.parametrizations. */
+TDM_API tdm_error* tdm_module_parametrize(tdm_module* module, const char* kind, const char* name,
+                                          const tdm_option* options, size_t option_count);
+/* What is computed becomes a parameter again: the tensor that was "original1", or "original". TDM_ERROR_NOT_FOUND where
+ * it is not parametrized. Source: torch.nn.utils.parametrize.remove_parametrizations. */
+TDM_API tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* name);
 
-/* "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names ("lr", "momentum", …). Uses LibTorch's
- * fused kernels where parameters allow it. Holds the parameters. Free with tdm_optimizer_free(). */
+/* An optimizer of torch.optim by its name ("SGD", "AdamW") with Python's options ("lr", "momentum", …);
+ * docs/modules-and-optimizers.md lists them. Uses LibTorch's fused kernels where parameters allow it. Holds the
+ * parameters. Free with tdm_optimizer_free(). */
 TDM_API tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                         const tdm_option* options, size_t option_count, tdm_optimizer** out);
 TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
@@ -718,8 +738,19 @@ TDM_API void tdm_optimizer_free(tdm_optimizer* optimizer);
 TDM_API tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters,
                                            size_t parameter_count, const tdm_option* options, size_t option_count);
 TDM_API tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out);
-/* Blocks where the optimizer exchanges something between ranks, as that of tdm_zero_redundancy_optimizer_create() does. */
+/* Blocks where the optimizer exchanges something between ranks, as that of tdm_zero_redundancy_optimizer_create() does.
+ * Errors: TDM_ERROR_UNSUPPORTED of LBFGS, which needs a closure. */
 TDM_API TDM_BLOCKS tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer);
+/* Calls `closure`, which clears the gradients, computes the loss, a tensor of one number, and calls backward; then
+ * steps. LBFGS calls it several times a step. It runs on this thread, with grad mode on, and must not step the
+ * optimizer. *loss, which may be NULL as well, is what it gave first; free it with tdm_tensor_free(). Where closure
+ * fails on the way, parameters are where they were then. destroy(user_data) is called before this returns, but not on
+ * error. */
+TDM_API TDM_BLOCKS tdm_error* tdm_optimizer_step_closure(tdm_optimizer* optimizer,
+                                                         TDM_CALLED(here)
+                                                         tdm_error* (*closure)(void* user_data, tdm_tensor** loss),
+                                                         void* user_data, void (*destroy)(void* user_data),
+                                                         TDM_NULLABLE tdm_tensor** loss);
 /* Drops the gradients when set_to_none (those in DDP's buckets too: the next backward puts them there again), else
  * zeroes them in place. */
 TDM_API tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none);
@@ -742,6 +773,82 @@ TDM_API tdm_error* tdm_optimizer_state_dict(const tdm_optimizer* optimizer, tdm_
 /* Takes over such a state, of Python's as well: options, and copies of tensors; all or nothing. Errors:
  * TDM_ERROR_INVALID_ARGUMENT where groups have other numbers of parameters, or there is what this optimizer has not. */
 TDM_API tdm_error* tdm_optimizer_load_state_dict(tdm_optimizer* optimizer, const tdm_value* state_dict);
+
+/* Sets "lr" of an optimizer's groups, and "momentum" or "beta1" where it cycles those, as the class of that name of
+ * torch.optim.lr_scheduler does: at once, and with each step. "StepLR", "MultiStepLR", "ConstantLR", "LinearLR",
+ * "ExponentialLR", "PolynomialLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR",
+ * "ReduceLROnPlateau" or "SWALR", with Python's options; what may differ between groups is a number for all or a
+ * DOUBLE_LIST. Holds the optimizer. Errors: TDM_ERROR_NOT_FOUND for an unknown type or option. Free with
+ * tdm_lr_scheduler_free(). */
+TDM_API tdm_error* tdm_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const tdm_option* options,
+                                           size_t option_count, tdm_lr_scheduler** out);
+/* One that computes by a function of the program's: "LambdaLR" and "MultiplicativeLR", which ask it for each group's
+ * factor at a number of steps, with the option "last_epoch"; or "CyclicLR", which asks it, as scale_fn, how large a
+ * cycle is, for group 0 alone. It is called within this function and those that step, and must not use the optimizer or
+ * the scheduler. A step that it fails in changes nothing, but for what a chain's schedulers before it did. Free with
+ * tdm_lr_scheduler_free(). */
+TDM_API tdm_error* tdm_lr_scheduler_create_with_function(
+    const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count,
+    TDM_CALLED(here) tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data,
+    void (*destroy)(void* user_data), tdm_lr_scheduler** out);
+/* One scheduler after the other, all of this optimizer: at each milestone, a number of steps, the next begins; there is
+ * one milestone fewer than schedulers. last_epoch -1 begins anew. Holds them; they are not to be stepped by themselves
+ * any more. Free with tdm_lr_scheduler_free(). Source: torch.optim.lr_scheduler.SequentialLR. */
+TDM_API tdm_error* tdm_lr_scheduler_create_sequential(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers,
+                                                      size_t count, const int64_t* milestones, size_t milestone_count,
+                                                      int64_t last_epoch, tdm_lr_scheduler** out);
+/* All of them at each step, each on what the one before made. As above otherwise. Source:
+ * torch.optim.lr_scheduler.ChainedScheduler. */
+TDM_API tdm_error* tdm_lr_scheduler_create_chained(tdm_lr_scheduler* const* schedulers, size_t count,
+                                                   tdm_lr_scheduler** out);
+TDM_API void tdm_lr_scheduler_free(tdm_lr_scheduler* scheduler);
+/* After the optimizer's step. Errors: TDM_ERROR_UNSUPPORTED of ReduceLROnPlateau, which needs a metric. */
+TDM_API tdm_error* tdm_lr_scheduler_step(tdm_lr_scheduler* scheduler);
+/* Of ReduceLROnPlateau alone: `metric` is what is to become small, or with the option "mode" "max" great. */
+TDM_API tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, double metric);
+/* Of CosineAnnealingWarmRestarts alone: to any place, also within an epoch, as in epoch + batch / batches. */
+TDM_API tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch);
+/* Each group's rate as the last step left it, a DOUBLE_LIST; tdm_value_clear() it. */
+TDM_API tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out);
+/* A DICT, Python's state_dict(), but that all keys are STRINGs, and functions none; tdm_value_clear() it. */
+TDM_API tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out);
+/* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a name that is missing or unknown, or a value of another type. */
+TDM_API tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state);
+
+typedef int32_t tdm_averaging;
+enum {
+  TDM_AVERAGING_SWA = 0, /* the mean of all updates */
+  TDM_AVERAGING_EMA = 1  /* decay * average + (1 - decay) * weight */
+};
+typedef struct tdm_averaged_parameters_options {
+  size_t struct_size;
+  tdm_averaging averaging;
+  int32_t use_buffers; /* averages buffers like parameters; else they are copied at each update */
+  double decay;        /* of TDM_AVERAGING_EMA, from 0 to 1 */
+  tdm_device device;   /* of the averages; a type of TDM_UNCHANGED: each one's own */
+} tdm_averaged_parameters_options;
+#define TDM_AVERAGED_PARAMETERS_OPTIONS_INIT \
+  { sizeof(tdm_averaged_parameters_options), TDM_AVERAGING_SWA, 0, 0.999, { TDM_UNCHANGED, -1 } }
+TDM_API void tdm_averaged_parameters_options_init(tdm_averaged_parameters_options* made, size_t struct_size);
+
+/* Averages of a model's parameters, and of its buffers, beside them. Holds the tensors; the averages begin as copies.
+ * Either list may be empty. Free with tdm_averaged_parameters_free(). Source: torch.optim.swa_utils.AveragedModel. */
+TDM_API tdm_error* tdm_averaged_parameters_create(tdm_tensor* const* parameters, size_t parameter_count,
+                                                  tdm_tensor* const* buffers, size_t buffer_count,
+                                                  const tdm_averaged_parameters_options* options,
+                                                  tdm_averaged_parameters** out);
+TDM_API void tdm_averaged_parameters_free(tdm_averaged_parameters* averages);
+/* Takes what the tensors have now into the averages, after an optimizer's step; the first time they become that. */
+TDM_API TDM_BLOCKS tdm_error* tdm_averaged_parameters_update(tdm_averaged_parameters* averages);
+/* Exchanges the numbers of the tensors and the averages, to evaluate with these, and back. */
+TDM_API TDM_BLOCKS tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages);
+/* "n_averaged", the number of updates, "parameter.0" and so on, "buffer.0" and so on, the averages, sharing storage.
+ * Free with tdm_named_tensors_free(). */
+TDM_API tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out);
+/* Copies. All or nothing. Errors: TDM_ERROR_INVALID_ARGUMENT for names that are missing or unknown, or wrong sizes. */
+TDM_API tdm_error* tdm_averaged_parameters_load_state(tdm_averaged_parameters* averages, const char* const* names,
+                                                      tdm_tensor* const* tensors, size_t count);
 
 /* Scales losses so that float16 gradients neither vanish nor overflow: torch.amp.GradScaler. A step is: backward of the
  * scaled loss; tdm_grad_scaler_unscale() where gradients are looked at or clipped; tdm_grad_scaler_step() for each
@@ -820,12 +927,12 @@ typedef struct tdm_pt_load_options {
 #define TDM_PT_LOAD_OPTIONS_INIT { sizeof(tdm_pt_load_options), 4194304, 0, 0 }
 TDM_API void tdm_pt_load_options_init(tdm_pt_load_options* made, size_t struct_size);
 
-/* What a file of Python's torch.save holds (*.pt, *.pth, *.bin; zip or legacy format): tensors, on the CPU wherever they
- * were, and plain values. A str is a STRING, a list or set a LIST, a tuple or torch.Size a TUPLE, bytes are a TENSOR of
- * UINT8, dict and OrderedDict a DICT, whose keys may be INTs too. Nothing of the file's pickle is run. A mapped file that
- * is cut off while it is used reads as zeros from there; writing to a tensor changes no file. tdm_value_clear() *out.
- * Errors: TDM_ERROR_NOT_FOUND; TDM_ERROR_UNSUPPORTED, which names the class or function of Python that the file wants;
- * TDM_ERROR_DATA_LOSS. */
+/* What a file of Python's torch.save holds (*.pt, *.pth, *.bin; zip or legacy format): tensors, on the CPU wherever
+ * they were, and plain values. A str is a STRING, a list or set a LIST, a tuple or torch.Size a TUPLE, bytes are a
+ * TENSOR of UINT8, dict and OrderedDict a DICT, whose keys may be INTs too. Nothing of the file's pickle is run. A
+ * mapped file that is cut off while it is used reads as zeros from there; writing to a tensor changes no file.
+ * tdm_value_clear() *out. Errors: TDM_ERROR_NOT_FOUND; TDM_ERROR_UNSUPPORTED, which names the class or function of
+ * Python that the file wants; TDM_ERROR_DATA_LOSS. */
 TDM_API TDM_BLOCKS tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_options* options, tdm_value* out);
 /* Writes what Python's torch.load(path, weights_only=True) gives back. Lists of all kinds become lists, a DICT a dict,
  * whose keys are STRINGs or INTs. Of tensors their values are saved, as state_dict() has them; views of one storage
@@ -834,19 +941,19 @@ TDM_API TDM_BLOCKS tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_op
 TDM_API TDM_BLOCKS tdm_error* tdm_pt_save(const char* path, const tdm_value* value);
 
 /* Names by rules, one after the other: each place of a name that matches patterns[i], a regular expression of
- * ECMAScript, becomes replacements[i], where $1 is its first group ("^module\\." and "" after DistributedDataParallel in
- * Python). Errors: TDM_ERROR_INVALID_ARGUMENT where two names become one. Free with tdm_strings_free(). */
+ * ECMAScript, becomes replacements[i], where $1 is its first group ("^module\\." and "" after DistributedDataParallel
+ * in Python). Errors: TDM_ERROR_INVALID_ARGUMENT where two names become one. Free with tdm_strings_free(). */
 TDM_API tdm_error* tdm_names_replace(const char* const* names, size_t count, const char* const* patterns,
                                      const char* const* replacements, size_t rule_count, tdm_strings** out);
 /* Copies tensors `from` into those of `into` that have the same name, in place and outside of autograd; of one that has
  * several names in `into` one is enough. Nothing is copied where anything does not fit: one error,
  * TDM_ERROR_INVALID_ARGUMENT, lists shapes that differ, dtypes that do unless convert_dtype, and, if strict, names
  * of `into` that are missing and names of `from` that are unexpected. These come in the lists too, which
- * tdm_strings_free() frees. */
-TDM_API TDM_BLOCKS tdm_error* tdm_tensors_load(const char* const* into_names, tdm_tensor* const* into, size_t into_count,
-                                               const char* const* from_names, tdm_tensor* const* from,
-                                               size_t from_count, int32_t strict, int32_t convert_dtype,
-                                               TDM_NULLABLE tdm_strings** missing,
+ * tdm_strings_free() frees; missing and unexpected may be NULL. */
+TDM_API TDM_BLOCKS tdm_error* tdm_tensors_load(const char* const* into_names, tdm_tensor* const* into,
+                                               size_t into_count, const char* const* from_names,
+                                               tdm_tensor* const* from, size_t from_count, int32_t strict,
+                                               int32_t convert_dtype, TDM_NULLABLE tdm_strings** missing,
                                                TDM_NULLABLE tdm_strings** unexpected);
 
 /* ---------------------------------------------------------------------------------------------------------- stores */

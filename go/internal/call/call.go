@@ -341,3 +341,5 @@ func (k Call) Four(keep ...*gotorch.Tensor) (_, _, _, _ *gotorch.Tensor) {
 func (k Call) List(keep ...*gotorch.Tensor) []*gotorch.Tensor {
 	return k.results(keep)[0].([]*gotorch.Tensor)
 }
+
+func (k Call) Real(keep ...*gotorch.Tensor) float64 { return k.results(keep)[0].(float64) }

@@ -66,6 +66,7 @@ var fields = map[string]string{
 	"static_graph":                  "StaticGraph",
 	"throw_on_early_termination":    "ThrowOnEarlyTermination",
 	"timeout_ms":                    "Timeout",
+	"use_buffers":                   "UseBuffers",
 	"use_error_feedback":            "UseErrorFeedback",
 	"wait_workers":                  "WaitWorkers",
 	"warm_start":                    "WarmStart",
@@ -80,13 +81,14 @@ var fields = map[string]string{
 }
 
 // ofC are options of the C ABI that no message of a Go program has: what Go sets itself, or never does.
-var ofC = []string{"device_count", "drop_last", "global_batch", "listen_fd", "metadata_count", "metadata_keys",
-	"metadata_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
+var ofC = []string{"check_crc", "device_count", "drop_last", "global_batch", "listen_fd", "metadata_count", "metadata_keys",
+	"metadata_values", "most_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
 
 // modulesFields are options of modules and optimizers whose names in Go are more than their words' capitals. Elsewhere
 // they are the program's: keys of optim.Settings and of nn.New.
 var modulesFields = map[string]string{
 	"amsgrad":    "AMSGrad",
+	"keepdim":    "KeepDim",
 	"lr_decay":   "LRDecay",
 	"num_layers": "NumLayers",
 }

@@ -76,6 +76,12 @@ func Field(name string) string {
 	return text.String()
 }
 
+// Parameter is Go's name of an option that a constructor takes as a parameter.
+func Parameter(name string) string {
+	text := Field(name)
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
 // argument is Go's name of a parameter that C calls so.
 func argument(name string) string {
 	first, rest, _ := strings.Cut(name, "_")

@@ -104,6 +104,8 @@ func TestErrorsOfOptimizersNameGosOptions(t *testing.T) {
 		}},
 		{"D is 0.5", func() error { optim.Adafactor(p, 1, optim.AdafactorOptions{D: optim.Some(0.5)}); return nil }},
 		{"NSSteps", func() error { optim.Muon(m, 1, optim.MuonOptions{NSSteps: optim.Some(-1)}); return nil }},
+		{"lr is -1", func() error { optim.LBFGS(p, -1); return nil }},
+		{"HistorySize", func() error { optim.LBFGS(p, 1, optim.LBFGSOptions{HistorySize: optim.Some(0)}); return nil }},
 		{"GrowthFactor", scaler(optim.GradScalerOptions{GrowthFactor: 0.5})},
 		{"BackoffFactor", scaler(optim.GradScalerOptions{BackoffFactor: 2})},
 		{"GrowthInterval", scaler(optim.GradScalerOptions{GrowthInterval: -1})},
@@ -117,6 +119,50 @@ func TestErrorsOfOptimizersNameGosOptions(t *testing.T) {
 	})
 }
 
+func TestErrorsOfSchedulersNameGosOptions(t *testing.T) {
+	o := optim.SGD([]*gotorch.Tensor{gotorch.Ones([]int{2}).SetRequiresGrad(true)}, 0.1)
+	one := []float64{1}
+	check(t, []wrong{
+		{"stepSize", func() error { optim.StepLR(o, 0); return nil }},
+		{"LastEpoch", func() error { optim.StepLR(o, 1, optim.StepLROptions{LastEpoch: optim.Some(-2)}); return nil }},
+		{"Factor", func() error { optim.ConstantLR(o, optim.ConstantLROptions{Factor: optim.Some(2.0)}); return nil }},
+		{"StartFactor", func() error { optim.LinearLR(o, optim.LinearLROptions{StartFactor: optim.Some(2.0)}); return nil }},
+		{"EndFactor", func() error { optim.LinearLR(o, optim.LinearLROptions{EndFactor: optim.Some(2.0)}); return nil }},
+		{"tMax", func() error { optim.CosineAnnealingLR(o, 0); return nil }},
+		{"t0", func() error { optim.CosineAnnealingWarmRestarts(o, 0); return nil }},
+		{"TMult", func() error {
+			optim.CosineAnnealingWarmRestarts(o, 1, optim.WarmRestartsOptions{TMult: optim.Some(0)})
+			return nil
+		}},
+		{"baseLR", func() error { optim.CyclicLR(o, []float64{1, 2, 3}, one); return nil }},
+		{"maxLR", func() error { optim.CyclicLR(o, one, []float64{1, 2, 3}); return nil }},
+		{"StepSizeUp", func() error {
+			optim.CyclicLR(o, one, one, optim.CyclicLROptions{StepSizeUp: optim.Some(0)})
+			return nil
+		}},
+		{"StepSizeDown", func() error {
+			optim.CyclicLR(o, one, one, optim.CyclicLROptions{StepSizeDown: optim.Some(0)})
+			return nil
+		}},
+		{"ScaleMode", func() error { optim.CyclicLR(o, one, one, optim.CyclicLROptions{ScaleMode: "steps"}); return nil }},
+		{"CycleMomentum", func() error {
+			optim.CyclicLR(optim.Adagrad([]*gotorch.Tensor{gotorch.Ones([]int{2}).SetRequiresGrad(true)}, 1), one, one)
+			return nil
+		}},
+		{"TotalSteps", func() error { optim.OneCycleLR(o, one); return nil }},
+		{"PctStart", func() error {
+			optim.OneCycleLR(o, one, optim.OneCycleLROptions{TotalSteps: optim.Some(9), PctStart: optim.Some(2.0)})
+			return nil
+		}},
+		{"AnnealStrategy", func() error { optim.SWALR(o, one, optim.SWALROptions{AnnealStrategy: "exp"}); return nil }},
+		{"swaLR", func() error { optim.SWALR(o, []float64{1, 2, 3}); return nil }},
+		{"AnnealEpochs", func() error { optim.SWALR(o, one, optim.SWALROptions{AnnealEpochs: optim.Some(-1)}); return nil }},
+		{"Factor", func() error { optim.ReduceLROnPlateau(o, optim.PlateauOptions{Factor: optim.Some(1.0)}); return nil }},
+		{"ThresholdMode", func() error { optim.ReduceLROnPlateau(o, optim.PlateauOptions{ThresholdMode: "far"}); return nil }},
+		{"MinLR", func() error { optim.ReduceLROnPlateau(o, optim.PlateauOptions{MinLR: []float64{1, 2, 3}}); return nil }},
+	})
+}
+
 func TestErrorsOfModulesNameGosOptions(t *testing.T) {
 	conv := func(o nn.ConvOptions) func() error {
 		return func() error { nn.NewConv2d(4, 4, 3, o); return nil }
@@ -127,8 +173,8 @@ func TestErrorsOfModulesNameGosOptions(t *testing.T) {
 		{"Groups", conv(nn.ConvOptions{Groups: 3})},
 		{"PaddingMode", conv(nn.ConvOptions{PaddingMode: "nothing"})},
 		{"PaddingIdx", func() error { nn.NewEmbedding(3, 2, nn.EmbeddingOptions{PaddingIdx: nn.Some(9)}); return nil }},
-		{"NumLayers", func() error { nn.NewLSTM(2, 2, nn.RecurrentOptions{NumLayers: -1}); return nil }},
-		{"Dropout", func() error { nn.NewGRU(2, 2, nn.RecurrentOptions{Dropout: 2}); return nil }},
+		{"NumLayers", func() error { nn.NewLSTM(2, 2, nn.LSTMOptions{NumLayers: -1}); return nil }},
+		{"Dropout", func() error { nn.NewGRU(2, 2, nn.GRUOptions{Dropout: 2}); return nil }},
 		{"replicas", func() error {
 			nn.NewDataParallel(nn.NewLinear(1, 1), nn.DataParallelOptions{Replicas: -1}).Close()
 			return nil

@@ -65,7 +65,7 @@ func newResNet18(channels, classes int) *nn.Sequential {
 	net := nn.NewSequential(
 		nn.NewConv2d(3, channels, 7, nn.ConvOptions{Stride: []int{2}, Padding: []int{3}, Bias: nn.Some(false)}),
 		nn.NewBatchNorm2d(channels), nn.NewReLU(),
-		nn.NewMaxPool2d(3, nn.PoolOptions{Stride: []int{2}, Padding: []int{1}}))
+		nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: []int{2}, Padding: []int{1}}))
 	in := channels
 	for stage := range 4 {
 		out, stride := channels<<stage, min(stage, 1)+1

@@ -121,6 +121,26 @@ func GLU(self *gotorch.Tensor, options ...GLUOptions) *gotorch.Tensor {
 	return args.One(self)
 }
 
+// GumbelSoftmaxOptions of [GumbelSoftmax].
+type GumbelSoftmaxOptions struct {
+	Tau  gotorch.Opt[float64]
+	Hard bool
+	Dim  gotorch.Opt[int]
+}
+
+// GumbelSoftmax samples from the Gumbel-Softmax distribution over Dim (the last). Hard: one-hot, with the gradients of
+// those that are not. Jang et al. 2016. Source: torch.nn.functional.gumbel_softmax.
+//
+//	tandem::gumbel_softmax(Tensor logits, float tau=1., bool hard=False, int dim=-1) -> Tensor
+func GumbelSoftmax(logits *gotorch.Tensor, options ...GumbelSoftmaxOptions) *gotorch.Tensor {
+	args := call.Begin(opGumbelSoftmax).Tensor(logits)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptDouble(o.Tau).Bool(o.Hard).OptInt(o.Dim)
+	}
+	return args.One(logits)
+}
+
 // Hardsigmoid is min(max(x + 3, 0), 6) / 6. Source: torch.nn.functional.hardsigmoid.
 //
 //	hardsigmoid(Tensor self) -> Tensor
@@ -323,6 +343,22 @@ func SiLUI(self *gotorch.Tensor) *gotorch.Tensor {
 	return call.Begin(opSiLUI).Tensor(self).Into(self)
 }
 
+// SoftminOptions of [Softmin].
+type SoftminOptions struct {
+	DType gotorch.Opt[gotorch.DType]
+}
+
+// Softmin is the softmax of -input along dim. Source: torch.nn.functional.softmin.
+//
+//	tandem::softmin(Tensor input, int dim, ScalarType? dtype=None) -> Tensor
+func Softmin(input *gotorch.Tensor, dim int, options ...SoftminOptions) *gotorch.Tensor {
+	args := call.Begin(opSoftmin).Tensor(input).Int(dim)
+	if call.Given(len(options)) {
+		args = args.OptDType(options[0].DType)
+	}
+	return args.One(input)
+}
+
 // SoftplusOptions of [Softplus].
 type SoftplusOptions struct {
 	Beta      gotorch.Scalar
@@ -369,6 +405,20 @@ func Softshrink(self *gotorch.Tensor, options ...SoftshrinkOptions) *gotorch.Ten
 	return args.One(self)
 }
 
+// Softsign is input / (1 + |input|). Source: torch.nn.functional.softsign.
+//
+//	tandem::softsign(Tensor input) -> Tensor
+func Softsign(input *gotorch.Tensor) *gotorch.Tensor {
+	return call.Begin(opSoftsign).Tensor(input).One(input)
+}
+
+// Tanhshrink is input - tanh(input). Source: torch.nn.functional.tanhshrink.
+//
+//	tandem::tanhshrink(Tensor input) -> Tensor
+func Tanhshrink(input *gotorch.Tensor) *gotorch.Tensor {
+	return call.Begin(opTanhshrink).Tensor(input).One(input)
+}
+
 // Threshold is x where it is above threshold, value elsewhere. Source: torch.nn.functional.threshold.
 //
 //	threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
@@ -384,34 +434,38 @@ func ThresholdI(self *gotorch.Tensor, threshold, value gotorch.Scalar) *gotorch.
 }
 
 var (
-	opCELU         = bridge.NewOperator("aten::celu", "")
-	opCELUI        = bridge.NewOperator("aten::celu_", "")
-	opELU          = bridge.NewOperator("aten::elu", "")
-	opELUI         = bridge.NewOperator("aten::elu_", "")
-	opGELU         = bridge.NewOperator("aten::gelu", "")
-	opGELUI        = bridge.NewOperator("aten::gelu_", "")
-	opGLU          = bridge.NewOperator("aten::glu", "")
-	opHardsigmoid  = bridge.NewOperator("aten::hardsigmoid", "")
-	opHardsigmoidI = bridge.NewOperator("aten::hardsigmoid_", "")
-	opHardswish    = bridge.NewOperator("aten::hardswish", "")
-	opHardswishI   = bridge.NewOperator("aten::hardswish_", "")
-	opHardtanh     = bridge.NewOperator("aten::hardtanh", "")
-	opHardtanhI    = bridge.NewOperator("aten::hardtanh_", "")
-	opLeakyReLU    = bridge.NewOperator("aten::leaky_relu", "")
-	opLeakyReLUI   = bridge.NewOperator("aten::leaky_relu_", "")
-	opLogSigmoid   = bridge.NewOperator("aten::log_sigmoid", "")
-	opMish         = bridge.NewOperator("aten::mish", "")
-	opMishI        = bridge.NewOperator("aten::mish_", "")
-	opRReLU        = bridge.NewOperator("aten::rrelu", "")
-	opRReLUI       = bridge.NewOperator("aten::rrelu_", "")
-	opReLU6        = bridge.NewOperator("aten::relu6", "")
-	opReLU6I       = bridge.NewOperator("aten::relu6_", "")
-	opSELU         = bridge.NewOperator("aten::selu", "")
-	opSELUI        = bridge.NewOperator("aten::selu_", "")
-	opSiLU         = bridge.NewOperator("aten::silu", "")
-	opSiLUI        = bridge.NewOperator("aten::silu_", "")
-	opSoftplus     = bridge.NewOperator("aten::softplus", "")
-	opSoftshrink   = bridge.NewOperator("aten::softshrink", "")
-	opThreshold    = bridge.NewOperator("aten::threshold", "")
-	opThresholdI   = bridge.NewOperator("aten::threshold_", "")
+	opCELU          = bridge.NewOperator("aten::celu", "")
+	opCELUI         = bridge.NewOperator("aten::celu_", "")
+	opELU           = bridge.NewOperator("aten::elu", "")
+	opELUI          = bridge.NewOperator("aten::elu_", "")
+	opGELU          = bridge.NewOperator("aten::gelu", "")
+	opGELUI         = bridge.NewOperator("aten::gelu_", "")
+	opGLU           = bridge.NewOperator("aten::glu", "")
+	opGumbelSoftmax = bridge.NewOperator("tandem::gumbel_softmax", "")
+	opHardsigmoid   = bridge.NewOperator("aten::hardsigmoid", "")
+	opHardsigmoidI  = bridge.NewOperator("aten::hardsigmoid_", "")
+	opHardswish     = bridge.NewOperator("aten::hardswish", "")
+	opHardswishI    = bridge.NewOperator("aten::hardswish_", "")
+	opHardtanh      = bridge.NewOperator("aten::hardtanh", "")
+	opHardtanhI     = bridge.NewOperator("aten::hardtanh_", "")
+	opLeakyReLU     = bridge.NewOperator("aten::leaky_relu", "")
+	opLeakyReLUI    = bridge.NewOperator("aten::leaky_relu_", "")
+	opLogSigmoid    = bridge.NewOperator("aten::log_sigmoid", "")
+	opMish          = bridge.NewOperator("aten::mish", "")
+	opMishI         = bridge.NewOperator("aten::mish_", "")
+	opRReLU         = bridge.NewOperator("aten::rrelu", "")
+	opRReLUI        = bridge.NewOperator("aten::rrelu_", "")
+	opReLU6         = bridge.NewOperator("aten::relu6", "")
+	opReLU6I        = bridge.NewOperator("aten::relu6_", "")
+	opSELU          = bridge.NewOperator("aten::selu", "")
+	opSELUI         = bridge.NewOperator("aten::selu_", "")
+	opSiLU          = bridge.NewOperator("aten::silu", "")
+	opSiLUI         = bridge.NewOperator("aten::silu_", "")
+	opSoftmin       = bridge.NewOperator("tandem::softmin", "")
+	opSoftplus      = bridge.NewOperator("aten::softplus", "")
+	opSoftshrink    = bridge.NewOperator("aten::softshrink", "")
+	opSoftsign      = bridge.NewOperator("tandem::softsign", "")
+	opTanhshrink    = bridge.NewOperator("tandem::tanhshrink", "")
+	opThreshold     = bridge.NewOperator("aten::threshold", "")
+	opThresholdI    = bridge.NewOperator("aten::threshold_", "")
 )

@@ -30,6 +30,30 @@ func Dropout(input *gotorch.Tensor, p float64, train bool) *gotorch.Tensor {
 	return call.Begin(opDropout).Tensor(input).Double(p).Bool(train).One(input)
 }
 
+// Dropout1d is [Dropout] of whole channels of [batch, channels, length], or without batch. Source:
+// torch.nn.functional.dropout1d.
+//
+//	tandem::dropout1d(Tensor input, float p=0.5, bool training=True) -> Tensor
+func Dropout1d(input *gotorch.Tensor, p float64, training bool) *gotorch.Tensor {
+	return call.Begin(opDropout1d).Tensor(input).Double(p).Bool(training).One(input)
+}
+
+// Dropout2d is [Dropout] of whole channels of [batch, channels, height, width]; three dimensions are [batch, channels,
+// length]. Source: torch.nn.functional.dropout2d.
+//
+//	tandem::dropout2d(Tensor input, float p=0.5, bool training=True) -> Tensor
+func Dropout2d(input *gotorch.Tensor, p float64, training bool) *gotorch.Tensor {
+	return call.Begin(opDropout2d).Tensor(input).Double(p).Bool(training).One(input)
+}
+
+// Dropout3d is [Dropout] of whole channels of [batch, channels, depth, height, width], or without batch. Source:
+// torch.nn.functional.dropout3d.
+//
+//	tandem::dropout3d(Tensor input, float p=0.5, bool training=True) -> Tensor
+func Dropout3d(input *gotorch.Tensor, p float64, training bool) *gotorch.Tensor {
+	return call.Begin(opDropout3d).Tensor(input).Double(p).Bool(training).One(input)
+}
+
 // DropoutI is [Dropout] in place: it overwrites self, and returns it.
 //
 //	dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
@@ -69,6 +93,9 @@ var (
 	opAlphaDropout         = bridge.NewOperator("aten::alpha_dropout", "")
 	opAlphaDropoutI        = bridge.NewOperator("aten::alpha_dropout_", "")
 	opDropout              = bridge.NewOperator("aten::dropout", "")
+	opDropout1d            = bridge.NewOperator("tandem::dropout1d", "")
+	opDropout2d            = bridge.NewOperator("tandem::dropout2d", "")
+	opDropout3d            = bridge.NewOperator("tandem::dropout3d", "")
 	opDropoutI             = bridge.NewOperator("aten::dropout_", "")
 	opFeatureAlphaDropout  = bridge.NewOperator("aten::feature_alpha_dropout", "")
 	opFeatureAlphaDropoutI = bridge.NewOperator("aten::feature_alpha_dropout_", "")

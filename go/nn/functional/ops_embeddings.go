@@ -69,6 +69,48 @@ func EmbeddingBagPaddingIdx(indices, weight, offsets *gotorch.Tensor, scaleGradB
 		Four(weight, indices, offsets)
 }
 
+// MultiHeadAttentionForwardOptions of [MultiHeadAttentionForward].
+type MultiHeadAttentionForwardOptions struct {
+	Training              gotorch.Opt[bool]
+	KeyPaddingMask        *gotorch.Tensor
+	NeedWeights           gotorch.Opt[bool]
+	AttnMask              *gotorch.Tensor
+	UseSeparateProjWeight bool
+	QProjWeight           *gotorch.Tensor
+	KProjWeight           *gotorch.Tensor
+	VProjWeight           *gotorch.Tensor
+	StaticK               *gotorch.Tensor
+	StaticV               *gotorch.Tensor
+	AverageAttnWeights    gotorch.Opt[bool]
+	IsCausal              bool
+}
+
+// MultiHeadAttentionForward is multi-head attention of query [length, batch, embed] over key and value [source, batch,
+// …], or all without batch. biasK and biasV, one source position more, go together; KeyPaddingMask [batch, source] and
+// AttnMask ([length, source] or [batch · heads, length, source]) are added to the logits or, of bool, say what is left
+// out; IsCausal is a hint that AttnMask is causal. weights are [batch, length, source], with the heads when they are
+// not averaged, nil without NeedWeights. Vaswani et al. 2017. Source:
+// torch.nn.functional.multi_head_attention_forward.
+//
+//	tandem::multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int
+//	    num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn,
+//	    float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor?
+//	    key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False,
+//	    Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None,
+//	    Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor)
+func MultiHeadAttentionForward(query, key, value *gotorch.Tensor, embedDimToCheck, numHeads int, inProjWeight, inProjBias, biasK, biasV *gotorch.Tensor, addZeroAttn bool, dropoutP float64, outProjWeight, outProjBias *gotorch.Tensor, options ...MultiHeadAttentionForwardOptions) (output, weights *gotorch.Tensor) {
+	args := call.Begin(opMultiHeadAttentionForward).Tensor(query).Tensor(key).Tensor(value).Int(embedDimToCheck).
+		Int(numHeads).OptTensor(inProjWeight).OptTensor(inProjBias).OptTensor(biasK).OptTensor(biasV).Bool(addZeroAttn).
+		Double(dropoutP).Tensor(outProjWeight).OptTensor(outProjBias)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptBool(o.Training).OptTensor(o.KeyPaddingMask).OptBool(o.NeedWeights).OptTensor(o.AttnMask).
+			Bool(o.UseSeparateProjWeight).OptTensor(o.QProjWeight).OptTensor(o.KProjWeight).OptTensor(o.VProjWeight).
+			OptTensor(o.StaticK).OptTensor(o.StaticV).OptBool(o.AverageAttnWeights).Bool(o.IsCausal)
+	}
+	return args.Two(query, key, value, outProjWeight)
+}
+
 // OneHotOptions of [OneHot].
 type OneHotOptions struct {
 	NumClasses gotorch.Opt[int]
@@ -132,6 +174,7 @@ var (
 	opEmbedding                 = bridge.NewOperator("aten::embedding", "")
 	opEmbeddingBag              = bridge.NewOperator("aten::embedding_bag", "")
 	opEmbeddingBagPaddingIdx    = bridge.NewOperator("aten::embedding_bag", "padding_idx")
+	opMultiHeadAttentionForward = bridge.NewOperator("tandem::multi_head_attention_forward", "")
 	opOneHot                    = bridge.NewOperator("aten::one_hot", "")
 	opPadSequence               = bridge.NewOperator("aten::pad_sequence", "")
 	opScaledDotProductAttention = bridge.NewOperator("aten::scaled_dot_product_attention", "")

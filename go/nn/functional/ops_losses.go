@@ -151,6 +151,28 @@ func CrossEntropy(self, target *gotorch.Tensor, options ...CrossEntropyOptions) 
 	return args.One(self, target)
 }
 
+// GaussianNLLLossOptions of [GaussianNLLLoss].
+type GaussianNLLLossOptions struct {
+	Full      bool
+	Eps       gotorch.Opt[float64]
+	Reduction gotorch.Opt[Reduction]
+}
+
+// GaussianNLLLoss is the negative log likelihood of target under normal distributions of mean input and variance var_;
+// those below Eps count as that. Full: with the constant term. It waits for the device, to refuse negative variances.
+// Nix and Weigend 1994. Source: torch.nn.functional.gaussian_nll_loss.
+//
+//	tandem::gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float
+//	    eps=9.9999999999999995e-07, int reduction=1) -> Tensor
+func GaussianNLLLoss(input, target, var_ *gotorch.Tensor, options ...GaussianNLLLossOptions) *gotorch.Tensor {
+	args := call.Begin(opGaussianNLLLoss).Tensor(input).Tensor(target).Tensor(var_)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.Bool(o.Full).OptDouble(o.Eps).OptInt(call.Number(o.Reduction))
+	}
+	return args.One(input, target, var_)
+}
+
 // HingeEmbeddingLossOptions of [HingeEmbeddingLoss].
 type HingeEmbeddingLossOptions struct {
 	Margin    gotorch.Opt[float64]
@@ -304,6 +326,26 @@ func MultilabelMarginLoss(self, target *gotorch.Tensor, options ...MultilabelMar
 	return args.One(self, target)
 }
 
+// MultilabelSoftMarginLossOptions of [MultilabelSoftMarginLoss].
+type MultilabelSoftMarginLossOptions struct {
+	Weight    *gotorch.Tensor
+	Reduction gotorch.Opt[Reduction]
+}
+
+// MultilabelSoftMarginLoss is the cross entropy of each class by itself, averaged over classes, the last dimension;
+// Weight is one for each class. Source: torch.nn.functional.multilabel_soft_margin_loss.
+//
+//	tandem::multilabel_soft_margin_loss(Tensor input, Tensor target, Tensor? weight=None, int reduction=1) ->
+//	    Tensor
+func MultilabelSoftMarginLoss(input, target *gotorch.Tensor, options ...MultilabelSoftMarginLossOptions) *gotorch.Tensor {
+	args := call.Begin(opMultilabelSoftMarginLoss).Tensor(input).Tensor(target)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptTensor(o.Weight).OptInt(call.Number(o.Reduction))
+	}
+	return args.One(input, target)
+}
+
 // NLLLossOptions of [NLLLoss].
 type NLLLossOptions struct {
 	Weight      *gotorch.Tensor
@@ -438,6 +480,7 @@ var (
 	opCosineEmbeddingLoss          = bridge.NewOperator("aten::cosine_embedding_loss", "")
 	opCosineSimilarity             = bridge.NewOperator("aten::cosine_similarity", "")
 	opCrossEntropy                 = bridge.NewOperator("aten::cross_entropy_loss", "")
+	opGaussianNLLLoss              = bridge.NewOperator("tandem::gaussian_nll_loss", "")
 	opHingeEmbeddingLoss           = bridge.NewOperator("aten::hinge_embedding_loss", "")
 	opHuberLoss                    = bridge.NewOperator("aten::huber_loss", "")
 	opKLDiv                        = bridge.NewOperator("aten::kl_div", "")
@@ -446,6 +489,7 @@ var (
 	opMarginRankingLoss            = bridge.NewOperator("aten::margin_ranking_loss", "")
 	opMultiMarginLoss              = bridge.NewOperator("aten::multi_margin_loss", "")
 	opMultilabelMarginLoss         = bridge.NewOperator("aten::multilabel_margin_loss", "")
+	opMultilabelSoftMarginLoss     = bridge.NewOperator("tandem::multilabel_soft_margin_loss", "")
 	opNLLLoss                      = bridge.NewOperator("aten::nll_loss_nd", "")
 	opPDist                        = bridge.NewOperator("aten::pdist", "")
 	opPairwiseDistance             = bridge.NewOperator("aten::pairwise_distance", "")

@@ -66,6 +66,58 @@ func LayerNorm(input *gotorch.Tensor, normalizedShape []int, weight, bias *gotor
 	return args.One(input)
 }
 
+// LocalResponseNormOptions of [LocalResponseNorm].
+type LocalResponseNormOptions struct {
+	Alpha gotorch.Opt[float64]
+	Beta  gotorch.Opt[float64]
+	K     gotorch.Opt[float64]
+}
+
+// LocalResponseNorm is input / (K + Alpha · mean of squares over size neighbouring channels)^Beta, of [batch,
+// channels, …]. Krizhevsky et al. 2012. Source: torch.nn.functional.local_response_norm.
+//
+//	tandem::local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.) ->
+//	    Tensor
+func LocalResponseNorm(input *gotorch.Tensor, size int, options ...LocalResponseNormOptions) *gotorch.Tensor {
+	args := call.Begin(opLocalResponseNorm).Tensor(input).Int(size)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptDouble(o.Alpha).OptDouble(o.Beta).OptDouble(o.K)
+	}
+	return args.One(input)
+}
+
+// NormalizeOptions of [Normalize].
+type NormalizeOptions struct {
+	P   gotorch.Opt[float64]
+	Dim []int
+	Eps gotorch.Opt[float64]
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o NormalizeOptions) GobEncode() ([]byte, error) {
+	type plain NormalizeOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *NormalizeOptions) GobDecode(text []byte) error {
+	type plain NormalizeOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// Normalize is input / max(its p-norm over Dim, Eps). Source: torch.nn.functional.normalize.
+//
+//	tandem::normalize(Tensor input, float p=2., int[1] dim=[1], float eps=9.9999999999999998e-13) -> Tensor
+func Normalize(input *gotorch.Tensor, options ...NormalizeOptions) *gotorch.Tensor {
+	args := call.Begin(opNormalize).Tensor(input)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptDouble(o.P).OptInts(o.Dim).OptDouble(o.Eps)
+	}
+	return args.One(input)
+}
+
 // RMSNormOptions of [RMSNorm].
 type RMSNormOptions struct {
 	Weight *gotorch.Tensor
@@ -86,9 +138,11 @@ func RMSNorm(input *gotorch.Tensor, normalizedShape []int, options ...RMSNormOpt
 }
 
 var (
-	opBatchNorm    = bridge.NewOperator("aten::batch_norm", "")
-	opGroupNorm    = bridge.NewOperator("aten::group_norm", "")
-	opInstanceNorm = bridge.NewOperator("aten::instance_norm", "")
-	opLayerNorm    = bridge.NewOperator("aten::layer_norm", "")
-	opRMSNorm      = bridge.NewOperator("aten::rms_norm", "")
+	opBatchNorm         = bridge.NewOperator("aten::batch_norm", "")
+	opGroupNorm         = bridge.NewOperator("aten::group_norm", "")
+	opInstanceNorm      = bridge.NewOperator("aten::instance_norm", "")
+	opLayerNorm         = bridge.NewOperator("aten::layer_norm", "")
+	opLocalResponseNorm = bridge.NewOperator("tandem::local_response_norm", "")
+	opNormalize         = bridge.NewOperator("tandem::normalize", "")
+	opRMSNorm           = bridge.NewOperator("aten::rms_norm", "")
 )

@@ -177,6 +177,102 @@ func FractionalMaxPool3d(self *gotorch.Tensor, kernelSize, outputSize []int, ran
 		Two(self, randomSamples)
 }
 
+// LPPool1dOptions of [LPPool1d].
+type LPPool1dOptions struct {
+	Stride   []int
+	CeilMode bool
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o LPPool1dOptions) GobEncode() ([]byte, error) {
+	type plain LPPool1dOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *LPPool1dOptions) GobDecode(text []byte) error {
+	type plain LPPool1dOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// LPPool1d is the p-norm, p = normType, of windows of the last dimension; Stride is the window's size when not given.
+// Source: torch.nn.functional.lp_pool1d.
+//
+//	tandem::lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None, bool
+//	    ceil_mode=False) -> Tensor
+func LPPool1d(input *gotorch.Tensor, normType float64, kernelSize []int, options ...LPPool1dOptions) *gotorch.Tensor {
+	args := call.Begin(opLPPool1d).Tensor(input).Double(normType).Ints(kernelSize)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Stride).Bool(o.CeilMode)
+	}
+	return args.One(input)
+}
+
+// LPPool2dOptions of [LPPool2d].
+type LPPool2dOptions struct {
+	Stride   []int
+	CeilMode bool
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o LPPool2dOptions) GobEncode() ([]byte, error) {
+	type plain LPPool2dOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *LPPool2dOptions) GobDecode(text []byte) error {
+	type plain LPPool2dOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// LPPool2d is the p-norm, p = normType, of windows of the last two dimensions; Stride is the window's size when not
+// given. Source: torch.nn.functional.lp_pool2d.
+//
+//	tandem::lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None, bool
+//	    ceil_mode=False) -> Tensor
+func LPPool2d(input *gotorch.Tensor, normType float64, kernelSize []int, options ...LPPool2dOptions) *gotorch.Tensor {
+	args := call.Begin(opLPPool2d).Tensor(input).Double(normType).Ints(kernelSize)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Stride).Bool(o.CeilMode)
+	}
+	return args.One(input)
+}
+
+// LPPool3dOptions of [LPPool3d].
+type LPPool3dOptions struct {
+	Stride   []int
+	CeilMode bool
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o LPPool3dOptions) GobEncode() ([]byte, error) {
+	type plain LPPool3dOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *LPPool3dOptions) GobDecode(text []byte) error {
+	type plain LPPool3dOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// LPPool3d is the p-norm, p = normType, of windows of the last three dimensions; Stride is the window's size when not
+// given. Source: torch.nn.functional.lp_pool3d.
+//
+//	tandem::lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None, bool
+//	    ceil_mode=False) -> Tensor
+func LPPool3d(input *gotorch.Tensor, normType float64, kernelSize []int, options ...LPPool3dOptions) *gotorch.Tensor {
+	args := call.Begin(opLPPool3d).Tensor(input).Double(normType).Ints(kernelSize)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Stride).Bool(o.CeilMode)
+	}
+	return args.One(input)
+}
+
 // MaxPool1dOptions of [MaxPool1d].
 type MaxPool1dOptions struct {
 	Stride   []int
@@ -410,6 +506,9 @@ var (
 	opAvgPool3d            = bridge.NewOperator("aten::avg_pool3d", "")
 	opFractionalMaxPool2d  = bridge.NewOperator("aten::fractional_max_pool2d", "")
 	opFractionalMaxPool3d  = bridge.NewOperator("aten::fractional_max_pool3d", "")
+	opLPPool1d             = bridge.NewOperator("tandem::lp_pool1d", "")
+	opLPPool2d             = bridge.NewOperator("tandem::lp_pool2d", "")
+	opLPPool3d             = bridge.NewOperator("tandem::lp_pool3d", "")
 	opMaxPool1d            = bridge.NewOperator("aten::max_pool1d", "")
 	opMaxPool1dWithIndices = bridge.NewOperator("aten::max_pool1d_with_indices", "")
 	opMaxPool2d            = bridge.NewOperator("aten::max_pool2d", "")

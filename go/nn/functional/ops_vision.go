@@ -8,6 +8,23 @@ import (
 	"tandem.example/gotorch/internal/call"
 )
 
+// AffineGridOptions of [AffineGrid].
+type AffineGridOptions struct {
+	AlignCorners bool
+}
+
+// AffineGrid is the grid, for [GridSample], to which affine maps theta [batch, 2, 3] take the pixels of images of size
+// [batch, channels, height, width]; [batch, 3, 4] for volumes. Source: torch.nn.functional.affine_grid.
+//
+//	tandem::affine_grid(Tensor theta, int[] size, bool align_corners=False) -> Tensor
+func AffineGrid(theta *gotorch.Tensor, size []int, options ...AffineGridOptions) *gotorch.Tensor {
+	args := call.Begin(opAffineGrid).Tensor(theta).Ints(size)
+	if call.Given(len(options)) {
+		args = args.Bool(options[0].AlignCorners)
+	}
+	return args.One(theta)
+}
+
 // AffineGridGenerator is the places, for [GridSampler], to which affine maps theta take the pixels of an image.
 // Source: torch.affine_grid_generator.
 //
@@ -21,6 +38,60 @@ func AffineGridGenerator(theta *gotorch.Tensor, size []int, alignCorners bool) *
 //	channel_shuffle(Tensor self, SymInt groups) -> Tensor
 func ChannelShuffle(self *gotorch.Tensor, groups int) *gotorch.Tensor {
 	return call.Begin(opChannelShuffle).Tensor(self).Int(groups).One(self)
+}
+
+// FoldOptions of [Fold].
+type FoldOptions struct {
+	Dilation []int
+	Padding  []int
+	Stride   []int
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o FoldOptions) GobEncode() ([]byte, error) {
+	type plain FoldOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *FoldOptions) GobDecode(text []byte) error {
+	type plain FoldOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// Fold adds up blocks, the columns that [Unfold] gives, to images of outputSize. Source: torch.nn.functional.fold.
+//
+//	tandem::fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0,
+//	    int[2] stride=1) -> Tensor
+func Fold(input *gotorch.Tensor, outputSize, kernelSize []int, options ...FoldOptions) *gotorch.Tensor {
+	args := call.Begin(opFold).Tensor(input).Ints(outputSize).Ints(kernelSize)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Dilation).OptInts(o.Padding).OptInts(o.Stride)
+	}
+	return args.One(input)
+}
+
+// GridSampleOptions of [GridSample].
+type GridSampleOptions struct {
+	Mode         string
+	PaddingMode  string
+	AlignCorners bool
+}
+
+// GridSample samples images [batch, channels, h, w] at grid [batch, h, w, 2] of (x, y) from -1 to 1, or volumes at
+// [batch, d, h, w, 3]. Mode is "bilinear", "nearest" or, for images, "bicubic"; PaddingMode, of what lies outside,
+// "zeros", "border" or "reflection". Source: torch.nn.functional.grid_sample.
+//
+//	tandem::grid_sample(Tensor input, Tensor grid, str mode="bilinear", str padding_mode="zeros", bool
+//	    align_corners=False) -> Tensor
+func GridSample(input, grid *gotorch.Tensor, options ...GridSampleOptions) *gotorch.Tensor {
+	args := call.Begin(opGridSample).Tensor(input).Tensor(grid)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptString(o.Mode).OptString(o.PaddingMode).Bool(o.AlignCorners)
+	}
+	return args.One(input, grid)
 }
 
 // GridSampler samples images at places from -1 to 1: interpolationMode 0 bilinear, 1 nearest, 2 bicubic; paddingMode 0
@@ -49,6 +120,45 @@ func GridSampler2d(input, grid *gotorch.Tensor, interpolationMode, paddingMode i
 func GridSampler3d(input, grid *gotorch.Tensor, interpolationMode, paddingMode int, alignCorners bool) *gotorch.Tensor {
 	return call.Begin(opGridSampler3d).Tensor(input).Tensor(grid).Int(interpolationMode).Int(paddingMode).
 		Bool(alignCorners).One(input, grid)
+}
+
+// InterpolateOptions of [Interpolate].
+type InterpolateOptions struct {
+	Size                 []int
+	ScaleFactor          []float64
+	Mode                 string
+	AlignCorners         gotorch.Opt[bool]
+	RecomputeScaleFactor bool
+	Antialias            bool
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o InterpolateOptions) GobEncode() ([]byte, error) {
+	type plain InterpolateOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *InterpolateOptions) GobDecode(text []byte) error {
+	type plain InterpolateOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// Interpolate resizes the 1 to 3 last dimensions of [batch, channels, …] to Size or by ScaleFactor, one number for
+// each or one for all. Mode is "nearest", "nearest-exact" or "area"; "linear" for one dimension, "bilinear" or
+// "bicubic" for two, "trilinear" for three, which take AlignCorners. RecomputeScaleFactor: scales follow from the
+// rounded sizes; Antialias is for "bilinear" and "bicubic". Source: torch.nn.functional.interpolate.
+//
+//	tandem::interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode="nearest", bool?
+//	    align_corners=None, bool recompute_scale_factor=False, bool antialias=False) -> Tensor
+func Interpolate(input *gotorch.Tensor, options ...InterpolateOptions) *gotorch.Tensor {
+	args := call.Begin(opInterpolate).Tensor(input)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Size).OptDoubles(o.ScaleFactor).OptString(o.Mode).OptBool(o.AlignCorners).
+			Bool(o.RecomputeScaleFactor).Bool(o.Antialias)
+	}
+	return args.One(input)
 }
 
 // PadOptions of [Pad].
@@ -125,6 +235,39 @@ func ReplicationPad2d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
 //	replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor
 func ReplicationPad3d(self *gotorch.Tensor, padding ...int) *gotorch.Tensor {
 	return call.Begin(opReplicationPad3d).Tensor(self).Ints(padding).One(self)
+}
+
+// UnfoldOptions of [Unfold].
+type UnfoldOptions struct {
+	Dilation []int
+	Padding  []int
+	Stride   []int
+}
+
+// GobEncode writes JSON: a slice without elements is set, and gob would leave it out.
+func (o UnfoldOptions) GobEncode() ([]byte, error) {
+	type plain UnfoldOptions
+	return bridge.MarshalOptions(plain(o))
+}
+
+// GobDecode reads what GobEncode wrote.
+func (o *UnfoldOptions) GobDecode(text []byte) error {
+	type plain UnfoldOptions
+	return bridge.UnmarshalOptions(text, (*plain)(o))
+}
+
+// Unfold is the blocks that a window of kernelSize meets in images [batch, channels, height, width], or without batch,
+// as columns [batch, channels · kernel elements, blocks]. Source: torch.nn.functional.unfold.
+//
+//	tandem::unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) ->
+//	    Tensor
+func Unfold(input *gotorch.Tensor, kernelSize []int, options ...UnfoldOptions) *gotorch.Tensor {
+	args := call.Begin(opUnfold).Tensor(input).Ints(kernelSize)
+	if call.Given(len(options)) {
+		o := options[0]
+		args = args.OptInts(o.Dilation).OptInts(o.Padding).OptInts(o.Stride)
+	}
+	return args.One(input)
 }
 
 // UpsampleBicubic2dOptions of [UpsampleBicubic2d].
@@ -326,11 +469,15 @@ func UpsampleTrilinear3dVec(input *gotorch.Tensor, outputSize []int, alignCorner
 }
 
 var (
+	opAffineGrid             = bridge.NewOperator("tandem::affine_grid", "")
 	opAffineGridGenerator    = bridge.NewOperator("aten::affine_grid_generator", "")
 	opChannelShuffle         = bridge.NewOperator("aten::channel_shuffle", "")
+	opFold                   = bridge.NewOperator("tandem::fold", "")
+	opGridSample             = bridge.NewOperator("tandem::grid_sample", "")
 	opGridSampler            = bridge.NewOperator("aten::grid_sampler", "")
 	opGridSampler2d          = bridge.NewOperator("aten::grid_sampler_2d", "")
 	opGridSampler3d          = bridge.NewOperator("aten::grid_sampler_3d", "")
+	opInterpolate            = bridge.NewOperator("tandem::interpolate", "")
 	opPad                    = bridge.NewOperator("aten::pad", "")
 	opPixelShuffle           = bridge.NewOperator("aten::pixel_shuffle", "")
 	opPixelUnshuffle         = bridge.NewOperator("aten::pixel_unshuffle", "")
@@ -340,6 +487,7 @@ var (
 	opReplicationPad1d       = bridge.NewOperator("aten::replication_pad1d", "")
 	opReplicationPad2d       = bridge.NewOperator("aten::replication_pad2d", "")
 	opReplicationPad3d       = bridge.NewOperator("aten::replication_pad3d", "")
+	opUnfold                 = bridge.NewOperator("tandem::unfold", "")
 	opUpsampleBicubic2d      = bridge.NewOperator("aten::upsample_bicubic2d", "")
 	opUpsampleBicubic2dVec   = bridge.NewOperator("aten::upsample_bicubic2d", "vec")
 	opUpsampleBilinear2d     = bridge.NewOperator("aten::upsample_bilinear2d", "")

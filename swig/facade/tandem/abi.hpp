@@ -5,6 +5,7 @@
 // the core's headers instead.
 #pragma once
 
+#include "tandem/abi/callback.hpp"
 #include "tandem/abi/checkpoint.hpp"
 #include "tandem/abi/checkpoint_folder.hpp"
 #include "tandem/abi/data.hpp"
@@ -17,6 +18,7 @@
 #include "tandem/abi/indexing.hpp"
 #include "tandem/abi/nn.hpp"
 #include "tandem/abi/operator.hpp"
+#include "tandem/abi/optim.hpp"
 #include "tandem/abi/own_dataset.hpp"
 #include "tandem/abi/runtime.hpp"
 #include "tandem/abi/scope.hpp"

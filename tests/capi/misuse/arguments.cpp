@@ -60,6 +60,13 @@ void close_stream(void*, void*) {}
 tdm_error* leave_batch(void*, const tdm_step_batch*) {
   return nullptr;
 }
+tdm_error* keep_rate(void*, std::int64_t, double, double* factor) {
+  *factor = 1;
+  return nullptr;
+}
+tdm_error* no_loss(void*, tdm_tensor**) {
+  return nullptr;
+}
 void destroy(void*) {}
 
 // Of the dynamic partition alone.
@@ -191,6 +198,8 @@ void* Arguments::string_for(const std::string& parameter) {
       {"tdm_module_create.type", "Linear"},
       {"tdm_optimizer_create.type", "SGD"},
       {"tdm_optimizer_get_option.name", "lr"},
+      {"tdm_lr_scheduler_create.type", "ExponentialLR"},
+      {"tdm_lr_scheduler_create_with_function.type", "LambdaLR"},
       {"tdm_op_find.name", "aten::add"},
       {"tdm_op_find.overload", "Tensor"},
       {"tdm_live_count.type", "tensor"},
@@ -218,12 +227,24 @@ void* Arguments::struct_for(const Parameter& parameter) {
   if (type == "tdm_value") {
     fill(calls::of(static_cast<tdm_tensor*>(handles_.get("tensor"))));
   } else if (type == "tdm_option") {
-    const bool linear = function_.name == "tdm_module_create";
-    fill(linear ? calls::option("in_features", calls::of(1)) : calls::option("lr", calls::of(0.1)));
+    if (function_.name == "tdm_module_create") {
+      fill(calls::option("in_features", calls::of(1)));
+    } else if (function_.name == "tdm_lr_scheduler_create") {
+      fill(calls::option("gamma", calls::of(0.5)));
+    } else if (function_.name == "tdm_lr_scheduler_create_with_function") {
+      fill(calls::option("last_epoch", calls::of(-1)));
+    } else {
+      fill(calls::option("lr", calls::of(0.1)));
+    }
   } else if (type == "tdm_message") {
     fill(tdm_message{static_cast<tdm_tensor*>(handles_.get("tensor")), 1, 0, 0});
   } else if (type == "tdm_index") {
     fill(tdm_index TDM_INDEX_INIT);
+  } else if (type == "tdm_checkpoint_tensor") {
+    tdm_checkpoint_tensor saved{};
+    saved.section = saved.name = static_cast<const char*>(string_for("name"));
+    saved.tensor = static_cast<tdm_tensor*>(handles_.get("tensor"));
+    fill(saved);
   } else if (type == "tdm_field") {
     tdm_field field{};
     field.dtype = field.out_dtype = TDM_DTYPE_FLOAT32;
@@ -293,6 +314,8 @@ void* Arguments::callback_for(const std::string& parameter) {
   if (parameter == "get") return pointer_to(get_sample);
   if (parameter == "map") return pointer_to(map_sample);
   if (parameter == "list") return pointer_to(list_samples);
+  if (parameter == "function") return pointer_to(keep_rate);
+  if (parameter == "closure") return pointer_to(no_loss);
   if (function_.name == "tdm_tensor_register_post_accumulate_grad_hook") return pointer_to(after_accumulation);
   EXPECT_EQ(parameter, "hook") << "tests/capi/misuse/arguments.cpp does not know the callback of " << function_.name;
   return pointer_to(hook);

@@ -162,6 +162,17 @@ void* Handles::make(const std::string& type) {
     const tdm_option rate = calls::option("lr", calls::of(0.1));
     return made<tdm_optimizer>([&](auto* out) { return tdm_optimizer_create("SGD", parameters, 1, &rate, 1, out); });
   }
+  if (type == "lr_scheduler") {
+    const tdm_option gamma = calls::option("gamma", calls::of(0.5));
+    return made<tdm_lr_scheduler>([&](auto* out) {
+      return tdm_lr_scheduler_create("ExponentialLR", as<tdm_optimizer>(get("optimizer")), &gamma, 1, out);
+    });
+  }
+  if (type == "averaged_parameters") {
+    tdm_tensor* const parameters[] = {as<tdm_tensor>(get("tensor"))};
+    return made<tdm_averaged_parameters>(
+        [&](auto* out) { return tdm_averaged_parameters_create(parameters, 1, nullptr, 0, nullptr, out); });
+  }
   if (type == "grad_scaler") {
     return made<tdm_grad_scaler>([](auto* out) { return tdm_grad_scaler_create(nullptr, out); });
   }
@@ -233,6 +244,8 @@ void Handles::free(const std::string& type, void* handle) {
       {"op", [](void*) {}},
       {"module", [](void* h) { tdm_module_free(as<tdm_module>(h)); }},
       {"optimizer", [](void* h) { tdm_optimizer_free(as<tdm_optimizer>(h)); }},
+      {"lr_scheduler", [](void* h) { tdm_lr_scheduler_free(as<tdm_lr_scheduler>(h)); }},
+      {"averaged_parameters", [](void* h) { tdm_averaged_parameters_free(as<tdm_averaged_parameters>(h)); }},
       {"grad_scaler", [](void* h) { tdm_grad_scaler_free(as<tdm_grad_scaler>(h)); }},
       {"store", [](void* h) { tdm_store_free(as<tdm_store>(h)); }},
       {"process_group", [](void* h) { tdm_process_group_free(as<tdm_process_group>(h)); }},

@@ -24,7 +24,8 @@ TEST(CheckpointFolder, KeepsTensorsAndValuesAsTheyAre) {
                              {"flags", torch::tensor({true, false})},
                              {"complex", torch::complex(torch::ones({2}), torch::zeros({2})).conj()},
                              {"grad", torch::ones({2}, torch::requires_grad())}};
-  const std::string values = " {\"pi\": 3.14159265358979323846, \"big\": 123456789012345678901234567890, \"\xc3\xa9\":[]}\n";
+  const std::string values =
+      " {\"pi\": 3.14159265358979323846, \"big\": 123456789012345678901234567890, \"\xc3\xa9\":[]}\n";
   CheckpointFolder(folder / "run").save(0, {.replicated = {{"model", tensors}}, .values = values});
 
   const auto read = CheckpointFolder(folder / "run").load();
@@ -82,7 +83,8 @@ TEST(CheckpointFolder, ReplacesThatOfTheSameStep) {
   checkpoints.save(7, again);
   expect_content_of(7, *checkpoints.load());
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "run")) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "run"))
+    names.push_back(entry.path().filename());
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("step-000000007", "latest"));
 }
 
@@ -105,9 +107,8 @@ TEST(CheckpointFolder, LoadsSectionsAndParts) {
   ASSERT_EQ(parts->sections.at("a").size(), 1u);
   EXPECT_TRUE(at::equal(parts->sections.at("a")[0].second, torch::tensor({7, 11}).view({2, 1})));
 
-  const Error outside = error_of([&] {
-    checkpoints.load({.part = [](auto&&...) { return TensorPart{{2, 0}, {2, 4}}; }});
-  });
+  const Error outside =
+      error_of([&] { checkpoints.load({.part = [](auto&&...) { return TensorPart{{2, 0}, {2, 4}}; }}); });
   EXPECT_EQ(outside.code(), ErrorCode::kInvalidArgument);
   EXPECT_THAT(outside.what(), AllOf(HasSubstr("'x'"), HasSubstr("[3, 4]")));
   const Error none = error_of([&] { checkpoints.load({.sections = {"a", "c"}}); });
@@ -133,7 +134,8 @@ TEST(CheckpointFolder, SavesNothingWhereSomethingIsWrong) {
   refuses({.replicated = {{"model", {{"a", at::Tensor()}}}}}, "'a'");
   refuses({.replicated = {{"model", {{"a", one.to_sparse()}}}}}, "'a' is not dense");
   refuses({.replicated = {{"model", {{"a", one.to(torch::kComplexDouble)}}}}}, "'a' is of dtype ComplexDouble");
-  refuses({.replicated = {{"model", {{"a", one}}}}, .own = {{"model", {{"a", one}}}}}, "tensor 'a' of the section 'model'");
+  refuses({.replicated = {{"model", {{"a", one}}}}, .own = {{"model", {{"a", one}}}}},
+          "tensor 'a' of the section 'model'");
   refuses({.own = {{"model", {{"a", one, {3}, {2}}}}}}, "outside of [3]");
   refuses({.own = {{"model", {{"a", one, {3}, {-1}}}}}}, "outside of [3]");
   refuses({.own = {{"model", {{"a", one, {3}, {0}}}}}}, "have 2 of the elements of [3]");
@@ -155,7 +157,8 @@ TEST(CheckpointFolder, SavesNothingWhereSomethingIsWrong) {
 TEST(CheckpointFolder, IsReadByPython) {
   const TemporaryFolder folder;
   CheckpointFolder(folder / "run").save(3, content_of(3));
-  const std::string command = std::string("python3 -B '") + READER + "' '" + (folder / "run") + "' > '" + (folder / "out") + "' 2>&1";
+  const std::string command =
+      std::string("python3 -B '") + READER + "' '" + (folder / "run") + "' > '" + (folder / "out") + "' 2>&1";
   const int status = std::system(command.c_str());
   EXPECT_EQ(status, 0);
   EXPECT_EQ(contents(folder / "out"),

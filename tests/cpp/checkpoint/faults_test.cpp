@@ -43,7 +43,8 @@ void expect_goes_on(const TemporaryFolder& folder, const std::string& what) {
   open(folder).save(3, content_of(3));
   expect_content_of(3, *open(folder).load());
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / "run")) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "run"))
+    names.push_back(entry.path().filename());
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("step-000000003", "latest")) << what;
 }
 

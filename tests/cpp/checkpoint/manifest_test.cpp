@@ -19,8 +19,12 @@ Manifest example() {
   Manifest manifest{.step = 12, .world_size = 2, .values_bytes = 2, .values_crc32 = 5, .files = {}};
   manifest.files.push_back({"model.safetensors", "model", 0, 100, 7, {{"weight \"x\"", 1, {}, {}, {}}}});
   for (int rank = 0; rank < 2; ++rank) {
-    manifest.files.push_back(
-        {file_name("optimizer", rank, 2), "optimizer", rank, 64, 8, {{"rows", 4294967295, {4, 3}, {2 * rank, 0}, {2, 3}}}});
+    manifest.files.push_back({file_name("optimizer", rank, 2),
+                              "optimizer",
+                              rank,
+                              64,
+                              8,
+                              {{"rows", 4294967295, {4, 3}, {2 * rank, 0}, {2, 3}}}});
   }
   return manifest;
 }

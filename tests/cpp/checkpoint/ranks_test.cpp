@@ -28,8 +28,10 @@ CheckpointContent own_content(int rank, int size) {
   content.own["optimizer"] = {{"rows", rows().slice(0, begin, end), {10, 7}, {begin, 0}},
                               {std::to_string(rank) + ".step", torch::tensor(rank)}};
   // One row and one column a rank, of a square: parts that do not lie one after the other in the whole.
-  content.own["grid"] = {{"columns", rows().slice(1, rank == 0 ? 0 : rank, rank == size - 1 ? 7 : rank + 1),
-                          {10, 7}, {0, rank == 0 ? 0 : rank}}};
+  content.own["grid"] = {{"columns",
+                          rows().slice(1, rank == 0 ? 0 : rank, rank == size - 1 ? 7 : rank + 1),
+                          {10, 7},
+                          {0, rank == 0 ? 0 : rank}}};
   return content;
 }
 
@@ -65,7 +67,8 @@ TEST(CheckpointRanks, EachWritesItsPartAndOthersLoadIt) {
     EXPECT_TRUE(at::equal(half->sections.at("grid")[0].second, wanted));
   });
   // One process alone.
-  EXPECT_TRUE(at::equal(CheckpointFolder(folder / "run").load({.sections = {"grid"}})->sections.at("grid")[0].second, rows()));
+  EXPECT_TRUE(
+      at::equal(CheckpointFolder(folder / "run").load({.sections = {"grid"}})->sections.at("grid")[0].second, rows()));
 }
 
 TEST(CheckpointRanks, OneThatFailsFailsAll) {
@@ -115,11 +118,12 @@ TEST(CheckpointRanks, AllGoBackTogether) {
     }
     group->barrier();
     // Rank 0 does not read what is damaged.
-    const auto read = checkpoints.load({.part = [&](const std::string& section, const std::string&,
-                                                    const std::vector<std::int64_t>& sizes) -> std::optional<TensorPart> {
-      if (rank == 0 && section != "model") return {};
-      return TensorPart{std::vector<std::int64_t>(sizes.size()), sizes};
-    }});
+    const auto read =
+        checkpoints.load({.part = [&](const std::string& section, const std::string&,
+                                      const std::vector<std::int64_t>& sizes) -> std::optional<TensorPart> {
+          if (rank == 0 && section != "model") return {};
+          return TensorPart{std::vector<std::int64_t>(sizes.size()), sizes};
+        }});
     EXPECT_EQ(read->step, 1);
     EXPECT_THAT(read->refused, ElementsAre(StartsWith(rank == 0 ? "step-000000002: rank 1: " : "step-000000002: ")));
   });

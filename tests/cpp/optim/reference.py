@@ -12,7 +12,8 @@ import sys
 
 STEPS = 20
 # Of each kind of case, the sizes of its parameters.
-SIZES = {"dense": [(2, 2), (3,)], "complex": [(2,)], "sparse": [(5, 2)], "matrices": [(3, 2), (2, 4)]}
+SIZES = {"dense": [(2, 2), (3,)], "complex": [(2,)], "sparse": [(5, 2)], "matrices": [(3, 2), (2, 4)],
+         "closure": [(2, 2), (3,)]}
 
 
 def start(parameter, element):
@@ -65,6 +66,11 @@ CASES = [
     ("sparse", "SGD", [{"lr": 0.1}, {"lr": 0.1, "maximize": True}]),
     ("sparse", "Adagrad", [{"lr": 0.1}, {"lr": 0.1, "lr_decay": 0.1, "maximize": True}]),
     ("sparse", "SparseAdam", [{}, {"lr": 0.1, "betas": [0.5, 0.6], "eps": 0.01, "maximize": True}]),
+    ("closure", "LBFGS", [{"max_iter": 4}, {"lr": 0.01, "max_iter": 3, "history_size": 2},
+                          {"max_iter": 5, "max_eval": 3, "tolerance_grad": 0.01},
+                          {"max_iter": 2, "line_search_fn": "strong_wolfe"},
+                          {"lr": 0.5, "max_iter": 3, "history_size": 3, "line_search_fn": "strong_wolfe",
+                           "tolerance_change": 1e-12}]),
     ("complex", "SGD", [{"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}]),
     ("complex", "Adam", [{"lr": 0.1, "amsgrad": True, "weight_decay": 0.1}]),
     ("complex", "AdamW", [{"lr": 0.1}]),
@@ -100,16 +106,39 @@ def made(torch, kind, sizes, values):
     return torch.tensor([values(i) for i in range(count(sizes))], dtype=torch.double).reshape(sizes)
 
 
+def loss(parameters):
+    """Rosenbrock's function of all numbers."""
+    import torch
+    x = torch.cat([parameter.reshape(-1) for parameter in parameters])
+    return (10 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def flat(name, value):
+    """What is stored of a state, by name; lists are numbered. "al" is scratch of a step."""
+    if isinstance(value, (list, tuple)):
+        return {f"{name}.{i}": numbers(one) for i, one in enumerate(value)} if not name.endswith(".al") else {}
+    if isinstance(value, float):  # a tensor of one would be float32
+        return {name: [float(value)]}
+    return {} if value is None else {name: numbers(value)}
+
+
 def run(kind, name, options):
     import torch
     parameters = [made(torch, kind, sizes, lambda i, p=p: start(p, i)).requires_grad_()
                   for p, sizes in enumerate(SIZES[kind])]
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    plain = {} if name in ("SparseAdam", "Muon") else {"foreach": False}
+    plain = {} if name in ("SparseAdam", "Muon", "LBFGS") else {"foreach": False}
     optimizer = getattr(torch.optim, name)(parameters, **given, **plain)
     trajectory = []
+
+    def closure():
+        optimizer.zero_grad()
+        computed = loss(parameters)
+        computed.backward()
+        return computed
+
     for step in range(STEPS):
-        for p, parameter in enumerate(parameters):
+        for p, parameter in enumerate(parameters if kind != "closure" else []):
             if missing(kind, p, step):
                 parameter.grad = None
             elif kind == "sparse":
@@ -117,10 +146,12 @@ def run(kind, name, options):
                 parameter.grad = torch.sparse_coo_tensor([rows(step)], values, parameter.shape)
             else:
                 parameter.grad = made(torch, kind, parameter.shape, lambda i, p=p: gradient(p, step, i))
-        optimizer.step()
+        optimizer.step(*([closure] if kind == "closure" else []))
         trajectory.append([x for parameter in parameters for x in numbers(parameter)])
-    state = {f"{p}.{key}": numbers(value) for p, parameter in enumerate(parameters)
-             for key, value in optimizer.state[parameter].items() if value is not None}
+    state = {}
+    for p, parameter in enumerate(parameters):
+        for key, value in optimizer.state[parameter].items():
+            state.update(flat(f"{p}.{key}", value))
     return {"kind": kind, "type": name, "options": options, "steps": trajectory, "state": state}
 
 

@@ -15,8 +15,19 @@ using optim::make_optimizer;
 using Sizes = std::vector<std::int64_t>;
 
 // As in reference.py.
-const std::map<std::string, std::vector<Sizes>> kSizes = {
-    {"dense", {{2, 2}, {3}}}, {"complex", {{2}}}, {"sparse", {{5, 2}}}, {"matrices", {{3, 2}, {2, 4}}}};
+const std::map<std::string, std::vector<Sizes>> kSizes = {{"dense", {{2, 2}, {3}}},
+                                                          {"complex", {{2}}},
+                                                          {"sparse", {{5, 2}}},
+                                                          {"matrices", {{3, 2}, {2, 4}}},
+                                                          {"closure", {{2, 2}, {3}}}};
+
+// Rosenbrock's function of all numbers.
+at::Tensor loss_of(const std::vector<at::Tensor>& parameters) {
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& parameter : parameters) parts.push_back(parameter.reshape({-1}));
+  const at::Tensor x = at::cat(parts), left = x.narrow(0, 0, x.numel() - 1), right = x.narrow(0, 1, x.numel() - 1);
+  return (10 * (right - left.pow(2)).pow(2) + (1 - left).pow(2)).sum();
+}
 
 double start(std::int64_t parameter, std::int64_t element) {
   return static_cast<double>((element * 3 + parameter) % 7 - 3) / 4 + 0.5;
@@ -95,8 +106,17 @@ void follows(const nlohmann::json& one, Layout layout) {
       optimizer = make_optimizer(type, parameters, options_of(one["options"]));
       optimizer->load_state(state);
     }
-    set_gradients(kind, parameters, step);
-    optimizer->step();
+    if (kind == "closure") {
+      optimizer->step([&] {
+        optimizer->zero_grad();
+        const at::Tensor loss = loss_of(parameters);
+        loss.backward();
+        return loss;
+      });
+    } else {
+      set_gradients(kind, parameters, step);
+      optimizer->step();
+    }
     std::vector<double> ours;
     for (const at::Tensor& parameter : parameters) {
       const std::vector<double> part = numbers(parameter);
@@ -126,7 +146,7 @@ TEST(OptimReference, TrajectoriesAreThoseOfPython) {
     follows(one, Layout::kDense);
     follows(one, Layout::kStrided);
   }
-  EXPECT_EQ(types.size(), 14u);
+  EXPECT_EQ(types.size(), 15u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "reference.h"
@@ -255,6 +256,69 @@ TEST(Schedules, ComposedOnesSayWhichPartIsWrong) {
               HasSubstr("scheduler 1 is a ChainedScheduler, which can only be the first"));
 }
 
+// Each in a state of which all before it could be read.
+TEST(Schedules, WrongNumbersOfOtherStatesAreRefused) {
+  const auto refused_in = [](const std::string& type, const std::vector<Option>& options, const std::string& name,
+                             const at::IValue& value) {
+    const auto optimizer = two_groups();
+    std::shared_ptr<LrScheduler> scheduler = make_lr_scheduler(type, optimizer, options);
+    const bool plateau = type == "ReduceLROnPlateau";
+    if (!plateau) scheduler = optim::make_sequential_lr(optimizer, {scheduler}, {});
+    const nlohmann::json before = json_of(scheduler->state());
+    SchedulerState state = scheduler->state().copy();
+    if (plateau) {
+      state.insert_or_assign(name, value);
+    } else {
+      const auto part = state.at("_schedulers").toListRef()[0].toGenericDict().copy();
+      part.insert_or_assign("_last_lr", std::vector<double>{0.5, 0.5});
+      part.insert_or_assign(name, value);
+      c10::impl::GenericList parts(c10::AnyType::get());
+      parts.push_back(part);
+      state.insert_or_assign("_schedulers", parts);
+    }
+    const std::string why = refusal([&] { scheduler->load_state(state); });
+    EXPECT_EQ(json_of(scheduler->state()), before);
+    return why;
+  };
+  EXPECT_THAT(refused_in("CosineAnnealingLR", {{"T_max", 5}}, "T_max", 0), HasSubstr("'T_max' must be at least 1"));
+  EXPECT_THAT(refused_in("CosineAnnealingWarmRestarts", {{"T_0", 5}}, "T_i", 0), HasSubstr("'T_i'"));
+  EXPECT_THAT(refused_in("CosineAnnealingWarmRestarts", {{"T_0", 5}}, "T_mult", -1), HasSubstr("'T_mult'"));
+  EXPECT_THAT(refused_in("SWALR", {{"swa_lr", 0.1}}, "_anneal_strategy", "exp"), HasSubstr("'_anneal_strategy'"));
+  EXPECT_THAT(refused_in("ReduceLROnPlateau", {}, "mode", "least"), HasSubstr("state 'mode' is 'least'"));
+  EXPECT_THAT(refused_in("ReduceLROnPlateau", {}, "threshold_mode", "far"), HasSubstr("'threshold_mode'"));
+}
+
+TEST(Schedules, CyclesThatGrowHaveALongest) {
+  const auto optimizer = two_groups();
+  const auto restarts =
+      make_lr_scheduler("CosineAnnealingWarmRestarts", optimizer, {{"T_0", 1}, {"T_mult", std::int64_t{1} << 40}});
+  for (int step = 0; step < 3; ++step) restarts->step();
+  const SchedulerState state = restarts->state();
+  state.insert_or_assign("T_cur", state.at("T_i").toInt() - 1);
+  restarts->load_state(state);
+  restarts->step();
+  EXPECT_EQ(restarts->state().at("T_i").toInt(), std::int64_t{1} << 53);
+  EXPECT_THAT(refusal([&] { restarts->step_to(1e300); }), HasSubstr("no epoch"));
+}
+
+TEST(Schedules, AFunctionThatFailsInASequenceIsNoStep) {
+  const auto optimizer = two_groups();
+  bool fails = false;
+  const auto lambda = optim::make_lambda_lr(optimizer, {[&](std::int64_t epoch) {
+                                              if (fails) throw Error(ErrorCode::kCallback, "not today");
+                                              return 1 / static_cast<double>(epoch + 1);
+                                            }});
+  const auto constant = make_lr_scheduler("ConstantLR", optimizer, {});
+  const auto sequence = optim::make_sequential_lr(optimizer, {constant, lambda}, {1});
+  for (const double rate : {0.1, 0.05, 0.1 / 3}) {
+    fails = true;
+    refusal([&] { sequence->step(); }, ErrorCode::kCallback);
+    fails = false;
+    sequence->step();
+    EXPECT_DOUBLE_EQ(sequence->last_lr()[0], rate);
+  }
+}
+
 TEST(Schedules, WrongStateChangesNothing) {
   const auto optimizer = two_groups();
   const auto make = [&] { return make_lr_scheduler("StepLR", optimizer, {{"step_size", 2}}); };
@@ -277,6 +341,15 @@ TEST(Schedules, WrongStateChangesNothing) {
   std::ignore = without.erase("gamma");
   EXPECT_THAT(refusal([&] { scheduler->load_state(without); }), HasSubstr("'gamma' is missing"));
   EXPECT_EQ(json_of(scheduler->state()), before);
+
+  // What would end the process, or never end.
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(load_with("step_size", 0), HasSubstr("'step_size' must be at least 1, not 0"));
+  EXPECT_THAT(load_with("step_size", infinite), HasSubstr("is no whole number"));
+  EXPECT_THAT(load_with("last_epoch", std::numeric_limits<std::int64_t>::max()), HasSubstr("is beyond 2^53"));
+  EXPECT_THAT(load_with("_last_lr", std::vector<double>{0.1, -1}), HasSubstr("group 1: option 'lr'"));
+  EXPECT_EQ(json_of(scheduler->state()), before);
+  EXPECT_EQ(row_of(*optimizer)[0], 0.1 * 0.1);
 
   // What other versions of Python's torch write: whole numbers as such, and "verbose".
   const SchedulerState other = scheduler->state();

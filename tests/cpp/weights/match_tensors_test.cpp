@@ -49,14 +49,14 @@ TEST(RenameTensors, ByRulesInTheirOrder) {
     return result;
   };
   EXPECT_THAT(names({}), ElementsAre("module.layers.0.attention.q", "module.layers.12.mlp", "x.module.y"));
-  EXPECT_THAT(names({{"^module\\.", ""}, {R"(layers\.(\d+)\.)", "h.$1."},
-                     {"^h\\.0", "first"}}),
+  EXPECT_THAT(names({{"^module\\.", ""}, {R"(layers\.(\d+)\.)", "h.$1."}, {"^h\\.0", "first"}}),
               ElementsAre("first.attention.q", "h.12.mlp", "x.module.y"));
   EXPECT_ERROR(names({{"(", ""}}), ErrorCode::kInvalidArgument, "no regular expression");
-  EXPECT_ERROR(names({{".*", "same"}}), ErrorCode::kInvalidArgument,
-               "'module.layers.0.attention.q' and", "become '");
-  EXPECT_ERROR(rename_tensors({{std::string(2000, 'a'), at::ones(1)}}, {{"a+", ""}}),
-               ErrorCode::kInvalidArgument, "too long");
+  EXPECT_ERROR(names({{".*", "same"}}), ErrorCode::kInvalidArgument, "'module.layers.0.attention.q' and", "become '");
+  EXPECT_ERROR(rename_tensors({{std::string(2000, 'a'), at::ones(1)}}, {{"a+", ""}}), ErrorCode::kInvalidArgument,
+               "too long");
+  EXPECT_ERROR(names({{std::string(1'000'000, 'a'), ""}}), ErrorCode::kInvalidArgument, "more than 1000 letters");
+  EXPECT_ERROR(names({{"a", std::string(2000, 'a')}}), ErrorCode::kInvalidArgument, "more than 1000 letters");
 }
 
 }  // namespace

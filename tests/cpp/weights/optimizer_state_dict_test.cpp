@@ -110,7 +110,8 @@ class SgdState : public ::testing::Test {
 };
 
 TEST_F(SgdState, TakesItsOwnNumbersAndIgnoresHowToCompute) {
-  const PtDict group{{{"lr", counted({1}) + 0.25}, {"momentum", 0}, {"nesterov", false}, {"foreach", {}}, {"fused", true}}};
+  const PtDict group{
+      {{"lr", counted({1}) + 0.25}, {"momentum", 0}, {"nesterov", false}, {"foreach", {}}, {"fused", true}}};
   const PtDict state{{{4, PtDict{{{"momentum_buffer", counted({2}) + 5}}}}}};
   load_optimizer_state_dict(*optimizer, of_sgd(group, state));
   EXPECT_EQ(optimizer->get_option(0, "lr").toDouble(), 0.25);

@@ -5,9 +5,9 @@ TITLE = "C++"
 
 
 def at_build(api):
-    return operators.files(api.bound)
+    return operators.files(api.typed)
 
 
 def operator_names(api):
-    functions = operators.by_name(api.bound)
-    return {b.op.key: operators.qualified(b, functions) for b in api.bound}
+    functions = operators.by_name(api.typed)
+    return {b.op.key: operators.qualified(b, functions) for b in api.typed}

@@ -6,12 +6,14 @@ from operators.naming import snake
 
 NOTE = "// Written by capi/generator; do not edit.\n"
 HEADERS = {"": "ops/tensor.hpp", "linalg": "ops/linalg.hpp", "fft": "ops/fft.hpp", "special": "ops/special.hpp",
-           "functional": "ops/functional.hpp"}
+           "functional": "ops/functional.hpp", "init": "ops/init.hpp", "utils": "ops/utils.hpp"}
 TITLES = {
     "": "Operators: what torch and torch.Tensor have.",
     "linalg": "Linear algebra: torch.linalg.", "fft": "Discrete Fourier transforms: torch.fft.",
     "special": "Special functions: torch.special.",
     "functional": "Layers and losses as functions: torch.nn.functional.",
+    "init": "Starting values of parameters: torch.nn.init.",
+    "utils": "Gradients and sequences: torch.nn.utils.",
 }
 # schema type → (C++ type of a parameter, Call's method, of which type the option is optional).
 TYPES = {
@@ -33,7 +35,7 @@ RESULTS = {
     ("Tensor",) * 3: (TENSORS[3], "three"), ("Tensor",) * 4: (TENSORS[4], "four"),
     ("Tensor[]",): ("std::vector<Tensor>", "list"),
     ("Tensor", "Tensor[]"): ("std::tuple<Tensor, std::vector<Tensor>>", "one_and_list"),
-    ("bool",): ("bool", "truth"), ("int",): ("int64_t", "number"), ("ScalarType",): ("int32_t", "element_type"),
+    ("bool",): ("bool", "truth"), ("int",): ("int64_t", "number"), ("float",): ("double", "real_number"), ("ScalarType",): ("int32_t", "element_type"),
 }
 
 
@@ -110,7 +112,7 @@ def function(b, functions):
     chain = ["." + c for c in calls(b)] + [f".{ending}();"]
     body = wrapped("  " + ("" if result == "void" else "return ") + "Call(op)", chain, "", " " * 6)
     overload = f', "{b.op.overload}"' if b.op.overload else ""
-    return "\n".join(lines + head + [f'  static const Operator op = Operator::find("aten::{b.op.name}"{overload});'] +
+    return "\n".join(lines + head + [f'  static const Operator op = Operator::find("{b.op.space}::{b.op.name}"{overload});'] +
                      body + ["}", ""])
 
 

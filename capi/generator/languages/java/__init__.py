@@ -3,6 +3,7 @@ import pathlib
 import textwrap
 
 from languages import messages
+from languages.java import modules
 
 HERE = pathlib.Path(__file__).parent
 PATH = "swig/java/src/main/java/org/tandem/internal/NameTable.java"
@@ -12,6 +13,10 @@ NOTES = [("swig/java/src/main", NOTE)]
 
 def in_checkout(api):
     return {PATH: names(api.header)}
+
+
+def at_build(api):
+    return modules.files(api.modules)
 
 
 def names(header):

@@ -81,17 +81,15 @@ const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, std::int64_t step,
                                       const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
                                       const char* values) {
-  return guard("tdm_checkpoint_folder_save", [&] {
-    not_null(folder, "folder")->folder.save(step, content_of(tensors, tensor_count, values));
-  });
+  return guard("tdm_checkpoint_folder_save",
+               [&] { not_null(folder, "folder")->folder.save(step, content_of(tensors, tensor_count, values)); });
 }
 
 tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, std::int64_t step,
                                             const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
                                             const char* values) {
-  return guard("tdm_checkpoint_folder_save_async", [&] {
-    not_null(folder, "folder")->folder.save_async(step, content_of(tensors, tensor_count, values));
-  });
+  return guard("tdm_checkpoint_folder_save_async",
+               [&] { not_null(folder, "folder")->folder.save_async(step, content_of(tensors, tensor_count, values)); });
 }
 
 std::int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
@@ -171,8 +169,8 @@ tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* 
     if (found == sections.end()) {
       std::string known;
       for (const auto& each : sections) known += (known.empty() ? "" : ", ") + each.first;
-      throw tandem::Error(tandem::ErrorCode::kNotFound, std::string("the checkpoint has no section '") + section +
-                                                            "'" + (known.empty() ? "" : "; it has " + known));
+      throw tandem::Error(tandem::ErrorCode::kNotFound, std::string("the checkpoint has no section '") + section + "'" +
+                                                            (known.empty() ? "" : "; it has " + known));
     }
     auto list = std::make_unique<tdm_named_tensors>();
     list->items = found->second;

@@ -5,6 +5,8 @@
 #include "core/operators/intra_op.h"
 #include "core/operators/on_cpu.h"
 #include "core/training/module_handle.h"
+#include "tandem/batch_norm.h"
+#include "tandem/nn_parametrizations.h"
 #include "tandem/runtime.h"
 
 using namespace tandem::capi;
@@ -110,6 +112,20 @@ tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype)
   });
 }
 
+tdm_error* tdm_module_set_batch_norm_momentum(tdm_module* module, const tdm_value* momentum, tdm_value* before) {
+  return guard("tdm_module_set_batch_norm_momentum", [&] {
+    not_null(module, "module");
+    const at::IValue given = to_ivalue(*not_null(momentum, "momentum"), "momentum");
+    if (!given.isNone() && !given.isInt() && !given.isDouble()) {
+      invalid("argument 'momentum' must be a number or none, not " + describe(*momentum));
+    }
+    std::optional<double> number;
+    if (!given.isNone()) number = given.toScalar().toDouble();
+    const auto was = tandem::nn::set_batch_norm_momentum(module->module->get(), number);
+    if (before) *before = from_ivalue(was ? at::IValue(*was) : at::IValue());
+  });
+}
+
 tdm_error* tdm_module_types(tdm_strings** out) {
   return guard("tdm_module_types", [&] {
     not_null(out, "out");
@@ -122,5 +138,22 @@ tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out) {
     not_null(module, "module");
     not_null(out, "out");
     *out = new tdm_module(module->module->clone());
+  });
+}
+
+tdm_error* tdm_module_parametrize(tdm_module* module, const char* kind, const char* name, const tdm_option* options,
+                                  std::size_t option_count) {
+  return guard("tdm_module_parametrize", [&] {
+    not_null(module, "module");
+    not_null(kind, "kind");
+    not_null(name, "name");
+    tandem::nn::parametrize(*module->module, kind, name, to_options(options, option_count));
+  });
+}
+
+tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* name) {
+  return guard("tdm_module_remove_parametrizations", [&] {
+    not_null(module, "module");
+    tandem::nn::remove_parametrizations(*module->module, not_null(name, "name"));
   });
 }

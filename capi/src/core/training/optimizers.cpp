@@ -1,6 +1,7 @@
 // Optimizers by name.
+#include "core/call/callback.h"
 #include "core/call/named_options.h"
-#include "core/call/strings.h"
+#include "core/call/named_tensors.h"
 #include "core/operators/intra_op.h"
 #include "core/operators/on_cpu.h"
 #include "core/training/optimizer_handle.h"
@@ -67,6 +68,30 @@ tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
   });
 }
 
+tdm_error* tdm_optimizer_step_closure(tdm_optimizer* optimizer,
+                                      tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data,
+                                      void (*destroy)(void* user_data), tdm_tensor** loss) {
+  return guard("tdm_optimizer_step_closure", [&] {
+    // The closure may free the handle.
+    const auto stepping = not_null(optimizer, "optimizer")->optimizer;
+    not_null(closure, "closure");
+    Callback callback(user_data);
+    if (!std::exchange(optimizer->stepped, true)) tandem::rearm_exit();
+    const at::Tensor first = stepping->step([&] {
+      at::Tensor computed;
+      tdm_tensor* handle = nullptr;
+      run_callback(
+          "a closure", [&] { return closure(callback.user_data(), &handle); },
+          [&] {
+            if (handle) computed = unwrap(handle, "loss").detach();
+          });
+      return computed;
+    });
+    if (loss) *loss = make_tensor_handle(first);
+    callback.adopt(destroy);
+  });
+}
+
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, std::int32_t set_to_none) {
   return guard("tdm_optimizer_zero_grad",
                [&] { not_null(optimizer, "optimizer")->optimizer->zero_grad(set_to_none != 0); });
@@ -109,11 +134,7 @@ tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const*
                                     std::size_t count) {
   return guard("tdm_optimizer_load_state", [&] {
     not_null(optimizer, "optimizer");
-    const auto labels = to_strings(names, count, "names");
-    const auto values = unwrap_list(tensors, count, "tensors");
-    std::vector<std::pair<std::string, at::Tensor>> state;
-    for (std::size_t i = 0; i < count; ++i) state.emplace_back(labels[i], values[i]);
-    optimizer->optimizer->load_state(state);
+    optimizer->optimizer->load_state(to_named(names, tensors, count));
   });
 }
 

@@ -63,7 +63,8 @@ struct Make {
         throw Error(ErrorCode::kUnsupported, place + " has a key that is neither a string nor an integer");
       }
       made.add(make(item.key, place, depth));
-      made.add(make(item.value, place + "[" + (name ? "'" + *name + "'" : std::to_string(*number)) + "]", depth + 1));
+      made.add(make(item.value, place + "[" + (name ? "'" + name->substr(0, 100) + "'" : std::to_string(*number)) + "]",
+                    depth + 1));
     }
     return made.take();
   }

@@ -3,6 +3,7 @@
 
 #include "core/call/options.h"
 #include "core/call/strings.h"
+#include "core/handles/handles.h"
 #include "core/operators/value_memory.h"
 #include "core/training/pt_values.h"
 #include "tandem/match_tensors.h"
@@ -43,8 +44,7 @@ tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_
                                 std::size_t metadata_count) {
   return guard("tdm_safetensors_save", [&] {
     not_null(path, "path");
-    tandem::save_safetensors(path,
-                             content_of(names, tensors, count, metadata_keys, metadata_values, metadata_count));
+    tandem::save_safetensors(path, content_of(names, tensors, count, metadata_keys, metadata_values, metadata_count));
   });
 }
 
@@ -54,11 +54,13 @@ tdm_error* tdm_safetensors_save_sharded(const char* folder, const char* const* n
                                         std::int64_t shard_bytes) {
   return guard("tdm_safetensors_save_sharded", [&] {
     not_null(folder, "folder");
-    if (shard_bytes < 1) invalid("argument 'shard_bytes' is " + std::to_string(shard_bytes) + "; it must be at least 1");
+    const auto content = content_of(names, tensors, count, metadata_keys, metadata_values, metadata_count);
+    if (shard_bytes < 1) {
+      invalid("argument 'shard_bytes' is " + std::to_string(shard_bytes) + "; it must be at least 1");
+    }
     tandem::ShardOptions options;
     options.most_shard_bytes = static_cast<std::uint64_t>(shard_bytes);
-    tandem::save_sharded_safetensors(
-        folder, content_of(names, tensors, count, metadata_keys, metadata_values, metadata_count), options);
+    tandem::save_sharded_safetensors(folder, content, options);
   });
 }
 

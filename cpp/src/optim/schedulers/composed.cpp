@@ -100,19 +100,23 @@ class SequentialLr : public Composed {
     ++last_epoch_;
     const std::size_t place = at_epoch();
     Scheduler& part = *parts_[place];
-    if (place > 0 && milestones_[place - 1] == last_epoch_) {
-      part.begin_at_zero();
-    } else {
-      part.step();
+    try {
+      if (place > 0 && milestones_[place - 1] == last_epoch_) {
+        part.begin_at_zero();
+      } else {
+        part.step();
+      }
+    } catch (...) {
+      --last_epoch_;
+      throw;
     }
     last_lr_ = part.last_lr();
   }
 
   void fields(Fields& fields) override {
-    std::vector<std::int64_t> milestones = milestones_;
-    fields("_milestones", milestones);
-    if (milestones.size() != milestones_.size()) fields.refuse("_milestones", "has another number of milestones");
-    if (fields.mode() == Fields::Mode::kLoad) milestones_ = milestones;
+    const std::size_t count = milestones_.size();
+    fields("_milestones", milestones_);
+    if (milestones_.size() != count) fields.refuse("_milestones", "has another number of milestones");
     fields("last_epoch", last_epoch_);
     fields.per_group("_last_lr", last_lr_);
     part_fields(fields);

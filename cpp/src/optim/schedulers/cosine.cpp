@@ -1,4 +1,5 @@
 // Schedulers that follow a cosine (Loshchilov and Hutter, 2016), without restarts and with them.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -16,7 +17,7 @@ class CosineAnnealingLr : public EpochScheduler {
   }
 
   void fields(Fields& fields) override {
-    fields("T_max", t_max_);
+    fields.count("T_max", t_max_);
     fields("eta_min", eta_min_);
     EpochScheduler::fields(fields);
   }
@@ -66,13 +67,13 @@ class CosineAnnealingWarmRestarts : public EpochScheduler {
     t_cur_ += 1;
     if (t_cur_ >= static_cast<double>(t_i_)) {
       t_cur_ = std::fmod(t_cur_, static_cast<double>(t_i_));
-      t_i_ *= t_mult_;
+      t_i_ = whole(static_cast<double>(t_i_) * static_cast<double>(t_mult_));
     }
     apply(rates());
   }
 
   void step_to(double epoch) override {
-    if (!(epoch >= 0) || std::isinf(epoch))
+    if (!(epoch >= 0 && epoch <= kLongest))
       refuse("::step_to is given " + std::to_string(epoch) + ", which is no epoch");
     const auto t_0 = static_cast<double>(t_0_), t_mult = static_cast<double>(t_mult_);
     if (epoch < t_0) {
@@ -84,16 +85,16 @@ class CosineAnnealingWarmRestarts : public EpochScheduler {
       // As Python's math.log(x, base).
       const double restarts = std::trunc(std::log(epoch / t_0 * (t_mult - 1) + 1) / std::log(t_mult));
       t_cur_ = epoch - t_0 * (std::pow(t_mult, restarts) - 1) / (t_mult - 1);
-      t_i_ = static_cast<std::int64_t>(t_0 * std::pow(t_mult, restarts));
+      t_i_ = whole(t_0 * std::pow(t_mult, restarts));
     }
     last_epoch_ = static_cast<std::int64_t>(std::floor(epoch));
     apply(rates());
   }
 
   void fields(Fields& fields) override {
-    fields("T_0", t_0_);
-    fields("T_i", t_i_);
-    fields("T_mult", t_mult_);
+    fields.count("T_0", t_0_);
+    fields.count("T_i", t_i_);
+    fields.count("T_mult", t_mult_);
     fields("eta_min", eta_min_);
     fields("T_cur", t_cur_);
     EpochScheduler::fields(fields);
@@ -108,6 +109,10 @@ class CosineAnnealingWarmRestarts : public EpochScheduler {
   }
 
  private:
+  // No cycle is longer: doubles have all whole numbers up to here.
+  static constexpr double kLongest = 1LL << 53;
+  static std::int64_t whole(double steps) { return static_cast<std::int64_t>(std::min(steps, kLongest)); }
+
   std::int64_t t_0_, t_i_, t_mult_ = 1;
   double t_cur_, eta_min_ = 0;
 };

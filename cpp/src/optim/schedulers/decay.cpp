@@ -18,7 +18,7 @@ class StepLr : public EpochScheduler {
   }
 
   void fields(Fields& fields) override {
-    fields("step_size", step_size_);
+    fields.count("step_size", step_size_);
     fields("gamma", gamma_);
     EpochScheduler::fields(fields);
   }

@@ -2,6 +2,9 @@
 
 #include <ATen/core/jit_type.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "tandem/error.h"
 
 namespace tandem::optim {
@@ -22,15 +25,17 @@ const at::IValue& Fields::given(const char* name) {
   return found_;
 }
 
+void Fields::count(const char* name, std::int64_t& member) {
+  (*this)(name, member);
+  if (member < 1) refuse(name, "must be at least 1, not " + std::to_string(member));
+}
+
 void Fields::per_group(const char* name, std::vector<double>& member) {
-  std::vector<double> value = member;
-  (*this)(name, value);
-  if (mode_ == Mode::kSave) return;
-  if (value.size() != groups_) {
-    refuse(name, "has " + std::to_string(value.size()) + " numbers, but the optimizer has " + std::to_string(groups_) +
+  (*this)(name, member);
+  if (mode_ == Mode::kLoad && member.size() != groups_) {
+    refuse(name, "has " + std::to_string(member.size()) + " numbers, but the optimizer has " + std::to_string(groups_) +
                      " groups");
   }
-  if (mode_ == Mode::kLoad) member = std::move(value);
 }
 
 void Fields::constant(const char* name, at::IValue value) {
@@ -57,11 +62,13 @@ at::IValue Fields::saved(const std::map<std::int64_t, std::int64_t>& value) {
 }
 
 void Fields::loaded(const char* name, const at::IValue& value, std::int64_t& target) const {
-  if (value.isDouble() && value.toDouble() == static_cast<double>(static_cast<std::int64_t>(value.toDouble()))) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;  // what a double has, and no step leads beyond int64
+  if (value.isDouble() && std::trunc(value.toDouble()) == value.toDouble() && std::abs(value.toDouble()) <= kMost) {
     target = static_cast<std::int64_t>(value.toDouble());
     return;
   }
   if (!value.isInt()) refuse(name, "is no whole number, but of type " + value.tagKind());
+  if (value.toInt() > kMost || value.toInt() < -kMost) refuse(name, "is beyond 2^53, which no number of steps is");
   target = value.toInt();
 }
 
@@ -106,7 +113,12 @@ void Fields::loaded(const char* name, const at::IValue& value, std::map<std::int
   target.clear();
   for (const auto& entry : value.toGenericDict()) {
     std::int64_t key = 0;
-    loaded(name, entry.key(), key);
+    // What JSON made of Python's whole numbers.
+    const std::string text = entry.key().isString() ? entry.key().toStringRef() : "";
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), key);
+    if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+      loaded(name, entry.key(), key);
+    }
     loaded(name, entry.value(), target[key]);
   }
 }

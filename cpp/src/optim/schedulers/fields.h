@@ -1,4 +1,4 @@
-// A scheduler's state: the same list of names and members writes it, checks what is to be loaded, and loads it.
+// A scheduler's state: the same list of names and members writes it and loads it.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ SchedulerState empty_state();
 
 class Fields {
  public:
-  enum class Mode { kSave, kCheck, kLoad };
+  enum class Mode { kSave, kLoad };
 
   Fields(Mode mode, const char* owner, std::size_t groups, SchedulerState state)
       : mode_(mode), owner_(owner), groups_(groups), state_(std::move(state)) {}
@@ -27,11 +27,11 @@ class Fields {
       state_.insert(name, saved(member));
       return;
     }
-    T value = member;
-    loaded(name, given(name), value);
-    if (mode_ == Mode::kLoad) member = std::move(value);
+    loaded(name, given(name), member);
   }
 
+  // A number of things: at least 1.
+  void count(const char* name, std::int64_t& member);
   // A list with a number for each group.
   void per_group(const char* name, std::vector<double>& member);
   // Is saved, and of no account when it is loaded.

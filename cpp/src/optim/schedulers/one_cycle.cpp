@@ -126,7 +126,7 @@ class OneCycleLr : public EpochScheduler {
       if (!one.isGenericDict()) fields.refuse(name, "is no list of dictionaries");
       one_phase(Fields::Mode::kLoad, phases.emplace_back(), one.toGenericDict());
     }
-    if (fields.mode() == Fields::Mode::kLoad) phases_ = std::move(phases);
+    phases_ = std::move(phases);
   }
 
   SchedulerState one_phase(Fields::Mode mode, Phase& phase, SchedulerState state) const {

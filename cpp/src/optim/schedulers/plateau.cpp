@@ -59,6 +59,7 @@ class ReduceLrOnPlateau : public Scheduler {
     fields("best", best_);
     fields("cooldown_counter", cooldown_counter_);
     fields("num_bad_epochs", bad_epochs_);
+    check([&](const char* name, const std::string& why) { fields.refuse(name, why); });
   }
 
  private:

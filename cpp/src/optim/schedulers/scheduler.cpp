@@ -66,14 +66,24 @@ SchedulerState Scheduler::state() const {
   return state;
 }
 
+void Scheduler::read(const SchedulerState& state) {
+  Fields fields(Fields::Mode::kLoad, type(), groups(), state);
+  this->fields(fields);
+  fields.finish();
+}
+
 void Scheduler::load_state(const SchedulerState& state) {
-  for (const auto mode : {Fields::Mode::kCheck, Fields::Mode::kLoad}) {
-    Fields fields(mode, type(), groups(), state);
-    this->fields(fields);
-    fields.finish();
+  const SchedulerState before = this->state();
+  const std::vector<double> rates = lrs();
+  try {
+    read(state);
+    set_lrs(last_lr_);
+    restore();
+  } catch (...) {
+    read(before);
+    set_lrs(rates);
+    throw;
   }
-  set_lrs(last_lr_);
-  restore();
 }
 
 std::int64_t last_epoch_of(Options& options) {
@@ -111,7 +121,13 @@ void EpochScheduler::initial_step() {
 void EpochScheduler::step() {
   ++step_count_;
   ++last_epoch_;
-  apply(rates());
+  try {
+    apply(rates());
+  } catch (...) {  // such as the program's function
+    --step_count_;
+    --last_epoch_;
+    throw;
+  }
 }
 
 void EpochScheduler::begin_at_zero() {

@@ -48,6 +48,8 @@ class Scheduler : public LrScheduler {
   std::vector<double> last_lr_;
 
  private:
+  void read(const SchedulerState& state);
+
   const char* type_;
   std::shared_ptr<Optimizer> optimizer_;
 };

@@ -9,8 +9,8 @@
 
 namespace tandem::abi {
 
-// Writes tensors and text metadata: to a temporary name, synced, renamed. With shard_bytes above 0 `path` is a folder for
-// several files of at most that size, and an index.
+// Writes tensors and text metadata: to a temporary name, synced, renamed. With shard_bytes above 0 `path` is a folder
+// for several files of at most that size, and an index.
 inline void save_safetensors(const std::string& path, const std::vector<std::string>& names, const TensorList& tensors,
                              const std::vector<std::string>& metadata_keys = {},
                              const std::vector<std::string>& metadata_values = {}, int64_t shard_bytes = 0) {
@@ -63,7 +63,9 @@ inline Results load_pt(const std::string& path, bool copy = false, bool check_cr
 }
 
 // Writes one value, for Python's torch.load(path, weights_only=True).
-inline void save_pt(const std::string& path, const Arguments& value) { check(tdm_pt_save(path.c_str(), one(value))); }
+inline void save_pt(const std::string& path, const Arguments& value) {
+  check(tdm_pt_save(path.c_str(), one(value)));
+}
 
 // Names by rules, one after the other: regular expressions of ECMAScript, and what their matches become.
 inline std::vector<std::string> replace_names(const std::vector<std::string>& names,

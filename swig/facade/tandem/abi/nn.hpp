@@ -1,6 +1,7 @@
-// Modules and optimizers from the registry.
+// Modules from the registry.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,28 @@ class Module {
     check(tdm_module_named_buffers(handle_.get(), &list));
     return NamedTensors(list);
   }
+  // Has a parameter be computed, by "weight_norm" or "spectral_norm", from others that take its place.
+  void parametrize(const std::string& kind, const std::string& name, const Options& options = {}) {
+    const auto raw = options.raw();
+    check(tdm_module_parametrize(handle_.get(), kind.c_str(), name.c_str(), raw.data(), raw.size()));
+  }
+  void remove_parametrizations(const std::string& name) {
+    check(tdm_module_remove_parametrizations(handle_.get(), name.c_str()));
+  }
   void train(bool on = true) { check(tdm_module_train(handle_.get(), on)); }
+  // Of a BatchNorm: how much its running statistics take of each batch; NaN: they are means over all batches. Gives
+  // what it was.
+  double set_batch_norm_momentum(double momentum) {
+    Arguments given;
+    if (std::isnan(momentum)) {
+      given.add_none();
+    } else {
+      given.add_double(momentum);
+    }
+    Results before(1);
+    check(tdm_module_set_batch_norm_momentum(handle_.get(), given.data(), before.data()));
+    return before.tag(0) == TDM_VALUE_NONE ? std::nan("") : before.real(0);
+  }
   // Moves parameters and buffers; handles taken before follow. dtype -1: unchanged.
   void to(const Device& device, int32_t dtype = -1) { check(tdm_module_to(handle_.get(), device.raw(), dtype)); }
 
@@ -62,62 +84,5 @@ inline std::vector<std::string> module_types() {
   check(tdm_module_types(&types));
   return take_strings(types);
 }
-
-// "SGD", "Adam", "AdamW", "Adagrad", "RMSprop" with LibTorch's option names.
-class Optimizer {
- public:
-  Optimizer(const std::string& type, const TensorList& parameters, const Options& options = {}) {
-    const auto raw = options.raw();
-    check(tdm_optimizer_create(type.c_str(), parameters.data(), parameters.size(), raw.data(), raw.size(),
-                               handle_.out()));
-  }
-
-  void step() { check(tdm_optimizer_step(handle_.get())); }
-  void zero_grad(bool set_to_none = true) { check(tdm_optimizer_zero_grad(handle_.get(), set_to_none)); }
-  // One more group of parameters, with settings of its own: what `options` leaves out is as the optimizer was made.
-  void add_group(const TensorList& parameters, const Options& options = {}) {
-    const auto raw = options.raw();
-    check(tdm_optimizer_add_group(handle_.get(), parameters.data(), parameters.size(), raw.data(), raw.size()));
-  }
-  int64_t group_count() const {
-    int64_t count = 0;
-    check(tdm_optimizer_group_count(handle_.get(), &count));
-    return count;
-  }
-  // One after the other, of a group or of TDM_ALL_GROUPS.
-  void set_options(int64_t group, const Options& options) {
-    for (const tdm_option& option : options.raw()) check(tdm_optimizer_set_option(handle_.get(), group, &option));
-  }
-  // One result: a number, a flag or, of "betas", numbers.
-  Results option(int64_t group, const std::string& name) const {
-    Results found(1);
-    check(tdm_optimizer_get_option(handle_.get(), group, name.c_str(), found.data()));
-    return found;
-  }
-  // Shares storage with the optimizer.
-  NamedTensors state() const {
-    tdm_named_tensors* list = nullptr;
-    check(tdm_optimizer_state(handle_.get(), &list));
-    return NamedTensors(list);
-  }
-  void load_state(const std::vector<std::string>& names, const TensorList& tensors) {
-    if (names.size() != tensors.size()) {
-      throw Error(TDM_ERROR_INVALID_ARGUMENT, "Optimizer::load_state", "give one name for each tensor");
-    }
-    const auto pointers = c_strings(names);
-    check(tdm_optimizer_load_state(handle_.get(), pointers.data(), tensors.data(), tensors.size()));
-  }
-  // One result, a dict: the state as Python's optimizer.state_dict() is. It shares storage with the optimizer.
-  Results state_dict() const {
-    Results dict(1);
-    check(tdm_optimizer_state_dict(handle_.get(), dict.data()));
-    return dict;
-  }
-  // Of one such value.
-  void load_state_dict(const Arguments& dict) { check(tdm_optimizer_load_state_dict(handle_.get(), one(dict))); }
-
- private:
-  Handle<tdm_optimizer, tdm_optimizer_free> handle_;
-};
 
 }  // namespace tandem::abi

@@ -7,6 +7,8 @@
 
 #include "tandem/abi/ops/fft.hpp"
 #include "tandem/abi/ops/functional.hpp"
+#include "tandem/abi/ops/init.hpp"
 #include "tandem/abi/ops/linalg.hpp"
 #include "tandem/abi/ops/special.hpp"
 #include "tandem/abi/ops/tensor.hpp"
+#include "tandem/abi/ops/utils.hpp"

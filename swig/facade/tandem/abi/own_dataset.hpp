@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tandem/abi/callback.hpp"
 #include "tandem/abi/dataset.hpp"
 
 namespace tandem::abi {
@@ -58,34 +58,6 @@ using SampleMap = std::function<std::vector<Tensor>(std::vector<Tensor> sample)>
 // The functions that the C ABI calls.
 namespace callback {
 
-// The error for the exception in flight, which it carries.
-inline tdm_error* thrown() {
-  const auto carry = [](tdm_error_code code, const char* operation, const char* message) {
-    return tdm_error_create(code, operation, message, new std::exception_ptr(std::current_exception()), drop_exception);
-  };
-  try {
-    throw;
-  } catch (const Error& error) {
-    return carry(error.code(), error.operation().c_str(), error.message().c_str());
-  } catch (const std::bad_alloc& error) {
-    return carry(TDM_ERROR_OUT_OF_MEMORY, nullptr, error.what());
-  } catch (const std::exception& error) {
-    return carry(TDM_ERROR_CALLBACK, nullptr, error.what());
-  } catch (...) {
-    return carry(TDM_ERROR_CALLBACK, nullptr, "it threw what is no std::exception");
-  }
-}
-
-template <typename Body>
-tdm_error* guarded(Body&& body) {
-  try {
-    body();
-    return nullptr;
-  } catch (...) {
-    return thrown();
-  }
-}
-
 // Handles of the callback's scope, which frees them.
 inline void give(const std::vector<Tensor>& sample, tdm_tensor** room, size_t count) {
   if (sample.size() != count) {
@@ -95,11 +67,6 @@ inline void give(const std::vector<Tensor>& sample, tdm_tensor** room, size_t co
   for (size_t i = 0; i < count; ++i) {
     if (sample[i].defined()) check(tdm_tensor_share(sample[i].raw(), &room[i]));
   }
-}
-
-template <typename T>
-void destroy(void* user_data) {
-  delete static_cast<T*>(user_data);
 }
 
 inline tdm_error* get(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count) {

@@ -156,6 +156,9 @@ class Options {
   void set_string(const std::string& name, const std::string& value) { set(name, value); }
   void set_ints(const std::string& name, const std::vector<int64_t>& value) { set(name, value); }
   void set_doubles(const std::string& name, const std::vector<double>& value) { set(name, value); }
+  // The tensor must live until the options were used.
+  void set_tensor(const std::string& name, const Tensor& value) { set(name, value); }
+  void set_none(const std::string& name) { set(name, nullptr); }
 
   size_t size() const { return names_.size(); }
   // The C ABI's options; they point into this object.

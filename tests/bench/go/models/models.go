@@ -65,7 +65,7 @@ type lstm struct {
 func newLSTM() nn.Layer {
 	return &lstm{
 		Embedding: nn.NewEmbedding(256, 64),
-		LSTM:      nn.NewLSTM(64, 512, nn.RecurrentOptions{BatchFirst: true}),
+		LSTM:      nn.NewLSTM(64, 512, nn.LSTMOptions{BatchFirst: true}),
 		Linear:    nn.NewLinear(512, 256),
 	}
 }
@@ -130,7 +130,7 @@ func newResNet18() nn.Layer {
 	}
 	return &resNet18{
 		Conv1: conv(3, 64, 7, 2, 3), BN1: nn.NewBatchNorm2d(64), Activation: newReLU(),
-		Pool:   nn.NewMaxPool2d(3, nn.PoolOptions{Stride: []int{2, 2}, Padding: []int{1, 1}}),
+		Pool:   nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: []int{2, 2}, Padding: []int{1, 1}}),
 		Layer1: stage(64, 64, 1), Layer2: stage(64, 128, 2), Layer3: stage(128, 256, 2), Layer4: stage(256, 512, 2),
 		AvgPool: nn.NewAdaptiveAvgPool2d(1), FC: nn.NewLinear(512, 1000),
 	}

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 
 	"tandem.example/gotorch"
-	"tandem.example/gotorch/linalg"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/nn/utils"
 	"tandem.example/gotorch/optim"
 )
 
@@ -77,24 +77,7 @@ func groups(g *GPT) (*optim.Optimizer, error) {
 
 // clip is clip_grad_norm_: it scales the gradients down to a norm of `most`, all together, and gives the norm before.
 func clip(parameters []*gotorch.Tensor, most float64) (norm float64) {
-	gotorch.NoGrad(func() {
-		var norms []*gotorch.Tensor
-		for _, p := range parameters {
-			if g := p.Grad(); g != nil {
-				norms = append(norms, linalg.VectorNorm(g))
-			}
-		}
-		if len(norms) == 0 {
-			return
-		}
-		norm = linalg.VectorNorm(gotorch.Stack(norms, 0)).Item()
-		for _, p := range parameters {
-			if g := p.Grad(); g != nil && norm > most {
-				g.MulScalarI(most / norm)
-			}
-		}
-	})
-	return norm
+	return utils.ClipGradNorm(parameters, most).Item() // without Item nothing waits for a GPU
 }
 
 // step adds up the gradients of several parts of a batch before it steps.

@@ -81,6 +81,7 @@ class Call {
   std::vector<Tensor> list() { return op_.call(arguments_).tensors(0); }
   bool truth() { return op_.call(arguments_).flag(0); }
   int64_t number() { return op_.call(arguments_).integer(0); }
+  double real_number() { return op_.call(arguments_).real(0); }
   // TDM_DTYPE_…
   int32_t element_type() { return op_.call(arguments_).enumeration(0); }
   std::tuple<Tensor, std::vector<Tensor>> one_and_list() {

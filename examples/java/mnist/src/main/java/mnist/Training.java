@@ -14,7 +14,6 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.tandem.Device;
-import org.tandem.Options;
 import org.tandem.Scope;
 import org.tandem.Tandem;
 import org.tandem.Tensor;
@@ -61,7 +60,7 @@ final class Training implements AutoCloseable {
     net.to(device);
     ddp = new DistributedDataParallel(
         net, group, new DistributedDataParallel.Options().gradientAsBucketView(true));
-    optimizer = new SGD(net.parameters(), learningRate, new Options().set("momentum", MOMENTUM));
+    optimizer = new SGD(net.parameters(), learningRate, new SGD.Options().momentum(MOMENTUM));
     loader = new Loader(List.of(digits.train()), Mnist.fields(),
         new Loader.Options().batchSize(batchSize).rank(group.rank(), group.size()).seed(seed).dropLast(true));
     test = new RecordIOReader(digits.test());

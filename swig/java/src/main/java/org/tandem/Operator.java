@@ -1,5 +1,7 @@
 package org.tandem;
 
+import java.util.Arrays;
+import java.util.Map;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeOperator;
 import org.tandem.internal.NativeResults;
@@ -48,6 +50,7 @@ public final class Operator {
   private static final int DOUBLE_LIST = 15;
 
   private final NativeOperator handle;
+  private volatile String[] names;
 
   private Operator(NativeOperator handle) {
     this.handle = handle;
@@ -75,6 +78,46 @@ public final class Operator {
     } finally {
       call.end();
     }
+  }
+
+  /**
+   * The first result, a tensor, with the arguments after {@code given} by their names in the {@link #schema()}: {@code
+   * interpolate.callNamed(new Options().set("mode", "bilinear"), x)}. Those that are not set take their defaults.
+   */
+  public Tensor callNamed(Options options, Object... given) {
+    return call(placed(options, given));
+  }
+
+  /** All results of {@link #callNamed}. */
+  public Object[] callAllNamed(Options options, Object... given) {
+    return callAll(placed(options, given));
+  }
+
+  private Object[] placed(Options options, Object[] given) {
+    String[] names = argumentNames();
+    Map<String, Object> left = options.values();
+    Object[] arguments = Arrays.copyOf(given, names.length);
+    for (int i = given.length; i < names.length; i++) {
+      arguments[i] = left.containsKey(names[i]) ? left.remove(names[i]) : DEFAULT;
+    }
+    if (!left.isEmpty()) {
+      throw new TandemInvalidArgumentException("Operator.callNamed",
+          "there is no option '" + left.keySet().iterator().next() + "'; the options of " + schema() + " are "
+              + String.join(", ", Arrays.asList(names).subList(given.length, names.length)));
+    }
+    return arguments;
+  }
+
+  private String[] argumentNames() {
+    String[] known = names;
+    if (known == null) {
+      // The last word of each argument, before its default: "bool? align_corners=None".
+      String list = schema().substring(schema().indexOf('(') + 1, schema().lastIndexOf(") -> "));
+      known = Arrays.stream(list.split(", (?![^(\\[]*[)\\]])")).filter(one -> !one.equals("*"))
+          .map(one -> one.replaceFirst("=.*", "").replaceFirst(".* ", "")).toArray(String[]::new);
+      names = known;
+    }
+    return known;
   }
 
   /** All results: Tensor, Boolean, Long, Double, String, DType, Tensor[], long[], double[] or null. */

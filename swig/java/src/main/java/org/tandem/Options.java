@@ -13,17 +13,26 @@ public final class Options {
 
   private final Map<String, Object> values = new LinkedHashMap<>();
 
-  /** {@code value}: Boolean, Integer, Long, Float, Double, String, long[] or double[]. */
+  /** {@code value}: Boolean, Integer, Long, Float, Double, String, long[], double[], Tensor, or null for none. */
   public Options set(String name, Object value) {
     values.put(name, value);
     return this;
+  }
+
+  /** A copy. */
+  Map<String, Object> values() {
+    return new LinkedHashMap<>(values);
   }
 
   /** The caller closes it. */
   private NativeOptions toNative() {
     NativeOptions options = new NativeOptions();
     values.forEach((name, value) -> {
-      if (value instanceof Boolean flag) {
+      if (value == null) {
+        options.setNone(name);
+      } else if (value instanceof Tensor tensor) {
+        options.setTensor(name, Natives.of(tensor));
+      } else if (value instanceof Boolean flag) {
         options.setBool(name, flag);
       } else if (value instanceof Integer || value instanceof Long) {
         options.setInt(name, ((Number) value).longValue());
@@ -36,8 +45,8 @@ public final class Options {
       } else if (value instanceof double[] numbers) {
         options.setDoubles(name, numbers);
       } else {
-        throw new TandemInvalidArgumentException("Options.set", "option '" + name + "' has a value of type "
-            + (value == null ? "null" : value.getClass().getName()) + ", which no option takes");
+        throw new TandemInvalidArgumentException("Options.set",
+            "option '" + name + "' has a value of type " + value.getClass().getName() + ", which no option takes");
       }
     });
     return options;

@@ -8,23 +8,21 @@ import org.tandem.internal.TandemNative;
 
 /**
  * Files of Python's torch.save, such as model.pt: tensors, and plain values. Those are null, Boolean, Long, Double,
- * String, {@link Tensor}, {@link DType}, {@link Device}, {@code List<Object>} for a list or set, {@link Tuple}, and for a
- * dict a {@code Map<Object, Object>} in its order, with keys that are String and Long. Bytes are a tensor of UINT8.
+ * String, {@link Tensor}, {@link DType}, {@link Device}, {@code List<Object>} for a list or set, {@link Tuple}, and for
+ * a dict a {@code Map<Object, Object>} in its order, with keys that are String and Long. Bytes are a tensor of UINT8.
  */
 public final class PtFile {
   private PtFile() {}
 
   /**
-   * Tensors, on the CPU wherever they were, refer to the file, mapped: it may not be cut off meanwhile. What is written to
-   * them does not change it.
+   * Tensors, on the CPU wherever they were, refer to the file, mapped: it may not be cut off meanwhile. What is written
+   * to them does not change it.
    *
    * @throws TandemNotFoundException there is no such file
    * @throws TandemUnsupportedException it wants a class or function of Python, which is named; nothing of it is run
    * @throws TandemDataLossException it is no such file, or a damaged one
    */
-  public static Object load(Path path) {
-    return load(path, false, false);
-  }
+  public static Object load(Path path) { return load(path, false, false); }
 
   /**
    * @param copy tensors get memory of their own, whatever becomes of the file

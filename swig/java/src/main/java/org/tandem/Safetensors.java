@@ -37,9 +37,9 @@ public record Safetensors(Map<String, Tensor> tensors, Map<String, String> metad
 
   private static void save(Path path, Map<String, Tensor> tensors, Map<String, String> metadata, long shardBytes) {
     NativeLibrary.load();
-    TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[]::new),
-        Natives.of(tensors.values()), metadata.keySet().toArray(String[]::new),
-        metadata.values().toArray(String[]::new), shardBytes);
+    TandemNative.saveSafetensors(path.toString(), tensors.keySet().toArray(String[] ::new),
+        Natives.of(tensors.values()), metadata.keySet().toArray(String[] ::new),
+        metadata.values().toArray(String[] ::new), shardBytes);
   }
 
   /**

@@ -44,14 +44,14 @@ public final class StateDict {
   /**
    * Other names for tensors, by one rule after the other.
    *
-   * @param rules regular expressions of ECMAScript, in the map's order, and what each place that matches becomes, where $1
-   *     is its first group: {@code Map.of("^module\\.", "")} after DistributedDataParallel in Python
+   * @param rules regular expressions of ECMAScript, in the map's order, and what each place that matches becomes, where
+   *     $1 is its first group: {@code Map.of("^module\\.", "")} after DistributedDataParallel in Python
    * @throws TandemInvalidArgumentException two names become one
    */
   public static Map<String, Tensor> rename(Map<String, Tensor> tensors, Map<String, String> rules) {
     NativeLibrary.load();
-    String[] names = TandemNative.replaceNames(tensors.keySet().toArray(String[]::new),
-        rules.keySet().toArray(String[]::new), rules.values().toArray(String[]::new));
+    String[] names = TandemNative.replaceNames(tensors.keySet().toArray(String[] ::new),
+        rules.keySet().toArray(String[] ::new), rules.values().toArray(String[] ::new));
     Map<String, Tensor> renamed = new LinkedHashMap<>();
     int next = 0;
     for (Tensor tensor : tensors.values()) {
@@ -67,11 +67,10 @@ public final class StateDict {
    * @param convertDtype copies where dtypes differ, which is an error else
    * @throws TandemInvalidArgumentException lists all that does not fit
    */
-  public static Match load(
-      Map<String, Tensor> into, Map<String, Tensor> from, boolean strict, boolean convertDtype) {
+  public static Match load(Map<String, Tensor> into, Map<String, Tensor> from, boolean strict, boolean convertDtype) {
     NativeLibrary.load();
-    try (NativeMatch match = new NativeMatch(into.keySet().toArray(String[]::new), Natives.of(into.values()),
-        from.keySet().toArray(String[]::new), Natives.of(from.values()), strict, convertDtype)) {
+    try (NativeMatch match = new NativeMatch(into.keySet().toArray(String[] ::new), Natives.of(into.values()),
+             from.keySet().toArray(String[] ::new), Natives.of(from.values()), strict, convertDtype)) {
       return new Match(List.of(match.missing()), List.of(match.unexpected()));
     }
   }

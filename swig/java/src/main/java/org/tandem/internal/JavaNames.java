@@ -11,7 +11,12 @@ final class JavaNames {
   /** Operations of the C++ in between. */
   private static final Map<String, String> OPERATIONS = Map.of("backward", "Tensor.backward", "Ddp",
       "DistributedDataParallel", "Optimizer::get_option",
-      "Optimizer.learningRate", "Results", "Operator.callAll", "DynamicLoader::next", "DynamicLoader.nextPart");
+      "Optimizer.learningRate", "LrScheduler::load_state", "Scheduler.loadStateDict", "AveragedParameters::load_state",
+      "Averages.loadStateDict", "Results", "Operator.callAll", "DynamicLoader::next", "DynamicLoader.nextPart");
+
+  /** Types of the C++ in between whose names are others. */
+  private static final Map<String, String> TYPES =
+      Map.of("Ddp", "DistributedDataParallel", "LrScheduler", "Scheduler", "AveragedParameters", "Averages");
 
   /** What methods of another name call. */
   private static final Map<String, String> CALLED = Map.ofEntries(Map.entry("Loader.next", "Loader.epoch"),
@@ -60,7 +65,7 @@ final class JavaNames {
     }
     Matcher generated = GENERATED.matcher(operation);
     if (generated.matches()) {
-      String type = generated.group(1).equals("Ddp") ? "DistributedDataParallel" : generated.group(1);
+      String type = TYPES.getOrDefault(generated.group(1), generated.group(1));
       String method = generated.group(2) == null ? type : type + '.' + generated.group(2);
       return CALLED.getOrDefault(method, method);
     }

@@ -7,6 +7,12 @@ final class NameTable {
       tdm_all_gather ProcessGroup.allGather
       tdm_all_reduce ProcessGroup.allReduce
       tdm_autograd_backward Tensor.backward
+      tdm_averaged_parameters_create Averages
+      tdm_averaged_parameters_free Averages.close
+      tdm_averaged_parameters_load_state Averages.loadStateDict
+      tdm_averaged_parameters_state Averages.stateDict
+      tdm_averaged_parameters_swap Averages.swap
+      tdm_averaged_parameters_update Averages.update
       tdm_barrier ProcessGroup.barrier
       tdm_broadcast ProcessGroup.broadcast
       tdm_checkpoint_folder_create CheckpointFolder
@@ -65,6 +71,17 @@ final class NameTable {
       tdm_loader_statistics_text Loader.statistics
       tdm_loader_step_global_count DynamicLoader.globalCount
       tdm_loader_step_local_count DynamicLoader.localCount
+      tdm_lr_scheduler_create LRScheduler
+      tdm_lr_scheduler_create_chained ChainedScheduler
+      tdm_lr_scheduler_create_sequential SequentialLR
+      tdm_lr_scheduler_create_with_function LRScheduler
+      tdm_lr_scheduler_free Scheduler.close
+      tdm_lr_scheduler_last_lr Scheduler.lastLR
+      tdm_lr_scheduler_load_state Scheduler.loadStateDict
+      tdm_lr_scheduler_state Scheduler.stateDict
+      tdm_lr_scheduler_step LRScheduler.step
+      tdm_lr_scheduler_step_metric ReduceLROnPlateau.step
+      tdm_lr_scheduler_step_to CosineAnnealingWarmRestarts.step
       tdm_manual_seed Tandem.manualSeed
       tdm_mode_enter_grad Tandem.noGrad
       tdm_module_create TorchModule
@@ -72,6 +89,9 @@ final class NameTable {
       tdm_module_free Module.close
       tdm_module_named_buffers Module.namedBuffers
       tdm_module_named_parameters Module.namedParameters
+      tdm_module_parametrize TorchModule.parametrize
+      tdm_module_remove_parametrizations TorchModule.removeParametrizations
+      tdm_module_set_batch_norm_momentum BatchNormStatistics.update
       tdm_module_to Module.to
       tdm_module_train Module.train
       tdm_module_types TorchModule.types
@@ -90,6 +110,7 @@ final class NameTable {
       tdm_optimizer_state Optimizer.state
       tdm_optimizer_state_dict Optimizer.stateDict
       tdm_optimizer_step Optimizer.step
+      tdm_optimizer_step_closure Optimizer.step
       tdm_optimizer_zero_grad Optimizer.zeroGrad
       tdm_process_group_abort ProcessGroup.abort
       tdm_process_group_create ProcessGroup.init
@@ -165,6 +186,7 @@ final class NameTable {
       TDM_REDUCE_OP ReduceOp
       TDM_TAIL Tail
       TDM_VALUE an operator's result
+      tdm_averaged_parameters Averages
       tdm_compressor RecordIOWriter.Compressor
       tdm_dataset Dataset
       tdm_ddp DistributedDataParallel
@@ -174,6 +196,7 @@ final class NameTable {
       tdm_load_device Tandem.LoadDevice
       tdm_load_options.libtorch the first argument of Tandem.load()
       tdm_loader Loader
+      tdm_lr_scheduler Scheduler
       tdm_memory_format Operator.MemoryFormat
       tdm_module Module
       tdm_on_io_error OnIoError

@@ -28,8 +28,8 @@ public abstract class NativeHandle implements AutoCloseable {
     /** Never closed while it is in use: it lives within a method of this library, or is not closed at all. */
     CONFINED;
 
-    private static final Set<String> COLLECTED_TYPES =
-        Set.of("NativeModule", "NativeOptimizer", "NativeDataset", "NativeRecordIOReader");
+    private static final Set<String> COLLECTED_TYPES = Set.of("NativeModule", "NativeOptimizer", "NativeLrScheduler",
+        "NativeAveragedParameters", "NativeDataset", "NativeRecordIOReader");
     private static final Set<String> REPORTED_TYPES =
         Set.of("NativeStore", "NativeProcessGroup", "NativeDdp", "NativeLoader", "NativeDynamicLoader",
             "NativeRecordIOWriter", "NativeCheckpointFolder");

@@ -3,6 +3,8 @@ package org.tandem.internal;
 import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.tandem.Options;
 import org.tandem.Tensor;
 import org.tandem.data.Dataset;
@@ -80,6 +82,17 @@ public final class Natives {
       handles.add(object == null ? null : of(object));
     }
     return handles.toArray(NativeTensor[]::new);
+  }
+
+  /** The tensors of a list by their names, in its order. */
+  public static Map<String, Tensor> named(NativeNamedTensors list) {
+    Map<String, Tensor> named = new LinkedHashMap<>();
+    String[] names = list.names();
+    NativeTensor[] tensors = list.tensors();
+    for (int i = 0; i < names.length; i++) {
+      named.put(names[i], tensor(tensors[i]));
+    }
+    return named;
   }
 
   /** A new one, which the caller closes. */

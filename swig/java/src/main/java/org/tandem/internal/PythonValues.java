@@ -35,9 +35,7 @@ public final class PythonValues {
   private final String operation;
   private final List<NativeHandle> pinned = new ArrayList<>();
 
-  private PythonValues(String operation) {
-    this.operation = operation;
-  }
+  private PythonValues(String operation) { this.operation = operation; }
 
   /** Runs {@code body} with the one argument {@code value}, whose tensors stay open until it has returned. */
   public static void give(String operation, Object value, Consumer<NativeArguments> body) {
@@ -136,8 +134,9 @@ public final class PythonValues {
         case TUPLE -> new Tuple(elements(results, i));
         case LIST -> elements(results, i);
         case DICT -> map(elements(results, i));
-        default -> throw new TandemUnsupportedException(
-            operation, "this front end does not know values with tag " + results.tag(i));
+        default ->
+          throw new TandemUnsupportedException(
+              operation, "this front end does not know values with tag " + results.tag(i));
       });
     }
     return taken;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.tandem.Device;
 import org.tandem.Operator;
 import org.tandem.PtFile;
@@ -70,6 +71,24 @@ public abstract class Module implements AutoCloseable {
     return buffer;
   }
 
+  /** What a native module has; names may have dots. Tensors that were there stay the objects that they are. */
+  final void own(Map<String, Tensor> parametersNow, Map<String, Tensor> buffersNow) {
+    replace(parameters, parametersNow);
+    replace(buffers, buffersNow);
+  }
+
+  private static void replace(Map<String, Tensor> own, Map<String, Tensor> now) {
+    Map<String, Tensor> before = new LinkedHashMap<>(own);
+    own.clear();
+    now.forEach((name, tensor) -> {
+      Tensor known = before.get(name);
+      if (known != null) {
+        tensor.close();
+      }
+      own.put(name, known != null ? known : outliving(tensor));
+    });
+  }
+
   private static Tensor outliving(Tensor tensor) {
     ScopeFrame.release(Natives.of(tensor));
     return tensor;
@@ -102,6 +121,35 @@ public abstract class Module implements AutoCloseable {
     return new ArrayList<>(namedParameters().values());
   }
 
+  /** This module, as "", and all parts by their paths, each before its own parts. Source: torch.nn.Module.named_modules. */
+  public final Map<String, Module> namedModules() {
+    Map<String, Module> all = new LinkedHashMap<>();
+    collectModules("", all);
+    return all;
+  }
+
+  private void collectModules(String path, Map<String, Module> all) {
+    all.put(path, this);
+    children.forEach((name, child) -> child.collectModules(path.isEmpty() ? name : path + "." + name, all));
+  }
+
+  /** Calls {@code function} with all parts and then with this module. Source: torch.nn.Module.apply. */
+  public final void apply(Consumer<? super Module> function) {
+    children.values().forEach(child -> child.apply(function));
+    function.accept(this);
+  }
+
+  /** Has autograd follow all parameters, or freezes them. Source: torch.nn.Module.requires_grad_. */
+  public final Module requiresGrad(boolean on) {
+    parameters().forEach(parameter -> parameter.requiresGrad(on));
+    return this;
+  }
+
+  /** Elements of all parameters. */
+  public final long parameterCount() {
+    return parameters().stream().mapToLong(Tensor::numel).sum();
+  }
+
   /** Parameters and buffers by name. */
   public final Map<String, Tensor> stateDict() {
     Map<String, Tensor> all = new LinkedHashMap<>();
@@ -125,9 +173,7 @@ public abstract class Module implements AutoCloseable {
    * @throws TandemInvalidArgumentException lists all names that are missing, or that this module does not have, and all
    *     other shapes and dtypes; nothing was changed then
    */
-  public final void loadStateDict(Map<String, Tensor> state) {
-    StateDict.load(stateDict(), state, true, false);
-  }
+  public final void loadStateDict(Map<String, Tensor> state) { StateDict.load(stateDict(), state, true, false); }
 
   /** The same, where names without a partner are no errors. Source: load_state_dict(strict=False). */
   public final StateDict.Match loadPartialStateDict(Map<String, Tensor> state) {
@@ -154,12 +200,21 @@ public abstract class Module implements AutoCloseable {
     }
   }
 
+  /** This module, then its parts. */
+  final void visit(Consumer<Module> visitor) {
+    visitor.accept(this);
+    children.values().forEach(child -> child.visit(visitor));
+  }
+
   /** Dropout and batch norm behave differently while training. */
   public Module train(boolean on) {
-    training = on;
+    setTraining(on);
     children.values().forEach(child -> child.train(on));
     return this;
   }
+
+  /** Without its parts. */
+  void setTraining(boolean on) { training = on; }
 
   public final Module train() {
     return train(true);

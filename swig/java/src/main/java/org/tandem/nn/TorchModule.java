@@ -1,7 +1,10 @@
 package org.tandem.nn;
 
+import java.lang.ref.Reference;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.tandem.Device;
 import org.tandem.Options;
 import org.tandem.TandemClosedException;
@@ -19,8 +22,9 @@ import org.tandem.internal.Natives;
 import org.tandem.internal.ScopeFrame;
 import org.tandem.internal.TandemNative;
 
-/** A torch::nn module by its name, with LibTorch's own parameters. The common ones have classes of their own. */
+/** A torch.nn module by its name, with LibTorch's own parameters. Each has a class of its own, too. */
 public class TorchModule extends Module {
+  private final String type;
   private final NativeModule handle;
 
   /**
@@ -28,30 +32,55 @@ public class TorchModule extends Module {
    * @throws org.tandem.TandemNotFoundException there is no such type or option
    */
   public TorchModule(String type, Options options) {
+    this.type = type;
     NativeLibrary.load();
     try (NativeOptions natives = Natives.of(options)) {
       handle = new NativeModule(type, natives);
+    } finally {
+      Reference.reachabilityFence(options); // it may have tensors
     }
+    listTensors();
+  }
+
+  private void listTensors() {
     ScopeFrame.outside(() -> {
       try (NativeNamedTensors parameters = handle.namedParameters();
           NativeNamedTensors buffers = handle.namedBuffers()) {
-        addAll(parameters, true);
-        addAll(buffers, false);
+        own(named(parameters), named(buffers));
       }
       return null;
     });
   }
 
-  private void addAll(NativeNamedTensors list, boolean parameters) {
+  private static Map<String, Tensor> named(NativeNamedTensors list) {
     String[] names = list.names();
     NativeTensor[] tensors = list.tensors();
+    Map<String, Tensor> named = new LinkedHashMap<>();
     for (int i = 0; i < names.length; i++) {
-      if (parameters) {
-        registerParameter(names[i], Natives.tensor(tensors[i]));
-      } else {
-        registerBuffer(names[i], Natives.tensor(tensors[i]));
-      }
+      named.put(names[i], Natives.tensor(tensors[i]));
     }
+    return named;
+  }
+
+  /**
+   * Has a parameter of this module's own, such as "weight", be computed at each forward from others that take its place among
+   * the parameters, by Python's names: "parametrizations.weight.original0". Make the optimizer afterwards. Forwards of the
+   * module are then one at a time. Source: torch.nn.utils.parametrizations.
+   *
+   * @param kind "weight_norm" (option "dim") or "spectral_norm" ("n_power_iterations", "eps", "dim")
+   * @throws org.tandem.TandemNotFoundException there is no such kind, parameter or option
+   */
+  public void parametrize(String kind, String name, Options options) {
+    try (NativeOptions natives = Natives.of(options)) {
+      open().parametrize(kind, name, natives);
+    }
+    listTensors();
+  }
+
+  /** Makes what {@link #parametrize} has computed a parameter again. */
+  public void removeParametrizations(String name) {
+    open().removeParametrizations(name);
+    listTensors();
   }
 
   /** Names of all types, sorted as the library has them. */
@@ -139,10 +168,15 @@ public class TorchModule extends Module {
   }
 
   @Override
-  public Module train(boolean on) {
+  void setTraining(boolean on) {
     open().train(on);
-    return super.train(on);
+    super.setTraining(on);
   }
+
+  final boolean isBatchNorm() { return type.startsWith("BatchNorm"); }
+
+  /** Of a BatchNorm; NaN stands for none. Gives what it was. */
+  final double setBatchNormMomentum(double momentum) { return open().setBatchNormMomentum(momentum); }
 
   @Override
   public Module to(Device device) {

@@ -1,6 +1,5 @@
 package org.tandem.optim;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.tandem.Options;
@@ -11,8 +10,8 @@ import org.tandem.internal.NativeNamedTensors;
 import org.tandem.internal.NativeOptimizer;
 import org.tandem.internal.NativeOptions;
 import org.tandem.internal.NativeResults;
-import org.tandem.internal.NativeTensor;
 import org.tandem.internal.Natives;
+import org.tandem.internal.OwnFunctions;
 import org.tandem.internal.PythonValues;
 
 /** Updates parameters from their gradients. The known kinds have classes of their own. */
@@ -23,8 +22,8 @@ public class Optimizer implements AutoCloseable {
   private final NativeOptimizer handle;
 
   /**
-   * @param type "SGD", "Adam", "AdamW", "Adagrad" or "RMSprop"
-   * @param options with LibTorch's names; what is not set has PyTorch's default
+   * @param type "SGD", "AdamW" and so on
+   * @param options by Python's names; what is not set has PyTorch's default
    */
   public Optimizer(String type, List<Tensor> parameters, Options options) {
     NativeLibrary.load();
@@ -33,16 +32,34 @@ public class Optimizer implements AutoCloseable {
     }
   }
 
-  private NativeOptimizer open() {
+  final NativeOptimizer open() {
     if (handle.isClosed()) {
       throw new TandemClosedException(getClass().getSimpleName(), "the optimizer was closed before this call");
     }
     return handle;
   }
 
+  /** @throws org.tandem.TandemUnsupportedException it is {@link LBFGS}, which needs a closure */
   public void step() {
     open().step();
   }
+
+  /**
+   * Calls the closure, then steps; {@link LBFGS} calls it several times. What it throws is the cause of the exception
+   * that ends the step; parameters are where they were then.
+   *
+   * <pre>{@code
+   * Tensor first = lbfgs.step(() -> {
+   *   lbfgs.zeroGrad();
+   *   Tensor loss = net.forward(x).sub(y).pow(2).mean();
+   *   loss.backward();
+   *   return loss;
+   * });
+   * }</pre>
+   *
+   * @return the loss of the first call
+   */
+  public Tensor step(Closure closure) { return OwnFunctions.step(open(), closure); }
 
   /** Drops gradients; those that are views of DDP's buckets are zeroed in place. */
   public void zeroGrad() {
@@ -109,15 +126,9 @@ public class Optimizer implements AutoCloseable {
 
   /** State by name ("0.momentum_buffer"), sharing storage with the optimizer. */
   public Map<String, Tensor> state() {
-    Map<String, Tensor> state = new LinkedHashMap<>();
     try (NativeNamedTensors list = open().state()) {
-      String[] names = list.names();
-      NativeTensor[] tensors = list.tensors();
-      for (int i = 0; i < names.length; i++) {
-        state.put(names[i], Natives.tensor(tensors[i]));
-      }
+      return Natives.named(list);
     }
-    return state;
   }
 
   public void loadState(Map<String, Tensor> state) {
@@ -125,8 +136,8 @@ public class Optimizer implements AutoCloseable {
   }
 
   /**
-   * The state as Python's optimizer.state_dict() has it, of "state" and "param_groups", the options of all groups included;
-   * for {@link org.tandem.PtFile}. Tensors share storage with the optimizer.
+   * The state as Python's optimizer.state_dict() has it, of "state" and "param_groups", the options of all groups
+   * included; for {@link org.tandem.PtFile}. Tensors share storage with the optimizer.
    */
   @SuppressWarnings("unchecked") // a dict
   public Map<Object, Object> stateDict() {

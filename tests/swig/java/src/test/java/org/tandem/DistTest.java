@@ -130,7 +130,7 @@ class DistTest {
 
   /** Parameters after ten steps on samples [from, to) of a fixed set. */
   private static float[] train(Module model, Module net, int from, int to) {
-    try (SGD optimizer = new SGD(net.parameters(), 0.1, new Options().set("momentum", 0.9))) {
+    try (SGD optimizer = new SGD(net.parameters(), 0.1, new SGD.Options().momentum(0.9))) {
       for (int step = 0; step < 10; step++) {
         try (Scope scope = Scope.open()) {
           Tensor inputs = Tensor.arange(0, 64).to(DType.FLOAT32).mul(0.37 + step).add(1).exp().log().tanh()

@@ -114,7 +114,7 @@ class MessagesTest {
         "tdm_named_tensors_get", "tdm_tensor_get_device");
     List<String> nameless = new ArrayList<>();
     int count = 0;
-    for (String header : List.of("runtime", "tensor", "operator", "nn", "checkpoint", "dist", "dataset", "own_dataset",
+    for (String header : List.of("runtime", "tensor", "operator", "nn", "optim", "checkpoint", "dist", "dataset", "own_dataset",
              "data", "dynamic_loader")) {
       Path file = Path.of(System.getProperty("tandem.source"), "swig/facade/tandem/abi", header + ".hpp");
       Matcher call = Pattern.compile("check\\((tdm_[a-z0-9_]+)\\(").matcher(Files.readString(file));

@@ -21,7 +21,7 @@ class OptimizerTest {
     try (Scope scope = Scope.open()) {
       Tensor a = parameter(1);
       Tensor b = parameter(1);
-      try (SGD sgd = new SGD(List.of(a), 0.125, new Options().set("weight_decay", 0.5))) {
+      try (SGD sgd = new SGD(List.of(a), 0.125, new SGD.Options().weightDecay(0.5))) {
         sgd.addGroup(List.of(b), new Options().set("weight_decay", 0.0).set("lr", 0.25));
         a.mul(2).add(b.mul(2)).backward();
         sgd.step();

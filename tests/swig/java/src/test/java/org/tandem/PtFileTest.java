@@ -28,7 +28,7 @@ class PtFileTest {
 
   /** What tests/weights/reference.py has in Python. */
   private static final class Trained implements AutoCloseable {
-    final Sequential model = new Sequential(new Conv2d(2, 4, 3, new Options().set("bias", false)), new BatchNorm2d(4), Sequential.step(Tensor::relu),
+    final Sequential model = new Sequential(new Conv2d(2, 4, 3, new Conv2d.Options().bias(false)), new BatchNorm2d(4), Sequential.step(Tensor::relu),
         Sequential.step(x -> x.reshape(-1, 16)), new Linear(16, 3));
     final Optimizer adam;
 

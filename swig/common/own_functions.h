@@ -1,0 +1,56 @@
+// What optimizers and schedulers call of a language's: classes that its program derives from, through directors. See
+// own_data.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "own_data.h"
+
+namespace tandem_swig {
+
+class RateSource {
+ public:
+  virtual ~RateSource() = default;
+  virtual double factor(int64_t group, double at) = 0;
+};
+
+class LossSource {
+ public:
+  virtual ~LossSource() = default;
+  // One tensor.
+  virtual Sample evaluate() = 0;
+};
+
+// The source is the scheduler's from then on.
+inline tandem::abi::LrScheduler lr_scheduler_of_function(const std::string& type,
+                                                         const tandem::abi::Optimizer& optimizer,
+                                                         const tandem::abi::Options& options, RateSource* source) {
+  const std::shared_ptr<RateSource> owned(source, Release());
+  return tandem::abi::LrScheduler::of_function(type, optimizer, options, [owned](int64_t group, double at) {
+    return enter([&] { return owned->factor(group, at); });
+  });
+}
+
+// `milestones`: one list of integers. Of functions that are no methods SWIG takes int64_t in a std::vector for another
+// type than the compiler does.
+inline tandem::abi::LrScheduler sequential_lr(const tandem::abi::Optimizer& optimizer,
+                                              const std::vector<const tandem::abi::LrScheduler*>& schedulers,
+                                              const tandem::abi::Arguments& milestones) {
+  const auto& list = milestones.data()->as.list;
+  const auto* first = static_cast<const int64_t*>(list.data);
+  return tandem::abi::LrScheduler::sequential(optimizer, schedulers, {first, first + list.size});
+}
+
+// The source is deleted before this returns.
+inline tandem::abi::Tensor step_with_closure(tandem::abi::Optimizer& optimizer, LossSource* source) {
+  const std::shared_ptr<LossSource> owned(source, Release());
+  return optimizer.step([owned] {
+    auto loss = enter([&] { return owned->evaluate().tensors; });
+    return loss.empty() ? tandem::abi::Tensor() : std::move(loss[0]);
+  });
+}
+
+}  // namespace tandem_swig

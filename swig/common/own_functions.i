@@ -1,0 +1,12 @@
+// A language's own functions of learning rates and closures: see own_functions.h. own_data.i comes before.
+%{
+#include "own_functions.h"
+%}
+
+DIRECTOR(RateSource)
+DIRECTOR(LossSource)
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::lr_scheduler_of_function;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::sequential_lr;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::step_with_closure;
+
+%include "own_functions.h"

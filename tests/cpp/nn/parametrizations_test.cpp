@@ -1,0 +1,141 @@
+// Weight norm and spectral norm against Python's, as reference_functions.py stored them.
+#include "tandem/nn_parametrizations.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "module_reference.h"
+#include "tandem/error.h"
+
+namespace tandem::testing::parametrizations_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Names = std::vector<std::string>;
+
+at::Tensor output(nn::Module& module, const at::Tensor& x) {
+  return module.forward(std::vector<at::IValue>{x}).at(0).toTensor();
+}
+
+Names parameter_names(const nn::Module& module) {
+  return module.get().named_parameters().keys();
+}
+
+void compare(const json& expected, nn::Module& module, const char* what) {
+  auto found = module.get().named_parameters();
+  for (const auto& buffer : module.get().named_buffers()) found.insert(buffer.key(), buffer.value());
+  EXPECT_EQ(found.size(), expected.size()) << what;
+  for (const auto& [name, values] : expected.items()) {
+    ASSERT_TRUE(found.contains(name)) << what << " " << name;
+    EXPECT_EQ(difference(values, found[name], 1e-10), "") << what << " " << name;
+  }
+}
+
+TEST(Parametrizations, ArePythons) {
+  for (const json& line : stored("parametrized.json").at("parametrized")) {
+    SCOPED_TRACE(line["type"].get<std::string>() + " " + line["how"].get<std::string>() + line["more"].dump());
+    const auto module = made(line["type"], options_of(line["options"]));
+    const at::Tensor x = formula(line["input"].get<std::vector<std::int64_t>>(), 2);
+    const std::string name = line["name"];
+    torch::manual_seed(17);
+    nn::parametrize(*module, line["how"], name, options_of(line["more"]));
+    EXPECT_TRUE(nn::is_parametrized(*module, name));
+    compare(line["begin"], *module, "begin");
+    for (const json& expected : line["train"]) EXPECT_EQ(difference(expected, output(*module, x), 1e-10), "");
+    const at::Tensor y = output(*module, x);
+    (y * (1 + at::arange(y.numel(), at::kDouble).remainder(7).view(y.sizes()) / 10)).sum().backward();
+    for (const auto& [key, expected] : line["grads"].items()) {
+      EXPECT_EQ(difference(expected, module->get().named_parameters()[key].grad(), 1e-10), "") << key;
+    }
+    compare(line["state"], *module, "state");
+    const auto copied = module->clone();
+    for (nn::Module* one : {module.get(), copied.get()}) {
+      one->get().eval();
+      EXPECT_EQ(difference(line["eval"], output(*one, x), 1e-10), "");
+      nn::remove_parametrizations(*one, name);
+      EXPECT_FALSE(nn::is_parametrized(*one, name));
+      EXPECT_EQ(difference(line["removed"], one->get().named_parameters()[name], 1e-10), "");
+      EXPECT_EQ(difference(line["eval"], output(*one, x), 1e-10), "");
+    }
+  }
+}
+
+TEST(Parametrizations, TakeThePlaceOfTheParameter) {
+  const auto linear = nn::make_module("Linear", {{"in_features", 3}, {"out_features", 2}});
+  const at::Tensor weight = linear->get().named_parameters()["weight"];
+  nn::weight_norm(*linear);
+  EXPECT_THAT(parameter_names(*linear),
+              ElementsAre("bias", "parametrizations.weight.original0", "parametrizations.weight.original1"));
+  EXPECT_TRUE(linear->get().named_parameters()["parametrizations.weight.original1"].is_same(weight));
+  const auto copied = linear->clone();
+  EXPECT_EQ(parameter_names(*copied), parameter_names(*linear));
+  EXPECT_FALSE(copied->get().named_parameters()["parametrizations.weight.original1"].is_same(weight));
+  nn::spectral_norm(*linear, "bias");
+  nn::remove_parametrizations(*linear);
+  EXPECT_THAT(parameter_names(*linear), ElementsAre("weight", "parametrizations.bias.original"));
+  EXPECT_TRUE(linear->get().named_parameters()["weight"].is_same(weight));
+  nn::remove_parametrizations(*linear, "bias");
+  EXPECT_THAT(parameter_names(*linear), ElementsAre("weight", "bias"));
+}
+
+TEST(Parametrizations, MoveAndLearn) {
+  const auto linear = nn::make_module("Linear", {{"in_features", 3}, {"out_features", 2}});
+  nn::spectral_norm(*linear);
+  linear->to({}, at::kDouble);
+  const at::Tensor x = formula({4, 3}, 1);
+  const at::Tensor before = output(*linear, x);
+  EXPECT_EQ(before.scalar_type(), at::kDouble);
+  before.sum().backward();
+  const auto named = linear->get().named_parameters();
+  const at::Tensor& original = named["parametrizations.weight.original"];
+  {
+    const at::NoGradGuard no_grad;
+    original.add_(formula({2, 3}, 4));
+  }
+  EXPECT_FALSE(output(*linear, x).allclose(before));
+}
+
+TEST(Parametrizations, ForwardsOfSeveralThreadsAreOneAtATime) {
+  const auto linear = made("Linear", {{"in_features", 3}, {"out_features", 2}});
+  nn::weight_norm(*linear);
+  const at::Tensor x = formula({4, 3}, 1), expected = output(*linear, x).detach();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) wrong += !output(*linear, x).equal(expected);
+    });
+  }
+  for (int i = 0; i < 20; ++i) linear->clone();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Parametrizations, ErrorsNameWhatDoesNotFit) {
+  const auto linear = nn::make_module("Linear", {{"in_features", 3}, {"out_features", 2}});
+  const auto refused = [&](auto&& body) -> std::string {
+    try {
+      body();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_THAT(refused([&] { nn::weight_norm(*linear, "weights"); }),
+              HasSubstr("Linear has no parameter 'weights' that can be computed; its parameters are weight, bias"));
+  EXPECT_THAT(refused([&] { nn::weight_norm(*linear, "weight", 2); }), HasSubstr("dim is one of the 2 dimensions"));
+  EXPECT_THAT(refused([&] { nn::spectral_norm(*linear, "weight", 0); }), HasSubstr("n_power_iterations is positive"));
+  EXPECT_THAT(refused([&] { nn::parametrize(*linear, "orthogonal", "weight"); }), HasSubstr("there are spectral_norm"));
+  EXPECT_THAT(refused([&] { nn::parametrize(*linear, "weight_norm", "weight", {{"eps", 1.0}}); }), HasSubstr("'eps'"));
+  EXPECT_THAT(refused([&] { nn::remove_parametrizations(*linear); }), HasSubstr("'weight' is not parametrized"));
+  nn::weight_norm(*linear);
+  EXPECT_THAT(refused([&] { nn::spectral_norm(*linear); }), HasSubstr("'weight' is parametrized already"));
+  const auto losses = nn::make_module("MSELoss", {});
+  EXPECT_THAT(refused([&] { nn::weight_norm(*losses); }), HasSubstr("its parameters are none"));
+}
+
+}  // namespace
+}  // namespace tandem::testing::parametrizations_test
