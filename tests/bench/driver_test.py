@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
-                    loader_open, loader_shuffled, measure, op_overhead, places, report)
+                    loader_open, loader_shuffled, measure, op_overhead, places, report, scaling)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -346,6 +346,21 @@ class Loader(unittest.TestCase):
         with mock.patch.object(measure, "run", return_value=([{"bytes": 99e9}], 0)):
             with self.assertRaisesRegex(measure.BenchError, "fewer than 100000000000"):
                 loader_open.run("/nowhere")
+
+
+class Scaling(unittest.TestCase):
+    EPOCHS = "[0] epoch 1/2: 5.1 bits per character, held out 4.9, 100 characters/s\n" \
+             "[0] epoch 2/2: 4.8 bits per character, held out 4.7, 250 characters/s\n"
+    READ = "[0] 4096 of 4096 bytes from 0 on were read, each by one rank alone\n" \
+           "[0] {held} of 4096 bytes from 4096 on were read, each by one rank alone\n"
+
+    def test_rate_is_of_the_last_epoch(self):
+        self.assertEqual(scaling.rate(self.EPOCHS + self.READ.format(held=4096), windows=2, workers=2), 250)
+
+    def test_bytes_that_nobody_is_said_to_have_read_end_the_run(self):
+        for output in (self.EPOCHS, self.EPOCHS + self.READ.format(held=64)):
+            with self.assertRaisesRegex(measure.BenchError, "8192 bytes, each on one rank"):
+                scaling.rate(output, windows=2, workers=2)
 
 
 class Against(unittest.TestCase):

@@ -7,31 +7,11 @@ that the program names what is missing when it is started without a launcher.
 Exits 77 (a loud skip) where the digits are not on this machine.
 """
 import argparse
-import os
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 
-
-def run(command, code=0, timeout=900):
-    print("+", " ".join(map(str, command)), flush=True)
-    launcher = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-    environment = {name: value for name, value in os.environ.items() if name not in launcher}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, env=environment)
-    text = done.stdout.decode(errors="replace").replace("\r", "\n")
-    print("\n".join(line for line in text.splitlines() if "%|" not in line)[-6000:], flush=True)
-    if done.returncode != code:
-        sys.exit(f"exit code {done.returncode}")
-    return text
-
-
-def only(pattern, text):
-    found = re.findall(pattern, text)
-    if not found:
-        sys.exit(f"the output has nothing like {pattern}")
-    return found
+from launch import only, run
 
 
 def check_png(path):

@@ -17,16 +17,18 @@ import (
 	"tandem.example/gotorch/checkpoint"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/examples/progress"
+	"tandem.example/gotorch/examples/start"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
 	"tandem.example/gotorch/optim"
 )
 
 type settings struct {
-	data, backend, device, checkpoints, output string
-	epochs, batchSize                          int
-	lr                                         float64
-	seed                                       uint64
+	start.Flags
+	data, output      string
+	epochs, batchSize int
+	lr                float64
 }
 
 func main() {
@@ -35,10 +37,7 @@ func main() {
 	flag.IntVar(&s.epochs, "epochs", 5, "passes over the training data")
 	flag.IntVar(&s.batchSize, "batch-size", 64, "samples a step, of each rank")
 	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate; each epoch takes 0.7 of the one before")
-	flag.StringVar(&s.backend, "backend", "", "gloo or nccl; by default what suits the device")
-	flag.StringVar(&s.device, "device", "cpu", "cpu or cuda")
-	flag.StringVar(&s.checkpoints, "checkpoints", "", "folder for a checkpoint after each epoch; goes on from the newest one in it")
-	flag.Uint64Var(&s.seed, "seed", 1, "of the first weights, dropout and the order of samples")
+	s.Define()
 	flag.StringVar(&s.output, "output", ".", "folder for curve.png, digits.png and converted data")
 	flag.Parse()
 	dist.Main(s.run)
@@ -48,20 +47,12 @@ func (s *settings) run(ctx context.Context) error {
 	if s.data == "" || flag.NArg() > 0 {
 		return fmt.Errorf("give a folder with MNIST's IDX files, or RecordIO files, as --data FOLDER; --help lists all flags")
 	}
-	device := gotorch.CPU
-	switch s.device {
-	case "cpu":
-	case "cuda":
-		device = gotorch.CUDA(dist.LocalRank())
-	default:
-		return fmt.Errorf("--device is %q; it must be cpu or cuda", s.device)
-	}
-	group, err := dist.Init(ctx, dist.Options{Backend: s.backend, Device: device})
+	group, device, err := s.Join(ctx)
 	if err != nil {
 		return err
 	}
 	defer group.Close()
-	train, test, err := data.MNIST(ctx, s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.seed,
+	train, test, err := data.MNIST(ctx, s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.Seed,
 		Cache: filepath.Join(s.output, "recordio")})
 	if err != nil {
 		return err
@@ -73,9 +64,6 @@ func (s *settings) run(ctx context.Context) error {
 			"choose a smaller --batch-size", train.Samples(), s.batchSize, group.Size())
 	}
 
-	if err := gotorch.ManualSeed(s.seed + uint64(group.Rank())); err != nil {
-		return err
-	}
 	net := NewNet()
 	nn.To(net, device)
 	model, err := dist.NewDDP(group, net, dist.DDPOptions{GradientAsBucketView: true})
@@ -84,26 +72,15 @@ func (s *settings) run(ctx context.Context) error {
 	}
 	defer model.Close()
 	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: 0.9})
-	var checkpoints *checkpoint.Folder
 	state := checkpoint.State{Model: net, Optimizer: optimizer, RNG: true}
+	saves, err := s.Resume(ctx, group, &state)
+	if err != nil {
+		return err
+	}
+	defer saves.Close()
 	firstEpoch := 0
-	if s.checkpoints != "" {
-		if checkpoints, err = checkpoint.Open(s.checkpoints, checkpoint.Options{Group: group}); err != nil {
-			return err
-		}
-		defer checkpoints.Close()
-		loaded, err := checkpoints.Load(ctx, &state)
-		if err != nil {
-			return err
-		}
-		if loaded != nil {
-			firstEpoch = loaded.Step
-			if group.Rank() == 0 {
-				for _, why := range loaded.Refused {
-					fmt.Println("not used:", why)
-				}
-			}
-		}
+	if saves.Loaded != nil {
+		firstEpoch = saves.Loaded.Step
 	}
 
 	t := &trainer{group: group, device: device, net: net, model: model, optimizer: optimizer}
@@ -124,34 +101,19 @@ func (s *settings) run(ctx context.Context) error {
 		if group.Rank() == 0 {
 			fmt.Printf("%s: loss %.3f, test accuracy %.2f %%\n", title, loss, accuracy)
 		}
-		if checkpoints != nil {
-			if err := checkpoints.SaveAsync(ctx, epoch+1, state); err != nil {
-				return err
-			}
-		}
-	}
-	if checkpoints != nil {
-		if err := checkpoints.Wait(ctx); err != nil {
+		if err := saves.Save(ctx, epoch+1, state); err != nil {
 			return err
 		}
+	}
+	if err := saves.Wait(ctx); err != nil {
+		return err
 	}
 	if group.Rank() == 0 {
 		if err := t.draw(ctx, s.output, test); err != nil {
 			return err
 		}
 	}
-	fingerprint := nn.Fingerprint(net)
-	equal, err := group.AllEqual(ctx, []byte(fingerprint))
-	if err != nil {
-		return err
-	}
-	if !equal {
-		return fmt.Errorf("parameters: %s on rank %d, not equal on all %d ranks", fingerprint, group.Rank(), group.Size())
-	}
-	if group.Rank() == 0 {
-		fmt.Printf("parameters: %s, equal on all %d ranks\n", fingerprint, group.Size())
-	}
-	return nil
+	return start.CheckEqual(ctx, group, net)
 }
 
 type trainer struct {
@@ -166,8 +128,8 @@ type trainer struct {
 // epoch trains on all batches once and gives their mean loss over all ranks.
 func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, epoch int) (float64, error) {
 	nn.Train(t.model)
-	bar := newProgress(t.group, title, loader.Len())
-	defer bar.close()
+	bar := progress.New(t.group, title, "samples", loader.Len())
+	defer bar.Close()
 	total := 0.0
 	for batch, err := range gotorch.Scoped(loader.Epoch(ctx, epoch)) {
 		if err != nil {
@@ -184,9 +146,9 @@ func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, 
 		}
 		total += value
 		t.curve.step(value)
-		bar.step(labels.Numel()*t.group.Size(), value)
+		bar.Step(labels.Numel()*t.group.Size(), value)
 	}
-	sum, err := t.sum(ctx, total/float64(loader.Len()))
+	sum, err := start.Sum(ctx, t.group, t.device, total/float64(loader.Len()))
 	return sum / float64(t.group.Size()), err
 }
 
@@ -200,17 +162,8 @@ func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	all, err := t.sum(ctx, float64(right))
+	all, err := start.Sum(ctx, t.group, t.device, float64(right))
 	return 100 * all / float64(max(test.Samples(), 1)), err
-}
-
-// sum of value over all ranks.
-func (t *trainer) sum(ctx context.Context, value float64) (float64, error) {
-	sum := gotorch.From([]float64{value}).ToDevice(t.device)
-	if err := t.group.AllReduce(ctx, sum, dist.Sum); err != nil {
-		return 0, err
-	}
-	return sum.Item(), nil
 }
 
 // predict calls use with test batches [begin, end), what the network takes their digits for, and where it is right.

@@ -143,31 +143,35 @@ FIGURES = {"allreduce": (measure_allreduce, draw_allreduce), "breakdown": (measu
            "bucket-size": (measure_buckets, draw_buckets), "skipped-synchronization": (measure_skipped, draw_skipped)}
 
 
-def draw_all(progress, only=None):
-    for name in only or ():
-        if name not in FIGURES:
-            raise measure.BenchError(f"no figure {name!r}; there are {', '.join(FIGURES)}")
+def save(name, draw, data, progress):
+    """Writes NAME.png, which draw(plots, data) makes, and the numbers that are drawn."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot as plots
     os.makedirs(FOLDER, exist_ok=True)
+    figure = draw(plots, data)
+    figure.tight_layout()
+    path = os.path.join(FOLDER, name + ".png")
+    figure.savefig(path, dpi=120)
+    plots.close(figure)
     numbers_path = os.path.join(FOLDER, "figures.json")
     numbers = {}
     if os.path.exists(numbers_path):
         with open(numbers_path) as file:
             numbers = json.load(file)
+    numbers[name] = data
+    with open(numbers_path + ".new", "w") as file:
+        json.dump(numbers, file, indent=1)
+    os.replace(numbers_path + ".new", numbers_path)
+    progress(f"drawn: {os.path.relpath(path, places.ROOT)}")
+
+
+def draw_all(progress, only=None):
+    for name in only or ():
+        if name not in FIGURES:
+            raise measure.BenchError(f"no figure {name!r}; there are {', '.join(FIGURES)}")
     for name, (take, draw) in FIGURES.items():
         if only and name not in only:
             continue
         progress(f"{name}")
-        data = take(progress)
-        figure = draw(plots, data)
-        figure.tight_layout()
-        path = os.path.join(FOLDER, name + ".png")
-        figure.savefig(path, dpi=120)
-        plots.close(figure)
-        numbers[name] = data
-        with open(numbers_path + ".new", "w") as file:
-            json.dump(numbers, file, indent=1)
-        os.replace(numbers_path + ".new", numbers_path)
-        progress(f"drawn: {os.path.relpath(path, places.ROOT)}")
+        save(name, draw, take(progress), progress)

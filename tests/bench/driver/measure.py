@@ -48,11 +48,13 @@ def run(command, *, ranks, timeout=300, environment=()):
         return reports, started_at
 
 
-def run_tool(*command, timeout=120):
-    """Runs a program that reports nothing."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
+def run_tool(*command, timeout=120, environment=()):
+    """Runs a program that writes no reports, and gives what it prints."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout,
+                          env={**os.environ, **dict(environment)})
     if done.returncode != 0:
         raise BenchError(f"{' '.join(map(str, command))}: {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout
 
 
 def alternate(sides, rounds, progress=print):

@@ -1,4 +1,5 @@
-package main
+// Package progress shows how far an epoch of training is.
+package progress
 
 import (
 	"bytes"
@@ -13,18 +14,20 @@ import (
 	"tandem.example/gotorch/dist"
 )
 
-// progress is rank 0's bar over an epoch: loss, samples a second of all ranks, time left. Other ranks have none.
-type progress struct {
+// Bar is rank 0's over an epoch: the loss, what all ranks do in a second, time left. Other ranks have none.
+type Bar struct {
 	bar      *progressbar.ProgressBar
 	title    string
+	unit     string
 	interval time.Duration // of redrawing
 	begun    time.Time
 	shown    time.Time
-	samples  int
+	count    int
 }
 
-func newProgress(group *dist.ProcessGroup, title string, steps int) *progress {
-	p := &progress{title: title, begun: time.Now()}
+// New shows so many steps. unit is what [Bar.Step] counts, such as "samples".
+func New(group *dist.ProcessGroup, title, unit string, steps int) *Bar {
+	p := &Bar{title: title, unit: unit, begun: time.Now()}
 	if group.Rank() == 0 {
 		p.interval = 200 * time.Millisecond
 		var out io.Writer = os.Stderr
@@ -52,20 +55,22 @@ func (w withoutBlanks) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func (p *progress) step(samples int, loss float64) {
+// Step counts a step, of all ranks together, with its loss as this rank has it.
+func (p *Bar) Step(count int, loss float64) {
 	if p.bar == nil {
 		return
 	}
-	p.samples += samples
+	p.count += count
 	if now := time.Now(); now.Sub(p.shown) > p.interval {
 		p.shown = now
-		p.bar.Describe(fmt.Sprintf("%s: loss %.3f, %.0f samples/s", p.title, loss,
-			float64(p.samples)/now.Sub(p.begun).Seconds()))
+		p.bar.Describe(fmt.Sprintf("%s: loss %.3f, %.0f %s/s", p.title, loss,
+			float64(p.count)/now.Sub(p.begun).Seconds(), p.unit))
 	}
 	p.bar.Add(1)
 }
 
-func (p *progress) close() {
+// Close ends the bar and clears its line.
+func (p *Bar) Close() {
 	if p.bar != nil {
 		p.bar.Finish()
 	}
