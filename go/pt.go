@@ -180,6 +180,9 @@ func (w pythonWriter) putMap(m reflect.Value, place string, depth int) {
 		if key.Kind() == reflect.Interface {
 			keys[i] = key.Elem()
 		}
+		if !keys[i].IsValid() {
+			panic(invalid(w.op, "%s has the key nil; it must be a string or an integer", place))
+		}
 		if kind := keys[i].Kind(); kind != reflect.String && !keys[i].CanInt() {
 			panic(invalid(w.op, "%s has a key that is a %s; it must be a string or an integer", place, keys[i].Type()))
 		}

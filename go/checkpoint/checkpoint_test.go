@@ -185,6 +185,9 @@ func TestDamageFallsBackAndIsTold(t *testing.T) {
 	if _, err := folder.LoadStep(ctx, 3, &state); !errors.Is(err, gotorch.ErrDataLoss) {
 		t.Error(err)
 	}
+	if _, err := folder.LoadStep(ctx, -1, &state); !errors.Is(err, gotorch.ErrInvalidArgument) {
+		t.Error(err)
+	}
 	if _, err := folder.LoadStep(ctx, 1, &state); !errors.Is(err, gotorch.ErrNotFound) {
 		t.Error(err)
 	}

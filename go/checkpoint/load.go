@@ -31,7 +31,11 @@ func (f *Folder) Load(ctx context.Context, state *State) (*Loaded, error) {
 
 // LoadStep is the same of the checkpoint of one step. Errors: gotorch.ErrNotFound where there is none.
 func (f *Folder) LoadStep(ctx context.Context, step int, state *State) (*Loaded, error) {
-	return f.load(ctx, int64(max(step, 0)), state)
+	if step < 0 {
+		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.Folder.LoadStep",
+			Message: fmt.Sprintf("steps are counted from 0, and this is %d", step)}
+	}
+	return f.load(ctx, int64(step), state)
 }
 
 func (f *Folder) load(ctx context.Context, step int64, state *State) (*Loaded, error) {

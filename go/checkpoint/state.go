@@ -70,13 +70,18 @@ func (f *Folder) SaveAsync(ctx context.Context, step int, state State) error {
 }
 
 func (f *Folder) save(ctx context.Context, step int, state State, async bool) error {
-	content, err := f.content(state)
-	if err != nil {
-		return err
-	}
 	op := "checkpoint_folder_save"
 	if async {
 		op += "_async"
+	}
+	content, err := f.content(state)
+	if err != nil {
+		if f.group != nil { // the other ranks save already: they are told by a tensor that cannot be saved
+			f.use(ctx, op, func() *c.Failure {
+				return c.SaveCheckpoint(f.handle, int64(step), []c.CheckpointTensor{{Section: modelSection}}, "{}", async)
+			})
+		}
+		return err
 	}
 	err = f.use(ctx, op, func() *c.Failure {
 		return c.SaveCheckpoint(f.handle, int64(step), content.tensors, content.values, async)

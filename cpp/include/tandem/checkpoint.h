@@ -92,13 +92,19 @@ class TANDEM_API CheckpointFolder {
 
   const std::string& path() const;
 
+  // What a rank saves, made in its turn: what making it throws is a failure of that rank, which all are told of.
+  using Make = std::function<CheckpointContent()>;
+
   // `step`: how far training has come, from 0; a checkpoint of the same step is replaced. Blocks.
   void save(std::int64_t step, const CheckpointContent& content);
+  void save(std::int64_t step, const Make& content);
 
   // The same beside training: returns as soon as all is copied into memory, which further saves use again (so this
   // takes as much memory as what a rank saves). Ranks that save exchange what they need by a group of its own. Waits
-  // for the save before, and where that failed throws its error instead, and saves nothing.
+  // for the save before, and where that failed throws its error instead, and saves nothing. What this rank cannot copy
+  // is thrown at once.
   void save_async(std::int64_t step, const CheckpointContent& content);
+  void save_async(std::int64_t step, const Make& content);
   // Whether a save goes on.
   bool saving() const;
   // Until it does not. Throws what it failed of, once.

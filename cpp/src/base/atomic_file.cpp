@@ -16,6 +16,8 @@
 namespace tandem {
 namespace {
 
+constexpr std::size_t kStart = std::size_t{16} << 20;  // bytes that are worth telling the disk to begin
+
 // Refuses what a rename would put a file in the place of. What else is wrong with a path is said when it is opened.
 void check_replaceable(const std::string& path) {
   const auto refuse = [&](const std::string& what) {
@@ -58,6 +60,12 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::append(const void* data, std::size_t size) {
   if (write_all(file_.get(), data, size) < size) fail("write");
+  appended_ += size;
+  if (appended_ - started_ < kStart) return;
+  // Else the disk would idle until commit() waits for all of it. Where it cannot begin now, that writes it as before.
+  ::sync_file_range(file_.get(), static_cast<off64_t>(started_), static_cast<off64_t>(appended_ - started_),
+                    SYNC_FILE_RANGE_WRITE);
+  started_ = appended_;
 }
 
 void AtomicFile::reopen() {

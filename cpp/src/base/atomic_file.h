@@ -38,6 +38,7 @@ class AtomicFile {
   std::string path_;
   std::string temporary_;
   Descriptor file_;
+  std::size_t appended_ = 0, started_ = 0;  // bytes; of which the disk was told to begin
 };
 
 // The file that `name` was to become, "FILE" of "FILE.tmpPID-N", as a process that was killed leaves it; nothing where

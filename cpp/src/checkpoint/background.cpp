@@ -1,6 +1,8 @@
 #include "checkpoint/background.h"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -9,11 +11,40 @@
 
 namespace tandem::checkpoint {
 
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+
+}  // namespace
+
 struct Background::State {
   std::atomic<bool> running{false};
+  std::mutex ending;
+  std::condition_variable ended;  // of `running`
   std::mutex joining;  // the thread is joined by its owner or by a shutdown
   std::thread thread;
   std::exception_ptr failure;  // the thread's, read once it is joined
+
+  void run(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    {
+      const std::lock_guard lock(ending);
+      running = false;
+    }
+    ended.notify_all();
+  }
+
+  void stop(const std::function<void()>& give_up) {
+    {
+      std::unique_lock lock(ending);
+      if (!ended.wait_for(lock, kPatience, [&] { return !running; })) give_up();
+    }
+    join();
+  }
 
   void join() {
     const std::lock_guard lock(joining);
@@ -21,8 +52,9 @@ struct Background::State {
   }
 };
 
-Background::Background(const std::string& name)
-    : state_(std::make_shared<State>()), hook_(name, [state = state_] { state->join(); }) {}
+Background::Background(const std::string& name, std::function<void()> give_up)
+    : state_(std::make_shared<State>()),
+      hook_(name, [state = state_, give_up = std::move(give_up)] { state->stop(give_up); }) {}
 
 Background::~Background() {
   state_->join();
@@ -32,14 +64,8 @@ void Background::start(std::function<void()> work) {
   const std::lock_guard lock(state_->joining);
   state_->running = true;
   try {
-    state_->thread = start_own_thread("tdm-checkpoint", [state = state_.get(), work = std::move(work)] {
-      try {
-        work();
-      } catch (...) {
-        state->failure = std::current_exception();
-      }
-      state->running = false;
-    });
+    state_->thread =
+        start_own_thread("tdm-checkpoint", [state = state_.get(), work = std::move(work)] { state->run(work); });
   } catch (...) {
     state_->running = false;
     throw;

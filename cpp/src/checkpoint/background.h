@@ -10,11 +10,11 @@
 
 namespace tandem::checkpoint {
 
-// One piece of work at a time, on a thread of its own that the object's end waits for; so does the program's shutdown,
-// so that what is half written is finished.
+// One piece of work at a time, on a thread of its own that the object's end waits for. So does the program's shutdown,
+// so that what is half written is finished; after ten seconds it calls `give_up`, which ends waits for others.
 class Background {
  public:
-  explicit Background(const std::string& name);
+  Background(const std::string& name, std::function<void()> give_up);
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

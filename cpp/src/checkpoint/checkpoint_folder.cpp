@@ -59,7 +59,20 @@ void CheckpointFolder::save(std::int64_t step, const CheckpointContent& content)
                    [&]() -> const CheckpointContent& { return content; });
 }
 
+void CheckpointFolder::save(std::int64_t step, const Make& content) {
+  parts_->finish();
+  std::optional<CheckpointContent> made;
+  checkpoint::save(parts_->folder, parts_->ranks, parts_->options.keep, step, [&]() -> const CheckpointContent& {
+    if (!made) made = content();
+    return *made;
+  });
+}
+
 void CheckpointFolder::save_async(std::int64_t step, const CheckpointContent& content) {
+  save_async(step, [&] { return content; });  // copies handles
+}
+
+void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
   Parts& parts = *parts_;
   parts.finish();
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
@@ -68,14 +81,20 @@ void CheckpointFolder::save_async(std::int64_t step, const CheckpointContent& co
     for (int i = 0; i < parts.ranks.size(); ++i) all[i] = i;
     parts.own_group = parts.options.group->new_group(all, parts.options.group->name() + ".checkpoint");
   }
-  if (!parts.background) parts.background = std::make_unique<checkpoint::Background>("a checkpoint in " + path());
+  if (!parts.background) {
+    const auto give_up = [group = parts.own_group] {
+      if (group) group->abort();
+    };
+    parts.background = std::make_unique<checkpoint::Background>("a checkpoint in " + path(), give_up);
+  }
   // A rank that cannot copy tells the others so as it would any failure: they save already.
   auto copy = std::make_shared<CheckpointContent>();
   std::exception_ptr unable;
   try {
-    *copy = parts.staging.copy(content, parts.ranks.rank() == 0);
+    *copy = parts.staging.copy(content(), parts.ranks.rank() == 0);
   } catch (...) {
     unable = std::current_exception();
+    if (!parts.own_group) throw;
   }
   parts.background->start([&parts, copy, unable, step] {
     checkpoint::save(parts.folder, Ranks(parts.own_group.get()), parts.options.keep, step,
@@ -84,6 +103,7 @@ void CheckpointFolder::save_async(std::int64_t step, const CheckpointContent& co
                        return *copy;
                      });
   });
+  if (unable) parts.finish();  // throws it, once the others are told
 }
 
 bool CheckpointFolder::saving() const {
@@ -99,6 +119,7 @@ std::vector<std::int64_t> CheckpointFolder::steps() const {
 }
 
 std::vector<std::int64_t> CheckpointFolder::Parts::candidates(const CheckpointRequest& request) const {
+  folder.recover();
   if (request.step) return {*request.step};
   auto steps = folder.steps();
   if (const auto latest = folder.latest()) {

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kUnfinished = ".tmp";
+constexpr std::string_view kAside = ".replaced";  // while another takes its name
 constexpr std::size_t kDigits = 9;  // so that names sort as numbers do, for a long time
 constexpr std::string_view kLatest = "latest";
 
@@ -47,6 +48,11 @@ void sync_folder(const std::string& path) {
 
 void make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) fail("make the folder " + path, errno);
+}
+
+bool is_there(const std::string& path) {
+  std::error_code none;
+  return fs::exists(path, none);
 }
 
 }  // namespace
@@ -75,7 +81,12 @@ std::string Folder::unfinished(std::int64_t step) const {
 }
 
 void Folder::begin(std::int64_t step) const {
-  make_folder(path_);
+  if (!is_there(path_)) {
+    make_folder(path_);
+    const std::string above = fs::path(path_).parent_path();
+    sync_folder(above.empty() ? "." : above);
+  }
+  recover();
   std::error_code error;
   std::vector<std::string> left;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
@@ -96,20 +107,45 @@ void Folder::publish(std::int64_t step) const {
   sync_folder(from);
   // In one step also where there is one already: at no time is there none.
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
-    sync_folder(path_);
-    remove_folder(from);
+    // What `from` is now the next save removes, if this one cannot.
   } else {
-    if (errno != ENOENT) {  // the file system cannot exchange
-      std::error_code none;
-      if (fs::exists(to, none)) remove_folder(to);
+    // There is none of the name, or the file system cannot exchange: recover() knows the name that it has meanwhile.
+    const std::string aside = to + std::string(kAside);
+    const bool replaces = is_there(to);
+    if (replaces && ::rename(to.c_str(), aside.c_str()) != 0) fail("rename " + to, errno);
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+      const int number = errno;
+      if (replaces) static_cast<void>(::rename(aside.c_str(), to.c_str()));
+      fail("rename " + from, number);
     }
-    if (::rename(from.c_str(), to.c_str()) != 0) fail("rename " + from, errno);
   }
   sync_folder(path_);
   const std::string name = step_name(step) + "\n";
   AtomicFile latest(path_ + "/" + std::string(kLatest));
   latest.append(name.data(), name.size());
   latest.commit();
+  discard(step);
+  std::error_code later;
+  fs::remove_all(to + std::string(kAside), later);
+}
+
+void Folder::recover() const {
+  std::vector<std::string> moved;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(kAside)) continue;
+    const std::string plain = name.substr(0, name.size() - kAside.size());
+    if (step_of(plain)) moved.push_back(plain);
+  }
+  for (const std::string& name : moved) {
+    const std::string to = path_ + "/" + name, aside = to + std::string(kAside);
+    if (is_there(to)) {
+      remove_folder(aside);
+    } else if (::rename(aside.c_str(), to.c_str()) != 0) {
+      fail("rename " + aside, errno);
+    }
+  }
 }
 
 void Folder::discard(std::int64_t step) const noexcept {

@@ -26,6 +26,8 @@ class Folder {
 
   // An empty folder to write in; removes what earlier saves left there unfinished.
   void begin(std::int64_t step) const;
+  // Puts back what a publish() that was ended early had moved aside.
+  void recover() const;
   // What begin() made is now the checkpoint of this step, whatever was, and `latest` names it. Synced.
   void publish(std::int64_t step) const;
   // Removes what begin() made; says nothing where it cannot.

@@ -87,7 +87,7 @@ OpenFile::OpenFile(std::string path) : path_(std::move(path)), file_(open_file(p
   if (!file_.valid()) fail_io("cannot open " + path_);
   struct stat status{};
   if (::fstat(file_.get(), &status) != 0) fail_io("cannot read " + path_);
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kInvalidArgument, path_ + " is no regular file");
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::kIo, path_ + " is no regular file");
   size_ = static_cast<std::uint64_t>(status.st_size);
   if (size_ == 0) throw Error(ErrorCode::kDataLoss, path_ + " is not a valid safetensors file: it is empty");
   start_.resize(std::min<std::size_t>(size_, kLengthBytes));

@@ -12,6 +12,7 @@ var fields = map[string]string{
 	"cache_bytes":                   "MemoryBytes",
 	"cache_folder":                  "CacheFolder",
 	"cache_folder_bytes":            "CacheBytes",
+	"check_crc":                     "CheckCRC",
 	"chunk_bytes":                   "ChunkBytes",
 	"connect_timeout":               "ConnectTimeout",
 	"connect_timeout_ms":            "ConnectTimeout",
@@ -43,6 +44,7 @@ var fields = map[string]string{
 	"most_events":                   "MostEvents",
 	"most_failures":                 "MostFailures",
 	"most_quarantined":              "MostQuarantined",
+	"most_values":                   "MostValues",
 	"multiple_of":                   "MultipleOf",
 	"on_io_error":                   "OnIOError",
 	"orthogonalization_epsilon":     "OrthogonalizationEpsilon",
@@ -56,6 +58,7 @@ var fields = map[string]string{
 	"request_timeout_ms":            "RequestTimeout",
 	"s3_endpoint":                   "S3Endpoint",
 	"s3_region":                     "S3Region",
+	"shard_bytes":                   "shardBytes",
 	"shuffle_block":                 "ShuffleBlock",
 	"shuffle_window":                "ShuffleWindow",
 	"sizes_mb":                      "SizesMB",
@@ -81,8 +84,8 @@ var fields = map[string]string{
 }
 
 // ofC are options of the C ABI that no message of a Go program has: what Go sets itself, or never does.
-var ofC = []string{"check_crc", "device_count", "drop_last", "global_batch", "listen_fd", "metadata_count", "metadata_keys",
-	"metadata_values", "most_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
+var ofC = []string{"device_count", "drop_last", "global_batch", "listen_fd", "metadata_count", "metadata_keys",
+	"metadata_values", "post_local_gradient_allreduce", "size_count", "sparse_gradients", "use_index"}
 
 // modulesFields are options of modules and optimizers whose names in Go are more than their words' capitals. Elsewhere
 // they are the program's: keys of optim.Settings and of nn.New.

@@ -106,6 +106,11 @@ func TestErrorsOfOptimizersNameGosOptions(t *testing.T) {
 		{"NSSteps", func() error { optim.Muon(m, 1, optim.MuonOptions{NSSteps: optim.Some(-1)}); return nil }},
 		{"lr is -1", func() error { optim.LBFGS(p, -1); return nil }},
 		{"HistorySize", func() error { optim.LBFGS(p, 1, optim.LBFGSOptions{HistorySize: optim.Some(0)}); return nil }},
+		{"MostValues", func() error {
+			_, err := gotorch.LoadPt("none.pt", gotorch.PtOptions{MostValues: -1})
+			return err
+		}},
+		{"shardBytes", func() error { return gotorch.SaveSharded(t.TempDir(), nil, -1) }},
 		{"GrowthFactor", scaler(optim.GradScalerOptions{GrowthFactor: 0.5})},
 		{"BackoffFactor", scaler(optim.GradScalerOptions{BackoffFactor: 2})},
 		{"GrowthInterval", scaler(optim.GradScalerOptions{GrowthInterval: -1})},

@@ -19,6 +19,7 @@ struct Plan {
   int error = 0;
 };
 thread_local Plan plan;
+thread_local bool can_exchange = true;
 
 // Whether this call is to fail; errno says why.
 bool fails() {
@@ -42,6 +43,10 @@ int with_failing_call(int at, int error, const std::function<void()>& body) {
   }
   plan.on = false;
   return plan.calls;
+}
+
+void let_exchange(bool can) {
+  can_exchange = can;
 }
 
 }  // namespace tandem::testing
@@ -71,6 +76,10 @@ int rename(const char* from, const char* to) noexcept {
 }
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
+  if (!can_exchange) {
+    errno = EINVAL;
+    return -1;
+  }
   return fails() ? -1 : static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 

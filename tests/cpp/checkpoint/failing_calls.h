@@ -9,4 +9,7 @@ namespace tandem::testing {
 // is killed instead. Gives how many calls there were. -1: none fails.
 int with_failing_call(int at, int error, const std::function<void()>& body);
 
+// Whether renameat2 can exchange names, on this thread; not all file systems can.
+void let_exchange(bool can);
+
 }  // namespace tandem::testing

@@ -94,8 +94,11 @@ TEST(CheckpointRanks, OneThatFailsFailsAll) {
     EXPECT_THAT(error_of([&] { checkpoints.wait(); }).what(), HasSubstr("'both'"));
     content = own_content(rank, 2);
     if (rank == 1) content.own["more"] = {{"bad", at::Tensor()}};
-    checkpoints.save_async(2, content);
-    EXPECT_THAT(error_of([&] { checkpoints.wait(); }).what(), HasSubstr("'bad'"));
+    const Error bad = error_of([&] {
+      checkpoints.save_async(2, content);
+      checkpoints.wait();
+    });
+    EXPECT_THAT(bad.what(), HasSubstr("'bad'"));
 
     EXPECT_EQ(checkpoints.load()->step, 1);  // and all of them can go on
     checkpoints.save_async(2, own_content(rank, 2));

@@ -81,15 +81,17 @@ const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, std::int64_t step,
                                       const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
                                       const char* values) {
-  return guard("tdm_checkpoint_folder_save",
-               [&] { not_null(folder, "folder")->folder.save(step, content_of(tensors, tensor_count, values)); });
+  return guard("tdm_checkpoint_folder_save", [&] {
+    not_null(folder, "folder")->folder.save(step, [&] { return content_of(tensors, tensor_count, values); });
+  });
 }
 
 tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, std::int64_t step,
                                             const tdm_checkpoint_tensor* tensors, std::size_t tensor_count,
                                             const char* values) {
-  return guard("tdm_checkpoint_folder_save_async",
-               [&] { not_null(folder, "folder")->folder.save_async(step, content_of(tensors, tensor_count, values)); });
+  return guard("tdm_checkpoint_folder_save_async", [&] {
+    not_null(folder, "folder")->folder.save_async(step, [&] { return content_of(tensors, tensor_count, values); });
+  });
 }
 
 std::int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {

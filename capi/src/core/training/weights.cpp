@@ -1,4 +1,5 @@
 // Tensors in files, and how their names are matched.
+#include <memory>
 #include <utility>
 
 #include "core/call/options.h"
@@ -91,7 +92,7 @@ tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_options* options, tdm
     not_null(out, "out");
     const auto given = read_options<tdm_pt_load_options>(options, TDM_PT_LOAD_OPTIONS_INIT, "tdm_pt_load_options");
     if (given.most_values < 1) {
-      invalid("tdm_pt_load_options.most_values is " + std::to_string(given.most_values) + "; it must be at least 1");
+      invalid("options->most_values is " + std::to_string(given.most_values) + "; it must be at least 1");
     }
     *out = from_pt(tandem::load_pt(path, {.copy = given.copy != 0,
                                           .check_crc = given.check_crc != 0,

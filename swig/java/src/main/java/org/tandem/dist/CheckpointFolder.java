@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.tandem.TandemClosedException;
+import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
 import org.tandem.internal.NativeCheckpointFolder;
 import org.tandem.internal.NativeLibrary;
@@ -151,7 +152,10 @@ public final class CheckpointFolder implements AutoCloseable {
 
   /** That of one step. */
   public Loaded load(long step) {
-    return read(Math.max(step, 0)).orElseThrow();
+    if (step < 0) {
+      throw new TandemInvalidArgumentException("CheckpointFolder.load", "steps are counted from 0, and this is " + step);
+    }
+    return read(step).orElseThrow();
   }
 
   private Optional<Loaded> read(long step) {
@@ -176,9 +180,16 @@ public final class CheckpointFolder implements AutoCloseable {
     }
   }
 
-  /** Waits for a save that goes on. */
+  /** Waits for a save that goes on, and throws what it failed of where nobody was told. */
   @Override
   public void close() {
-    handle.close();
+    if (handle.isClosed()) {
+      return;
+    }
+    try {
+      handle.await();
+    } finally {
+      handle.close();
+    }
   }
 }

@@ -1,0 +1,194 @@
+// Resnet trains ResNet-18 on pictures in RecordIO files, on one process or many:
+//
+//	tandem record import photos/train -o data/train.recordio --version 2
+//	tandem record import photos/test -o data/test.recordio --version 2
+//	tandem run -n 2 -- resnet-go --data data --epochs 30
+//
+// The folders have one folder a class: train/CLASS/NAME.jpg.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tandem.example/gotorch"
+	"tandem.example/gotorch/checkpoint"
+	"tandem.example/gotorch/data"
+	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/examples/progress"
+	"tandem.example/gotorch/examples/start"
+	"tandem.example/gotorch/nn"
+	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/optim"
+)
+
+type settings struct {
+	start.Flags
+	data                             string
+	epochs, batchSize, size, threads int
+	lr, decay                        float64
+	syncBN                           bool
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.data, "data", "", "folder with train.recordio and test.recordio")
+	flag.IntVar(&s.epochs, "epochs", 30, "passes over the training pictures")
+	flag.IntVar(&s.batchSize, "batch-size", 32, "pictures a step, of each rank")
+	flag.IntVar(&s.size, "size", 224, "height and width of what the network sees")
+	flag.IntVar(&s.threads, "threads", 2, "that decode pictures, of each rank")
+	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate of the first epoch; it falls along half a cosine")
+	flag.Float64Var(&s.decay, "decay", 1e-4, "weight decay")
+	flag.BoolVar(&s.syncBN, "sync-bn", false, "normalize over the batches of all ranks together")
+	s.Define()
+	flag.Parse()
+	dist.Main(s.run)
+}
+
+func (s *settings) run(ctx context.Context) error {
+	if s.data == "" || flag.NArg() > 0 {
+		return fmt.Errorf("give a folder with train.recordio and test.recordio as --data FOLDER; --help lists all flags")
+	}
+	group, device, err := s.Join(ctx)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	trainPath, testPath := filepath.Join(s.data, "train.recordio"), filepath.Join(s.data, "test.recordio")
+	names, err := classes(trainPath)
+	if err != nil {
+		return err
+	}
+	testNames, err := classes(testPath)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(names, testNames) {
+		return fmt.Errorf("%s has the classes %q, %s %q; they must be the same", trainPath, names, testPath, testNames)
+	}
+	t := &trainer{group: group, device: device, lr: s.lr}
+	if t.train, err = openPictures(trainPath, true, s.size, s.batchSize, s.threads, s.Seed, group, device); err != nil {
+		return err
+	}
+	defer t.train.Close()
+	if t.test, err = openPictures(testPath, false, s.size, s.batchSize, s.threads, s.Seed, group, device); err != nil {
+		return err
+	}
+	defer t.test.Close()
+	if t.train.Len() == 0 {
+		return fmt.Errorf("the %d training pictures do not fill one batch of %d for each of %d ranks; choose a smaller --batch-size",
+			t.train.Samples(), s.batchSize, group.Size())
+	}
+
+	t.net = NewResNet18(len(names))
+	nn.To(t.net, device)
+	if s.syncBN {
+		if _, err := dist.ConvertSyncBatchNorm(group, t.net); err != nil {
+			return err
+		}
+	}
+	if t.model, err = dist.NewDDP(group, t.net, dist.DDPOptions{GradientAsBucketView: true}); err != nil {
+		return err
+	}
+	defer t.model.Close()
+	t.optimizer = optim.SGD(nn.Parameters(t.net), s.lr, optim.SGDOptions{Momentum: 0.9, WeightDecay: s.decay})
+
+	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, RNG: true}
+	saves, err := s.Resume(ctx, group, &state)
+	if err != nil {
+		return err
+	}
+	defer saves.Close()
+	first := 0
+	if saves.Loaded != nil {
+		first = saves.Loaded.Step
+	}
+	for epoch := first; epoch < s.epochs; epoch++ {
+		rate := s.lr * (1 + math.Cos(math.Pi*float64(epoch)/float64(s.epochs))) / 2
+		if err := t.optimizer.SetLR(rate); err != nil {
+			return err
+		}
+		if err := t.epoch(ctx, fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs), epoch); err != nil {
+			return err
+		}
+		if err := saves.Save(ctx, epoch+1, state); err != nil {
+			return err
+		}
+	}
+	if err := saves.Wait(ctx); err != nil {
+		return err
+	}
+	return start.CheckEqual(ctx, group, t.net)
+}
+
+type trainer struct {
+	group       *dist.ProcessGroup
+	device      gotorch.Device
+	train, test *data.Loader
+	net         *ResNet18
+	model       *dist.DDP
+	optimizer   *optim.Optimizer
+	lr          float64
+}
+
+// epoch trains on all batches once, and prints how well the network does then.
+func (t *trainer) epoch(ctx context.Context, title string, epoch int) error {
+	nn.Train(t.model)
+	bar := progress.New(t.group, title, "pictures", t.train.Len())
+	defer bar.Close()
+	total, pictures, begun := 0.0, 0, time.Now()
+	for batch, err := range gotorch.Scoped(t.train.Epoch(ctx, epoch)) {
+		if err != nil {
+			return err
+		}
+		loss := F.CrossEntropy(t.model.Forward(batch.Field("image")), batch.Field("label"))
+		if err := t.optimizer.Minimize(loss); err != nil {
+			return err
+		}
+		value := loss.Item()
+		if math.IsNaN(value) {
+			return fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.lr)
+		}
+		total += value
+		pictures += batch.GlobalCount
+		bar.Step(batch.GlobalCount, value)
+	}
+	rate := float64(pictures) / time.Since(begun).Seconds()
+	sum, err := start.Sum(ctx, t.group, t.device, total/float64(t.train.Len()))
+	if err != nil {
+		return err
+	}
+	accuracy, err := t.evaluate(ctx)
+	if err == nil && t.group.Rank() == 0 {
+		fmt.Printf("%s: loss %.3f, test accuracy %.2f %%, %.1f pictures/s\n", title, sum/float64(t.group.Size()), accuracy, rate)
+	}
+	return err
+}
+
+// evaluate gives the percentage of test pictures that are told right. Each rank takes its part of each batch.
+func (t *trainer) evaluate(ctx context.Context) (float64, error) {
+	nn.Eval(t.net)
+	for _, buffer := range nn.Buffers(t.net) { // each rank has normalized batches of its own: rank 0's means count
+		if err := t.group.Broadcast(ctx, buffer, 0); err != nil {
+			return 0, err
+		}
+	}
+	right := 0.0
+	for batch, err := range gotorch.Scoped(t.test.Epoch(ctx, 0)) {
+		if err != nil {
+			return 0, err
+		}
+		if batch.Count > 0 { // of the last batch some ranks may have nothing
+			gotorch.NoGrad(func() {
+				right += t.net.Forward(batch.Field("image")).ArgMax(1).Eq(batch.Field("label")).Sum().Item()
+			})
+		}
+	}
+	all, err := start.Sum(ctx, t.group, t.device, right)
+	return 100 * all / float64(max(t.test.Samples(), 1)), err
+}
