@@ -18,6 +18,7 @@ import (
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/examples/start"
 	"tandem.example/gotorch/nn"
+	"tandem.example/gotorch/optim"
 )
 
 type settings struct {
@@ -94,9 +95,9 @@ func (s *settings) run(ctx context.Context) error {
 	if t.optimizer, err = newOptimizer(t.net, s.lr, s.decay); err != nil {
 		return err
 	}
-	t.ema = newEMA(nn.Parameters(t.net), s.average)
+	t.averages = optim.EMA(nn.Parameters(t.net), nil, s.average)
 
-	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, Loader: t.train, RNG: true}
+	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, Averages: t.averages, Loader: t.train, RNG: true}
 	saves, err := s.Resume(ctx, group, &state)
 	if err != nil {
 		return err
@@ -104,11 +105,7 @@ func (s *settings) run(ctx context.Context) error {
 	defer saves.Close()
 	if saves.Loaded != nil {
 		t.done = saves.Loaded.Step
-		if err := t.ema.LoadState(state.Tensors["ema"]); err != nil {
-			return err
-		}
 	}
-	state.Tensors = map[string]map[string]*gotorch.Tensor{"ema": t.ema.State()}
 	err = t.trainAll(ctx, func() error {
 		if err := t.report(ctx); err != nil {
 			return err

@@ -24,7 +24,7 @@ type trainer struct {
 	net            *GPT
 	model          *dist.DDP
 	optimizer      *optim.Optimizer
-	ema            *ema
+	averages       *optim.Averages
 	bar            *progress.Bar
 	done           int     // steps of the optimizer
 	micro          int     // batches whose gradients wait for their step
@@ -111,7 +111,7 @@ func (t *trainer) batch(batch *data.Batch) (stepped bool, err error) {
 	if err := t.optimizer.SetLR(t.rate(t.done)); err != nil {
 		return false, err
 	}
-	if err := errors.Join(t.optimizer.Step(), t.ema.Update(), t.train.Commit()); err != nil {
+	if err := errors.Join(t.optimizer.Step(), t.averages.Update(), t.train.Commit()); err != nil {
 		return false, err
 	}
 	t.done++
@@ -161,10 +161,10 @@ func (t *trainer) evaluate(ctx context.Context) (float64, error) {
 
 // averaged calls body with the averages in the weights' place.
 func (t *trainer) averaged(body func() error) error {
-	if err := t.ema.Swap(); err != nil {
+	if err := t.averages.Swap(); err != nil {
 		return err
 	}
-	return errors.Join(body(), t.ema.Swap())
+	return errors.Join(body(), t.averages.Swap())
 }
 
 // sample writes so many bytes by the averaged weights, each drawn by its probability, sharpened by a temperature below 1.
