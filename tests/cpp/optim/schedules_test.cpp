@@ -188,6 +188,10 @@ TEST(Schedules, OptionsAreHeldToPythonsRanges) {
   EXPECT_THAT(refused("StepLR", {{"step_size", 2}, {"gama", 1.0}}, ErrorCode::kNotFound),
               AllOf(HasSubstr("no option 'gama'"), HasSubstr("step_size, gamma")));
   EXPECT_THAT(refused("StepLR", {{"step_size", 2}, {"last_epoch", 3}}), HasSubstr("has had no scheduler"));
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(refused("StepLR", {{"step_size", 2}, {"last_epoch", kMost}}),
+              HasSubstr("the last epoch is 9007199254740992"));
+  EXPECT_THAT(refused("CosineAnnealingLR", {{"T_max", kMost}}), HasSubstr("must be at most 9007199254740992"));
   EXPECT_THAT(refused("ConstantLR", {{"factor", 1.5}}), HasSubstr("'factor' must be at least 0 and at most 1"));
   EXPECT_THAT(refused("LinearLR", {{"start_factor", 0.0}}), HasSubstr("'start_factor' must be more than 0"));
   EXPECT_THAT(refused("LinearLR", {{"end_factor", -0.5}}), HasSubstr("'end_factor'"));
@@ -199,6 +203,8 @@ TEST(Schedules, OptionsAreHeldToPythonsRanges) {
               HasSubstr("'mode' is 'square'; it can be 'triangular'"));
   EXPECT_THAT(refused("OneCycleLR", {{"max_lr", 0.1}, {"epochs", 3}}),
               HasSubstr("'total_steps' is missing; give it, or epochs and steps_per_epoch"));
+  EXPECT_THAT(refused("OneCycleLR", {{"max_lr", 0.1}, {"epochs", kMost}, {"steps_per_epoch", 2}}),
+              HasSubstr("by steps_per_epoch must be at most 9007199254740992"));
   EXPECT_THAT(refused("OneCycleLR", {{"max_lr", 0.1}, {"total_steps", 9}, {"pct_start", 1.5}}),
               HasSubstr("'pct_start'"));
   EXPECT_THAT(refused("ReduceLROnPlateau", {{"factor", 1.0}}), HasSubstr("'factor' must be less than 1"));
@@ -246,6 +252,9 @@ TEST(Schedules, ComposedOnesSayWhichPartIsWrong) {
   EXPECT_THAT(refusal([&] { optim::make_chained_scheduler({}); }), HasSubstr("at least one scheduler"));
   EXPECT_THAT(refusal([&] { optim::make_sequential_lr(optimizer, {first, first}, {1, 2}); }),
               HasSubstr("2 schedulers and 2 milestones"));
+  EXPECT_THAT(
+      refusal([&] { optim::make_sequential_lr(optimizer, {first}, {}, std::numeric_limits<std::int64_t>::max()); }),
+      HasSubstr("the last epoch is 9007199254740992"));
   EXPECT_THAT(refusal([&] { optim::make_sequential_lr(optimizer, {first, first, first}, {5, 2}); }),
               HasSubstr("must ascend"));
   EXPECT_THAT(refusal([&] { optim::make_chained_scheduler({first, plateau}); }),

@@ -75,7 +75,11 @@ class SequentialLr : public Composed {
                std::int64_t last_epoch)
       : Composed("SequentialLR", std::move(optimizer), std::move(parts)),
         milestones_(std::move(milestones)),
-        last_epoch_(last_epoch + 1) {
+        last_epoch_(std::clamp<std::int64_t>(last_epoch, -1, kMostEpochs) + 1) {
+    if (last_epoch < -1 || last_epoch > kMostEpochs) {
+      refuse(": last_epoch is " + std::to_string(last_epoch) + "; -1 begins anew, and the last epoch is " +
+             std::to_string(kMostEpochs));
+    }
     if (parts_.empty()) refuse(" needs at least one scheduler");
     if (milestones_.size() + 1 != parts_.size()) {
       refuse(" has " + std::to_string(parts_.size()) + " schedulers and " + std::to_string(milestones_.size()) +

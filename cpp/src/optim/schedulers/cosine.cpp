@@ -14,6 +14,7 @@ class CosineAnnealingLr : public EpochScheduler {
       : EpochScheduler("CosineAnnealingLR", std::move(optimizer), last_epoch_of(options)),
         t_max_(options.need_count("T_max")) {
     options.read("eta_min", eta_min_).finish();
+    if (t_max_ > kMostEpochs) options.refuse("T_max", "must be at most " + std::to_string(kMostEpochs));
   }
 
   void fields(Fields& fields) override {
@@ -109,8 +110,7 @@ class CosineAnnealingWarmRestarts : public EpochScheduler {
   }
 
  private:
-  // No cycle is longer: doubles have all whole numbers up to here.
-  static constexpr double kLongest = 1LL << 53;
+  static constexpr double kLongest = kMostEpochs;  // no cycle is longer
   static std::int64_t whole(double steps) { return static_cast<std::int64_t>(std::min(steps, kLongest)); }
 
   std::int64_t t_0_, t_i_, t_mult_ = 1;

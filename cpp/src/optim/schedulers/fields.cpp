@@ -62,13 +62,14 @@ at::IValue Fields::saved(const std::map<std::int64_t, std::int64_t>& value) {
 }
 
 void Fields::loaded(const char* name, const at::IValue& value, std::int64_t& target) const {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;  // what a double has, and no step leads beyond int64
-  if (value.isDouble() && std::trunc(value.toDouble()) == value.toDouble() && std::abs(value.toDouble()) <= kMost) {
+  if (value.isDouble() && std::trunc(value.toDouble()) == value.toDouble() &&
+      std::abs(value.toDouble()) <= kMostEpochs) {
     target = static_cast<std::int64_t>(value.toDouble());
     return;
   }
   if (!value.isInt()) refuse(name, "is no whole number, but of type " + value.tagKind());
-  if (value.toInt() > kMost || value.toInt() < -kMost) refuse(name, "is beyond 2^53, which no number of steps is");
+  if (value.toInt() > kMostEpochs || value.toInt() < -kMostEpochs)
+    refuse(name, "is beyond 2^53, which no number of steps is");
   target = value.toInt();
 }
 

@@ -1,6 +1,7 @@
 // A scheduler's state: the same list of names and members writes it and loads it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,10 @@
 namespace tandem::optim {
 
 SchedulerState empty_state();
+
+// The most that epochs, steps and lengths of cycles may be: until there a double counts them exactly, and no sum of two
+// overflows.
+inline constexpr std::int64_t kMostEpochs = std::int64_t{1} << 53;
 
 class Fields {
  public:

@@ -24,6 +24,9 @@ class OneCycleLr : public EpochScheduler {
     if (!total && epochs && steps_per_epoch) {
       if (*epochs < 1) options.refuse("epochs", "must be at least 1");
       if (*steps_per_epoch < 1) options.refuse("steps_per_epoch", "must be at least 1");
+      if (*epochs > kMostEpochs / *steps_per_epoch) {
+        options.refuse("epochs", "by steps_per_epoch must be at most " + std::to_string(kMostEpochs));
+      }
       total = *epochs * *steps_per_epoch;
     }
     if (!total) options.refuse("total_steps", "is missing; give it, or epochs and steps_per_epoch");

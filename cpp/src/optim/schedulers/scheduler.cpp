@@ -94,7 +94,10 @@ std::int64_t last_epoch_of(Options& options) {
 
 EpochScheduler::EpochScheduler(const char* type, std::shared_ptr<Optimizer> optimizer, std::int64_t last_epoch)
     : Scheduler(type, std::move(optimizer)), last_epoch_(last_epoch) {
-  if (last_epoch < -1) refuse(": option 'last_epoch' is " + std::to_string(last_epoch) + "; -1 begins anew");
+  if (last_epoch < -1 || last_epoch > kMostEpochs) {
+    refuse(": option 'last_epoch' is " + std::to_string(last_epoch) + "; -1 begins anew, and the last epoch is " +
+           std::to_string(kMostEpochs));
+  }
 }
 
 void EpochScheduler::begin() {
