@@ -35,7 +35,8 @@ void compare(const json& expected, nn::Module& module, const char* what) {
 }
 
 TEST(Parametrizations, ArePythons) {
-  for (const json& line : stored("parametrized.json").at("parametrized")) {
+  const json all = stored("parametrized.json");
+  for (const json& line : all.at("parametrized")) {
     SCOPED_TRACE(line["type"].get<std::string>() + " " + line["how"].get<std::string>() + line["more"].dump());
     const auto module = made(line["type"], options_of(line["options"]));
     const at::Tensor x = formula(line["input"].get<std::vector<std::int64_t>>(), 2);

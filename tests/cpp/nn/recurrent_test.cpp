@@ -33,7 +33,8 @@ void add_tensors(const at::IValue& value, std::vector<at::Tensor>& tensors) {
 }
 
 TEST(Recurrent, PackedSequencesAreAsInPython) {
-  for (const nlohmann::json& line : stored("parametrized.json").at("recurrent")) {
+  const nlohmann::json all = stored("parametrized.json");
+  for (const nlohmann::json& line : all.at("recurrent")) {
     SCOPED_TRACE(line["type"].get<std::string>() + line["options"].dump() + line["order"].dump());
     const nlohmann::json& options = line["options"];
     auto all = options_of(options);
