@@ -170,7 +170,7 @@ func (w pythonWriter) put(value any, place string, depth int) {
 	case kind == reflect.Slice:
 		w.f.List(elements)
 	case !addArgument(w.f, value, w.op):
-		panic(invalid(w.op, "%s is a %T, which files of torch.save have not", place, value))
+		panic(invalid(w.op, "%s is a %T, which no state and no file of torch.save has", place, value))
 	}
 }
 

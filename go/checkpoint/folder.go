@@ -2,6 +2,8 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"tandem.example/gotorch"
@@ -11,9 +13,11 @@ import (
 	"tandem.example/gotorch/internal/leak"
 )
 
-// Folder has the checkpoints of one training. One goroutine at a time may use it.
+// Folder has the checkpoints of one training. One goroutine at a time may use it, but for [Folder.Abort] and
+// [Folder.Close].
 type Folder struct {
-	mutex  sync.Mutex
+	mutex  sync.Mutex   // of calls
+	freed  sync.RWMutex // of the handle, which calls use for as long as they hold either
 	handle c.CheckpointFolder
 	watch  *leak.Watch
 	path   string
@@ -75,9 +79,29 @@ func (f *Folder) Saving() bool {
 	return f.handle != nil && c.SavingCheckpoint(f.handle)
 }
 
-// Wait waits for the save that [Folder.SaveAsync] began. Its error is told once, here or by the next save.
+// Wait waits for the save that [Folder.SaveAsync] began. Its error is told once, here or by the next save. When ctx ends
+// the save is aborted, as by [Folder.Abort].
 func (f *Folder) Wait(ctx context.Context) error {
-	return f.use(ctx, "checkpoint_folder_wait", func() *c.Failure { return c.WaitCheckpoint(f.handle) })
+	if f.group != nil {
+		stop := context.AfterFunc(ctx, f.Abort)
+		defer stop()
+	}
+	err := f.use(context.Background(), "checkpoint_folder_wait", func() *c.Failure { return c.WaitCheckpoint(f.handle) })
+	if errors.Is(err, gotorch.ErrAborted) && ctx.Err() != nil {
+		return fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+	}
+	return err
+}
+
+// Abort ends a save beside training that waits for other ranks, with an error (gotorch.ErrAborted) that names those who
+// are missing: a rank that is stopped would hold it up until the group's timeout. So does the end of the group, by its
+// Abort, its Close, or its context. Afterwards nothing can be saved beside training. Any goroutine may call it.
+func (f *Folder) Abort() {
+	f.freed.RLock()
+	defer f.freed.RUnlock()
+	if f.handle != nil {
+		c.AbortCheckpoint(f.handle)
+	}
 }
 
 // Steps are those of the checkpoints that are there, rising, whether they are whole or not.
@@ -92,14 +116,20 @@ func (f *Folder) Steps() (steps []int, err error) {
 	return steps, err
 }
 
-// Close waits for a save that goes on, and gives its error where nobody was told. A second Close does nothing.
+// Close waits for a save that goes on, and gives its error where nobody was told; one that another goroutine waits for is
+// aborted. A second Close does nothing.
 func (f *Folder) Close() error {
 	if !f.watch.Done() {
 		return nil
 	}
-	err := f.Wait(context.Background())
-	f.mutex.Lock()
+	if !f.mutex.TryLock() {
+		f.Abort()
+		f.mutex.Lock()
+	}
 	defer f.mutex.Unlock()
+	err := bridge.Error(c.WaitCheckpoint(f.handle))
+	f.freed.Lock()
+	defer f.freed.Unlock()
 	c.FreeCheckpointFolder(f.handle)
 	f.handle = nil
 	return err

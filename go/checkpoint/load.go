@@ -1,9 +1,11 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -20,28 +22,91 @@ type Loaded struct {
 }
 
 // Load fills the state from the newest checkpoint that is whole; Loaded is nil where none was ever saved. Every byte that
-// is read is compared with its checksum. One that is torn, flipped or unreadable on any rank is left out by all ranks for
-// the one before it, and Loaded says why. With a group all ranks call it.
+// is read is compared with its checksum; files of what the state leaves out are not read. A checkpoint that is torn,
+// flipped or unreadable on any rank is left out by all ranks for the one before it, and Loaded says why. With a group all
+// ranks call it.
 //
-// What the state asks for and the checkpoint lacks is an error, and so is what does not fit the model or the optimizer;
-// then some of the state may be filled. Errors: gotorch.ErrDataLoss where no whole checkpoint is left.
+// What the state asks for and the checkpoint lacks is an error, and so is what does not fit the model or the optimizer, on
+// all ranks where it is one on any; then some of the state may be filled. Errors: gotorch.ErrDataLoss where no whole
+// checkpoint is left.
 func (f *Folder) Load(ctx context.Context, state *State) (*Loaded, error) {
-	return f.load(ctx, -1, state)
+	return f.load(ctx, state.selection(-1), f.filling(state))
 }
 
 // LoadStep is the same of the checkpoint of one step. Errors: gotorch.ErrNotFound where there is none.
 func (f *Folder) LoadStep(ctx context.Context, step int, state *State) (*Loaded, error) {
 	if step < 0 {
-		return nil, &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.Folder.LoadStep",
-			Message: fmt.Sprintf("steps are counted from 0, and this is %d", step)}
+		return nil, invalidStep(step, "LoadStep")
 	}
-	return f.load(ctx, int64(step), state)
+	return f.load(ctx, state.selection(int64(step)), f.filling(state))
 }
 
-func (f *Folder) load(ctx context.Context, step int64, state *State) (*Loaded, error) {
+// Selection is what [Folder.LoadTensors] reads of a checkpoint.
+type Selection struct {
+	Step     gotorch.Opt[int] // unset: the newest
+	Sections []string         // "model" and others; none: all
+	Prefixes []string         // of tensors' names, such as "encoder."; none: all
+}
+
+// LoadTensors gives a part of a checkpoint, by section and name. Files without any of it are not read.
+func (f *Folder) LoadTensors(ctx context.Context, selection Selection) (map[string]map[string]*gotorch.Tensor, *Loaded, error) {
+	raw := c.CheckpointSelection{Step: -1, Sections: selection.Sections, Prefixes: selection.Prefixes}
+	if step, ok := selection.Step.Get(); ok {
+		if step < 0 {
+			return nil, nil, invalidStep(step, "LoadTensors")
+		}
+		raw.Step = int64(step)
+	}
+	var all map[string]map[string]*gotorch.Tensor
+	loaded, err := f.load(ctx, raw, func(sections map[string]map[string]*gotorch.Tensor, _ string) error {
+		all = maps.Clone(sections)
+		clear(sections)
+		return nil
+	})
+	if err != nil {
+		for _, tensors := range all {
+			closeAll(tensors)
+		}
+		return nil, nil, err
+	}
+	return all, loaded, nil
+}
+
+func invalidStep(step int, method string) error {
+	return &gotorch.Error{Code: gotorch.ErrInvalidArgument, Op: "checkpoint.Folder." + method,
+		Message: fmt.Sprintf("steps are counted from 0, and this is %d", step)}
+}
+
+// selection is what the state needs of a checkpoint's files.
+func (state *State) selection(step int64) c.CheckpointSelection {
+	selection := c.CheckpointSelection{Step: step}
+	for section, wanted := range map[string]bool{modelSection: state.Model != nil, optimizerSection: state.Optimizer != nil,
+		averagesSection: state.Averages != nil, rngSection: state.RNG} {
+		if !wanted {
+			selection.Without = append(selection.Without, section)
+		}
+	}
+	return selection
+}
+
+// filling takes what the state wants out of the sections.
+func (f *Folder) filling(state *State) func(map[string]map[string]*gotorch.Tensor, string) error {
+	return func(sections map[string]map[string]*gotorch.Tensor, values string) error {
+		return f.fill(state, sections, values)
+	}
+}
+
+// load reads a checkpoint and has take use its sections and values. What take fails of on one rank is an error on all.
+func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection,
+	take func(map[string]map[string]*gotorch.Tensor, string) error) (*Loaded, error) {
+	const op = "checkpoint_folder_load"
 	var found *c.LoadedCheckpoint
-	err := f.use(ctx, "checkpoint_folder_load", func() (failure *c.Failure) {
-		found, failure = c.LoadCheckpoint(f.handle, step, nil)
+	var unable *c.Failure // once the ranks have agreed on a checkpoint
+	err := f.use(ctx, op, func() *c.Failure {
+		var failure *c.Failure
+		if found, failure = c.LoadCheckpoint(f.handle, selection); found != nil {
+			unable, failure = failure, nil
+		}
 		return failure
 	})
 	if err != nil || found == nil {
@@ -54,16 +119,33 @@ func (f *Folder) load(ctx context.Context, step int64, state *State) (*Loaded, e
 			sections[section][one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
 		}
 	}
-	err = f.fill(state, sections, found.Values)
-	for _, tensors := range sections { // those that nobody was given
-		for _, t := range tensors {
-			t.Close()
-		}
+	if err = bridge.Error(unable); err == nil {
+		panicked := gotorch.Try(func() { err = take(sections, found.Values) })
+		err = cmp.Or(err, panicked)
 	}
-	if err != nil {
+	for _, tensors := range sections { // those that nobody was given
+		closeAll(tensors)
+	}
+	if err = f.agree(ctx, op, err); err != nil {
 		return nil, fmt.Errorf("checkpoint of step %d in %s: %w", found.Step, f.path, err)
 	}
 	return &Loaded{int(found.Step), found.WorldSize, found.Refused}, nil
+}
+
+// agree tells the other ranks of this one's error, and gives it; without one, what another rank failed of.
+func (f *Folder) agree(ctx context.Context, op string, own error) error {
+	if f.group == nil {
+		return own
+	}
+	reason := ""
+	if own != nil {
+		reason = own.Error()
+	}
+	others := f.use(ctx, op, func() *c.Failure { return c.AgreeOnCheckpoint(f.handle, reason) })
+	if own != nil {
+		return own
+	}
+	return others
 }
 
 // fill takes what the state wants out of the sections.

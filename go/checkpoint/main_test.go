@@ -6,4 +6,4 @@ import (
 	"tandem.example/gotorch/internal/testmain"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m, nil) }
+func TestMain(m *testing.M) { testmain.Run(m, testmain.Children{"stopped rank": stoppedRank}) }

@@ -28,6 +28,9 @@ func Main(run func(ctx context.Context) error) {
 	runtime.LockOSThread() // LibTorch keeps a pool of threads for each thread that calls it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	stack, err := protect(func() error { return run(ctx) })
+	if err != nil && ctx.Err() != nil { // what was under way then says that its group was aborted
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
 	stop()
 	code := 0
 	if err != nil {

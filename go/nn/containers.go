@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tandem.example/gotorch"
 )
@@ -67,8 +68,12 @@ type ModuleDict[M Module] struct {
 // NewModuleDict has none yet.
 func NewModuleDict[M Module]() *ModuleDict[M] { return &ModuleDict[M]{modules: map[string]M{}} }
 
-// Set adds a module, or puts one in the place of another. It gives the dict, so that calls can follow each other.
+// Set adds a module, or puts one in the place of another. It gives the dict, so that calls can follow each other. It panics
+// with *gotorch.Error where the name is empty or has a dot.
 func (d *ModuleDict[M]) Set(name string, m M) *ModuleDict[M] {
+	if name == "" || strings.Contains(name, ".") {
+		panic(misuse("ModuleDict.Set: %q is no name: it is empty or has a dot", name))
+	}
 	if _, ok := d.modules[name]; !ok {
 		d.names = append(d.names, name)
 	}

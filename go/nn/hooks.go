@@ -71,6 +71,18 @@ func (s *hookSet) add(one *hooked) (remove func()) {
 	}
 }
 
+// copyFor is a set of its own with the same hooks, for the copy of a module; nil for nil.
+func (s *hookSet) copyFor(m Module) *hookSet {
+	if s == nil {
+		return nil
+	}
+	copied := &hookSet{}
+	for _, one := range s.list() {
+		copied.all = append(copied.all, &hooked{m, one.before, one.after})
+	}
+	return copied
+}
+
 // list stays as it is while hooks come and go.
 func (s *hookSet) list() []*hooked {
 	if s == nil {

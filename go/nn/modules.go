@@ -70,7 +70,8 @@ func TrainableParameterCount(m Module) (count int) {
 var cloneTensor = bridge.NewOperator("aten::clone", "")
 
 // Clone is a copy of the tree with parameters and buffers of its own, which require gradients where m's do and have none
-// yet. What else structs have, the copy shares. Source: copy.deepcopy of a torch.nn.Module.
+// yet. Hooks are called with the copy's modules, and stay when the original's are removed. What else structs have, the copy
+// shares. Source: copy.deepcopy of a torch.nn.Module.
 func Clone[M Module](m M) M {
 	r := newReplicator(func(t *gotorch.Tensor) (copied *gotorch.Tensor) {
 		gotorch.NoGrad(func() {
@@ -87,5 +88,6 @@ func Clone[M Module](m M) M {
 			to.SetRequiresGrad(from.RequiresGrad())
 		}
 	}
+	Apply(copied, func(m Module) { m.shareHooks(m.hooks(false).copyFor(m)) })
 	return copied
 }

@@ -57,6 +57,8 @@ func TestContainers(t *testing.T) {
 		t.Fatal(s.Heads.Len(), s.Layers.Len(), names(nn.NamedParameters(s)))
 	}
 	failed(t, gotorch.ErrNotFound, "\"z\" \"a\"", func() { s.Heads.Get("z") })
+	failed(t, gotorch.ErrInvalidArgument, "has a dot", func() { s.Heads.Set("a.b", nn.NewReLU()) })
+	failed(t, gotorch.ErrInvalidArgument, "floating-point dtype", func() { nn.ToDType(s, gotorch.Int64) })
 }
 
 func TestFreezing(t *testing.T) {
@@ -111,13 +113,14 @@ func TestClone(t *testing.T) {
 func TestForwardHooks(t *testing.T) {
 	layer := nn.NewLinear(2, 2)
 	n := nn.NewSequential(layer, nn.Func((*gotorch.Tensor).Neg))
+	owner := nn.Module(layer) // whose hook is called
 	var seen []string
 	removeBefore := nn.RegisterForwardPreHook(n, func(m nn.Module, inputs []any) []any {
 		seen = append(seen, "before")
 		return []any{gotorch.Zeros([]int{1, 2})}
 	})
 	removeAfter := nn.RegisterForwardHook(layer, func(m nn.Module, inputs []any, outputs []*gotorch.Tensor) []*gotorch.Tensor {
-		if m != nn.Module(layer) || inputs[0].(*gotorch.Tensor).Sum().Item() != 0 {
+		if m != owner || inputs[0].(*gotorch.Tensor).Sum().Item() != 0 {
 			t.Error("another module or input", m, inputs)
 		}
 		seen = append(seen, "linear")
@@ -134,6 +137,7 @@ func TestForwardHooks(t *testing.T) {
 	if got := strings.Join(seen, " "); got != "before linear func" {
 		t.Fatal(got)
 	}
+	copied := nn.Clone(n)
 	removeBefore()
 	removeAfter()
 	removeFunc()
@@ -141,6 +145,11 @@ func TestForwardHooks(t *testing.T) {
 	seen = nil
 	if n.Forward(gotorch.Rand([]int{1, 2})); len(seen) != 0 {
 		t.Fatal("hooks that were removed are called", seen)
+	}
+	owner = copied.Layer(0)
+	copied.Forward(gotorch.Rand([]int{1, 2}))
+	if got := strings.Join(seen, " "); got != "before linear func" {
+		t.Fatal("the copy calls", got)
 	}
 	lstm := nn.NewLSTM(2, 3)
 	count := 0

@@ -7,8 +7,11 @@ func To(m Module, device gotorch.Device) {
 	convert(m, gotorch.Some(device), gotorch.Opt[gotorch.DType]{})
 }
 
-// ToDType converts all floating-point parameters and buffers.
+// ToDType converts all floating-point parameters and buffers. It panics with *gotorch.Error on other dtypes.
 func ToDType(m Module, dtype gotorch.DType) {
+	if !dtype.IsFloat() {
+		panic(misuse("ToDType: parameters can only be of a floating-point dtype, not %v", dtype))
+	}
 	convert(m, gotorch.Opt[gotorch.Device]{}, gotorch.Some(dtype))
 }
 

@@ -101,7 +101,7 @@ func (f *finder) addField(field reflect.StructField, value reflect.Value) {
 	}
 	if !field.IsExported() {
 		if path := reach(value, field.Name, nil); path != "" {
-			panic(misuse("nn: %s of %s is a module or tensor, but field %s is not exported, so it would not be found; write its "+
+			panic(misuse("%s of %s is a module or tensor, but field %s is not exported, so it would not be found; write its "+
 				"name with a capital letter, or tag it `nn:\"-\"` if it is no part of the module", path, f.object, field.Name))
 		}
 		return
@@ -150,13 +150,13 @@ func (f *finder) addValue(name, path string, value reflect.Value, isBuffer bool)
 			if inner := fmt.Sprintf("%s[%v]", path, key); nameable(key) {
 				f.addValue(fmt.Sprintf("%s.%v", name, key), inner, value.MapIndex(key), isBuffer)
 			} else if reach(value.MapIndex(key), inner, nil) != "" {
-				panic(misuse("nn: the map %s of %s holds a module or tensor under a %s, which gives it no name; use strings or "+
+				panic(misuse("the map %s of %s holds a module or tensor under a %s, which gives it no name; use strings or "+
 					"whole numbers as keys, or tag the field `nn:\"-\"` if it is no part of the module", path, f.object, key.Type()))
 			}
 		}
 	default:
 		if inner := reach(value, path, nil); inner != "" {
-			panic(misuse("nn: %s of %s is a module or tensor, but %s, a %s, is no module, so it would not be found; embed nn.Base "+
+			panic(misuse("%s of %s is a module or tensor, but %s, a %s, is no module, so it would not be found; embed nn.Base "+
 				"in %s, or tag the field `nn:\"-\"` if it is no part of the module", inner, f.object, path, value.Type(),
 				strings.TrimPrefix(value.Type().String(), "*")))
 		}
@@ -167,12 +167,12 @@ func (f *finder) addTensor(name, path string, t *gotorch.Tensor, isBuffer bool) 
 	switch {
 	case t == nil || f.embedded[t]:
 	case f.layer && f.object.PkgPath() == baseType.PkgPath():
-		panic(misuse("nn: field %s of %s was set to another tensor, but the layer computes with its own; tie them (nn.Tie), copy "+
+		panic(misuse("field %s of %s was set to another tensor, but the layer computes with its own; tie them (nn.Tie), copy "+
 			"the values into it (CopyI), or compute with a struct of your own", path, f.object))
 	case isBuffer:
 		f.buffers = append(f.buffers, Named{name, t})
 	case !t.IsLeaf():
-		panic(misuse("nn: field %s of %s is a tensor that was computed from others that require gradients, so it can be no "+
+		panic(misuse("field %s of %s is a tensor that was computed from others that require gradients, so it can be no "+
 			"parameter; tag it `nn:\"-\"` if it is a value that is kept, or take its Detach", path, f.object))
 	default:
 		f.parameters = append(f.parameters, Named{name, t})
@@ -378,7 +378,7 @@ func collect(m Module, of func(parts) []Named) (all []Named) {
 			}
 			name := prefix + one.Name
 			if names[name] {
-				panic(misuse("nn: two tensors of %T have the name %q; give one field another, with a tag `nn:\"name=…\"`", m, name))
+				panic(misuse("two tensors of %T have the name %q; give one field another, with a tag `nn:\"name=…\"`", m, name))
 			}
 			seen[one.Tensor], names[name] = true, true
 			all = append(all, Named{name, one.Tensor})

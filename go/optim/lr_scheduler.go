@@ -76,15 +76,16 @@ func (s *scheduler) State() SchedulerState {
 	if failure := s.named("State", err); failure != nil {
 		panic(failure)
 	}
-	return plain(values)
+	state, _ := bridge.FromPython(values).(map[string]any) // all keys are text
+	return state
 }
 
-// LoadState goes on from a state, of this scheduler or of one that was made alike, and sets the groups' rates, and cycled
-// momentums, to what they were. All or nothing: a name that is missing or unknown is ErrInvalidArgument.
+// LoadState goes on from a state, of this scheduler, or of one of Python's, that was made alike, and sets the groups' rates,
+// and cycled momentums, to what they were. All or nothing: a name that is missing or unknown is ErrInvalidArgument.
 func (s *scheduler) LoadState(state SchedulerState) error {
 	return gotorch.Try(func() {
 		f := c.NewFrame()
-		state.put(f)
+		bridge.PutPython(f, state, s.kind+".LoadState")
 		if failure := s.named("LoadState", c.LoadLRSchedulerState(s.handle, f)); failure != nil {
 			panic(failure)
 		}

@@ -314,7 +314,7 @@ func TestSchedulersRefuse(t *testing.T) {
 		"CosineAnnealingLR.StepTo: ":                                  cosine.StepTo(1.5),
 		"state 'eta_min' is no number":                                cosine.LoadState(wrong),
 		"state 'gamma' is unknown":                                    cosine.LoadState(unknown),
-		"'T_max' is a struct {}, which no":                            cosine.LoadState(strange),
+		"the value[T_max] is a struct {}, which no":                   cosine.LoadState(strange),
 		"state 'T_max' is missing":                                    cosine.LoadState(optim.SchedulerState{}),
 	} {
 		if got == nil || !strings.Contains(got.Error(), text) {

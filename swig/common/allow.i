@@ -116,6 +116,7 @@ ALLOW(Operator::call_tensor)
 // nn.hpp, checkpoint.hpp
 ALLOW_CLASS(Module)
 %rename("%s") tandem::abi::Module::Module;
+ALLOW(Module::clone)
 ALLOW(Module::forward)
 ALLOW(Module::forward_tensor)
 ALLOW(Module::forward_tensors)
@@ -387,3 +388,5 @@ ALLOW(CheckpointFolder::saving)
 %rename("await") tandem::abi::CheckpointFolder::wait;
 ALLOW(CheckpointFolder::steps)
 ALLOW(CheckpointFolder::load)
+ALLOW(CheckpointFolder::abort)
+ALLOW(CheckpointFolder::agree)

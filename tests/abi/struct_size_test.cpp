@@ -168,6 +168,17 @@ std::vector<Case> cases() {
             tdm_checkpoint_folder_free(folder);
             return error;
           }),
+      of_struct<tdm_checkpoint_selection>(
+          INITIAL(tdm_checkpoint_selection, TDM_CHECKPOINT_SELECTION_INIT),
+          [](tdm_checkpoint_selection* given) {
+            tdm_checkpoint_folder* folder = nullptr;
+            tdm_error* error = tdm_checkpoint_folder_create("checkpoints", nullptr, nullptr, &folder);
+            tdm_checkpoint* checkpoint = nullptr;
+            if (!error) error = tdm_checkpoint_folder_load_part(folder, given, &checkpoint);
+            tdm_checkpoint_free(checkpoint);
+            tdm_checkpoint_folder_free(folder);
+            return error;
+          }),
       of_struct<tdm_grad_scaler_options>(INITIAL(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT),
                                          [](tdm_grad_scaler_options* given) {
                                            tdm_grad_scaler* scaler = nullptr;

@@ -46,10 +46,10 @@ def check_falls(reports):
 
 def check_rates(reports):
     for step, *_, rate in reports:
-        along = (step - 1 - WARMUP) / (STEPS - WARMUP)
+        along = (step - WARMUP) / (STEPS - WARMUP)
         wanted = LR * (0.1 + 0.9 * (1 + math.cos(math.pi * along)) / 2)
         if not math.isclose(rate, wanted, rel_tol=5e-3):
-            sys.exit(f"the learning rate of step {step} is {rate}, not {wanted}")
+            sys.exit(f"the learning rate after step {step} is {rate}, not {wanted}")
 
 
 with tempfile.TemporaryDirectory() as temporary:

@@ -1,6 +1,8 @@
-"""Reference values by Python's torch for the Go front end's own code: what x[...] gives, and what print(x) prints.
+"""Reference values by Python's torch for the Go front end's own code: what x[...] gives, what print(x) prints, what
+C++ prints and pickles.
 
-    reference.py make CHECKOUT     writes go/testdata/{indexing,printing}.json.gz
+    reference.py make CHECKOUT     writes go/testdata/{indexing,printing}.json.gz, and of go/compat/testdata
+                                   {printing,pickled}.json.gz
     reference.py check CHECKOUT    fails when it would write something else
 
 Run it with a Python that has torch of the pinned version (script/bench makes one: build/bench/venv).
@@ -11,7 +13,9 @@ import pathlib
 import sys
 
 import indexing_cases
+import pickled_cases
 import printing_cases
+import stream_cases
 
 
 def text(cases):
@@ -20,15 +24,15 @@ def text(cases):
 
 
 def main(command, checkout):
-    folder = pathlib.Path(checkout) / "go/testdata"
     stale = []
-    for name, module in (("indexing", indexing_cases), ("printing", printing_cases)):
-        path, now = folder / f"{name}.json.gz", text(module.cases()).encode()
+    for name, module in (("testdata/indexing", indexing_cases), ("testdata/printing", printing_cases),
+                         ("compat/testdata/printing", stream_cases), ("compat/testdata/pickled", pickled_cases)):
+        path, now = pathlib.Path(checkout) / "go" / f"{name}.json.gz", text(module.cases()).encode()
         if command == "make":
-            folder.mkdir(exist_ok=True)
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(gzip.compress(now, mtime=0))
         elif gzip.decompress(path.read_bytes()) != now:
-            stale.append(path.name)
+            stale.append(str(path))
     if stale:
         sys.exit(f"{', '.join(stale)}: Python's torch gives something else now; reference.py make writes it anew")
 

@@ -62,6 +62,9 @@ struct Checkpoint {
 struct CheckpointRequest {
   std::optional<std::int64_t> step = {};   // this one alone
   std::vector<std::string> sections = {};  // empty: all
+  std::vector<std::string> without = {};   // sections that are left out, whether they are there or not
+  // Of their tensors those whose names begin with one of these; empty: all. Files without any are not read.
+  std::vector<std::string> prefixes = {};
   // Of each tensor of those, by section, name and sizes: nothing, or the part that is wanted. Reading another number of
   // ranks' state this way takes no more memory than the part. Empty: all of it.
   std::function<std::optional<TensorPart>(const std::string& section, const std::string& name,
@@ -75,7 +78,7 @@ struct CheckpointOptions {
 };
 
 // The checkpoints of one training. One object a folder at a time writes. With a group, all ranks make the same calls in
-// the same order, and all of them get an error where one failed. Not thread-safe.
+// the same order, and all of them get an error where one failed. Not thread-safe, but for abort().
 //
 // A save writes under a temporary name, syncs, and renames; the file `latest` names it only after all of it is on the
 // disk. So whatever ends a save early, the one before loads. Errors: kIo (the disk is full, or fails), kNotFound (the
@@ -85,7 +88,7 @@ class TANDEM_API CheckpointFolder {
  public:
   // Makes the folder where it is missing, with the first save.
   explicit CheckpointFolder(std::string path, CheckpointOptions options = {});
-  // Waits for a save that goes on.
+  // Waits for a save that goes on; see abort().
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
@@ -109,6 +112,10 @@ class TANDEM_API CheckpointFolder {
   bool saving() const;
   // Until it does not. Throws what it failed of, once.
   void wait();
+  // Ends a save_async() that waits for other ranks, with an error (kAborted) that names those who are missing: a rank
+  // that is stopped would hold it up until the group's timeout. So does the end of the group, by its abort() or
+  // close(). Afterwards save_async() is refused. From any thread.
+  void abort();
 
   // Of the checkpoints that are there, rising, whether they are whole or not.
   std::vector<std::int64_t> steps() const;
@@ -118,6 +125,10 @@ class TANDEM_API CheckpointFolder {
   // why. Throws kDataLoss where no whole one is left, or the one that was asked for is not; kNotFound where that is not
   // there.
   std::optional<Checkpoint> load(const CheckpointRequest& request = {});
+
+  // Runs a part on each rank, such as to fill a model from what was loaded. Throws on every rank where it threw on any:
+  // on that one what it threw, on the others its text, with the rank's number in front.
+  void together(const std::function<void()>& part);
 
  private:
   struct Parts;

@@ -10,8 +10,8 @@ namespace tandem {
 // {'state': {0: {'momentum_buffer': …}}, 'param_groups': [{'lr': 0.1, …, 'params': [0, 1]}]}, with numbers of schedules
 // ('initial_lr') in their groups. Tensors share storage with the optimizer. What belongs to no parameter, as
 // "averager.step" of post_local_sgd_optimizer(), stands beside 'state'. Of a ZeroRedundancyOptimizer the state is what
-// its state() gives. What torch.optim has of how it computes ('foreach', 'fused', 'capturable', 'differentiable') is
-// left out: it fills those in.
+// its state() gives. Tensors that state() numbers, as LBFGS's "0.old_dirs.3", are a list. What torch.optim has of how
+// it computes ('foreach', 'fused', 'capturable', 'differentiable') is left out: it fills those in.
 TANDEM_API PtValue optimizer_state_dict(const optim::Optimizer& optimizer);
 
 // Takes over options, numbers of schedules and copies of the state, all or nothing. Throws Error(kInvalidArgument)

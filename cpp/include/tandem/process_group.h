@@ -247,6 +247,9 @@ class TANDEM_API ProcessGroup {
   // destroyed. From any thread.
   void abort();
 
+  // Aborts `other`, which goes on beside this group, once this one is aborted or closed; at once where it is already.
+  void abort_with_this(const std::shared_ptr<ProcessGroup>& other);
+
   // Aborts what is pending and refuses what comes. When nothing is pending peers are left in peace until they need this
   // rank: they get what was sent before, and then Error (kPeerLost) at once. A message that nobody has waited for may
   // take up to half a second to be known as delivered. The destructor does it too; for those who share the group with
@@ -274,6 +277,7 @@ class TANDEM_API ProcessGroup {
   Channel& channel_for(const std::vector<at::Tensor>& tensors, const char* collective) const;
   void check_rank_of(int rank, const char* what, const char* collective) const;
   at::Device device() const;
+  void abort_beside();
 
   std::unique_ptr<Parts> parts_;
 };

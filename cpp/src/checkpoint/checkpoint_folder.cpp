@@ -1,4 +1,6 @@
 #include <exception>
+#include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "base/invalid.h"
@@ -31,6 +33,15 @@ struct CheckpointFolder::Parts {
   // Made after that group, so that a shutdown waits for the save before it ends the group.
   std::unique_ptr<checkpoint::Background> background;
 
+  std::mutex aborting;  // `aborted`, and that group as others see it
+  bool aborted = false;
+
+  // Meets the other ranks. Ends early where the group that was given does.
+  void make_own_group();
+  void refuse_if_aborted() {
+    const std::lock_guard lock(aborting);
+    if (aborted) throw Error(ErrorCode::kAborted, "the folder of checkpoints " + folder.path() + " was aborted");
+  }
   void finish() {
     if (background) background->finish();
   }
@@ -75,12 +86,9 @@ void CheckpointFolder::save_async(std::int64_t step, const CheckpointContent& co
 void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
   Parts& parts = *parts_;
   parts.finish();
+  parts.refuse_if_aborted();
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
-  if (parts.options.group && !parts.own_group) {
-    std::vector<int> all(parts.ranks.size());
-    for (int i = 0; i < parts.ranks.size(); ++i) all[i] = i;
-    parts.own_group = parts.options.group->new_group(all, parts.options.group->name() + ".checkpoint");
-  }
+  if (parts.options.group && !parts.own_group) parts.make_own_group();
   if (!parts.background) {
     const auto give_up = [group = parts.own_group] {
       if (group) group->abort();
@@ -97,13 +105,29 @@ void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
     if (!parts.own_group) throw;
   }
   parts.background->start([&parts, copy, unable, step] {
-    checkpoint::save(parts.folder, Ranks(parts.own_group.get()), parts.options.keep, step,
+    checkpoint::save(parts.folder, Ranks(parts.own_group.get(), /*named=*/true), parts.options.keep, step,
                      [&]() -> const CheckpointContent& {
                        if (unable) std::rethrow_exception(unable);
                        return *copy;
                      });
   });
   if (unable) parts.finish();  // throws it, once the others are told
+}
+
+void CheckpointFolder::Parts::make_own_group() {
+  std::vector<int> all(ranks.size());
+  std::iota(all.begin(), all.end(), 0);
+  auto made = options.group->new_group(all, options.group->name() + ".checkpoint");
+  options.group->abort_with_this(made);
+  const std::lock_guard lock(aborting);
+  own_group = std::move(made);
+  if (aborted) own_group->abort();
+}
+
+void CheckpointFolder::abort() {
+  const std::lock_guard lock(parts_->aborting);
+  parts_->aborted = true;
+  if (parts_->own_group) parts_->own_group->abort();
 }
 
 bool CheckpointFolder::saving() const {
@@ -161,6 +185,21 @@ std::optional<Checkpoint> CheckpointFolder::load(const CheckpointRequest& reques
   std::string list;
   for (const std::string& why : refused) list += "\n  " + why;
   throw Error(ErrorCode::kDataLoss, "no checkpoint in " + parts.folder.path() + " can be used:" + list);
+}
+
+void CheckpointFolder::together(const std::function<void()>& part) {
+  std::exception_ptr thrown;
+  const auto all = parts_->ranks.tell(checkpoint::outcome_of([&]() -> std::string {
+    try {
+      part();
+    } catch (...) {
+      thrown = std::current_exception();
+      throw;
+    }
+    return {};
+  }));
+  if (thrown) std::rethrow_exception(thrown);
+  if (const auto failure = checkpoint::failure_of(all, parts_->ranks.rank())) throw *failure;
 }
 
 }  // namespace tandem

@@ -62,6 +62,26 @@ class CheckedFile {
   std::map<std::string, const TensorRecord*> records_;
 };
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool has_prefix(const std::string& name, const CheckpointRequest& request) {
+  const auto& prefixes = request.prefixes;
+  return prefixes.empty() ||
+         std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& one) { return name.starts_with(one); });
+}
+
+bool is_wanted(const std::string& section, const CheckpointRequest& request) {
+  return (request.sections.empty() || is_among(section, request.sections)) && !is_among(section, request.without);
+}
+
+bool holds_wanted(const FileRecord& file, const CheckpointRequest& request) {
+  return request.prefixes.empty() ||
+         std::any_of(file.tensors.begin(), file.tensors.end(),
+                     [&](const TensorRecord& one) { return has_prefix(one.name, request); });
+}
+
 // The tensors of one section as they come out of one file after the other.
 class Section {
  public:
@@ -80,6 +100,7 @@ class Section {
 
   void add(const CheckedFile& file, const safetensors::Entry& entry) {
     const TensorRecord& record = file.record(entry);
+    if (!has_prefix(entry.name, request_)) return;
     const std::vector<std::int64_t>& whole = record.whole.empty() ? entry.sizes : record.whole;
     const std::vector<std::int64_t> first(whole.size(), 0);
     const Box here{record.whole.empty() ? first : record.begin, entry.sizes};
@@ -163,13 +184,13 @@ Checkpoint read(const Folder& folder, std::int64_t step, const CheckpointRequest
   at::NoGradGuard no_grad;
   std::map<std::string, Section> sections;
   for (const FileRecord& record : manifest.files) {
-    const auto& wanted = request.sections;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), record.section) == wanted.end()) continue;
-    sections.try_emplace(record.section, record.section, request).first->second.add(CheckedFile(place, record));
+    if (!is_wanted(record.section, request)) continue;
+    Section& section = sections.try_emplace(record.section, record.section, request).first->second;
+    if (holds_wanted(record, request)) section.add(CheckedFile(place, record));
   }
   for (auto& [name, section] : sections) checkpoint.sections.emplace(name, section.take());
   for (const std::string& name : request.sections) {
-    if (checkpoint.sections.contains(name)) continue;
+    if (checkpoint.sections.contains(name) || is_among(name, request.without)) continue;
     std::string known;
     for (const FileRecord& record : manifest.files) known += (known.empty() ? "" : ", ") + record.section;
     throw Error(ErrorCode::kInvalidArgument,

@@ -3,11 +3,11 @@
 #include <charconv>
 #include <climits>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/invalid.h"
 #include "base/json_depth.h"
+#include "base/json_document.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/parts.h"
 
@@ -30,7 +30,7 @@ Json to_json(const FileRecord& file) {
       one["begin"] = tensor.begin;
       one["sizes"] = tensor.sizes;
     }
-    tensors[tensor.name] = std::move(one);
+    append_member(tensors, tensor.name, std::move(one));
   }
   return {{"name", file.name},   {"section", file.section},           {"rank", file.rank},
           {"bytes", file.bytes}, {"header_crc32", file.header_crc32}, {"tensors", std::move(tensors)}};
@@ -53,14 +53,9 @@ class Reader {
 
   Json parse_text(std::string_view text) const {
     try {
-      return Json::parse(text, [](int depth, Json::parse_event_t event, const Json&) {
-        check_json_depth(depth, event);
-        return true;
-      });
-    } catch (const Json::exception& error) {
-      fail(error.what());
-    } catch (const JsonTooDeep&) {
-      fail("it is nested more than " + std::to_string(kDeepestJson) + " deep");
+      return parse_json_document(text);
+    } catch (const JsonFault& fault) {
+      fail(std::string("it ") + fault.what());
     }
   }
 
@@ -206,13 +201,13 @@ Manifest parse(std::string_view text, const std::string& path) {
 void check_values(const std::string& json) {
   if (json.size() > kLongestManifest)
     invalid("the values of a checkpoint are " + std::to_string(json.size()) + " bytes");
+  using Value = nlohmann::json;  // of which members may be there twice: it is the program's own
   try {
-    const auto shallow = [](int depth, Json::parse_event_t event, const Json&) {
+    [[maybe_unused]] const Value read = Value::parse(json, [](int depth, Value::parse_event_t event, const Value&) {
       check_json_depth(depth, event);
       return true;
-    };
-    if (Json::parse(json, shallow).is_discarded()) invalid("the values of a checkpoint are no JSON");
-  } catch (const Json::exception& error) {
+    });
+  } catch (const Value::exception& error) {
     invalid(std::string("the values of a checkpoint are no JSON: ") + error.what());
   } catch (const JsonTooDeep&) {
     invalid("the values of a checkpoint are nested more than " + std::to_string(kDeepestJson) + " deep");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace tandem::checkpoint {
@@ -32,6 +33,30 @@ std::string both(const Given& a, const Given& b) {
   return a.file->name + " and " + b.file->name;
 }
 
+// Along the dimension in which parts begin in the most places only neighbours are compared: thousands of ranks have a
+// part of each tensor.
+std::optional<std::pair<const Given*, const Given*>> overlapping(const std::vector<Given>& given) {
+  std::vector<const Given*> parts;
+  for (const Given& each : given) {
+    if (!is_empty({each.tensor->begin, each.tensor->sizes})) parts.push_back(&each);
+  }
+  std::size_t along = 0, most = 0;
+  for (std::size_t i = 0; i < given[0].tensor->whole.size(); ++i) {
+    std::set<std::int64_t> places;
+    for (const Given* part : parts) places.insert(part->tensor->begin[i]);
+    if (places.size() > most) along = i, most = places.size();
+  }
+  const auto begin = [along](const Given* part) { return part->tensor->begin[along]; };
+  std::sort(parts.begin(), parts.end(), [&](auto* a, auto* b) { return begin(a) < begin(b); });
+  for (std::size_t a = 0; a < parts.size(); ++a) {
+    const Box box{parts[a]->tensor->begin, parts[a]->tensor->sizes};
+    for (std::size_t b = a + 1; b < parts.size() && begin(parts[b]) < begin(parts[a]) + box.sizes[along]; ++b) {
+      if (!is_empty(common(box, {parts[b]->tensor->begin, parts[b]->tensor->sizes}))) return {{parts[a], parts[b]}};
+    }
+  }
+  return {};
+}
+
 std::string what_is_wrong(const std::vector<Given>& given) {
   if (given.size() > 1) {
     for (const Given& each : given) {
@@ -52,16 +77,9 @@ std::string what_is_wrong(const std::vector<Given>& given) {
       return "its part of " + shown(each.tensor->sizes) + " at " + shown(each.tensor->begin) + " in " +
              each.file->name + " is outside of " + shown(first.whole);
     }
-    covered += *elements_of(each.tensor->sizes);
+    if (__builtin_add_overflow(covered, *elements_of(each.tensor->sizes), &covered)) return "its parts overlap";
   }
-  for (std::size_t a = 0; a < given.size(); ++a) {
-    for (std::size_t b = a + 1; b < given.size(); ++b) {
-      if (!is_empty(common({given[a].tensor->begin, given[a].tensor->sizes},
-                           {given[b].tensor->begin, given[b].tensor->sizes}))) {
-        return "its parts in " + both(given[a], given[b]) + " overlap";
-      }
-    }
-  }
+  if (const auto two = overlapping(given)) return "its parts in " + both(*two->first, *two->second) + " overlap";
   if (covered == *elements) return {};
   return "its parts have " + std::to_string(covered) + " of the elements of " + shown(first.whole);
 }

@@ -42,6 +42,8 @@ Outcome outcome_of(const std::function<std::string()>& part) {
     return {"there is not enough memory", ErrorCode::kOutOfMemory};
   } catch (const std::exception& error) {
     return {error.what(), ErrorCode::kInternal};
+  } catch (...) {
+    return {"it failed of something that is no std::exception", ErrorCode::kInternal};
   }
 }
 
@@ -56,6 +58,7 @@ int Ranks::size() const {
 std::vector<Outcome> Ranks::tell(const Outcome& mine) const {
   if (!group_) return {mine};
   std::vector<Outcome> all;
+  if (named_) group_->monitored_barrier();
   for (const std::string& bytes : group_->all_gather_bytes(format(mine))) all.push_back(parse(bytes));
   return all;
 }

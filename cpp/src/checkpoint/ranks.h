@@ -25,8 +25,9 @@ Outcome outcome_of(const std::function<std::string()>& part);
 
 class Ranks {
  public:
-  // Null: one process by itself.
-  explicit Ranks(ProcessGroup* group) : group_(group) {}
+  // Null: one process by itself. `named`: where waiting for the others is ended, the error says who was missing, which
+  // takes some calls of the store for each exchange.
+  explicit Ranks(ProcessGroup* group, bool named = false) : group_(group), named_(named) {}
 
   int rank() const;
   int size() const;
@@ -39,6 +40,7 @@ class Ranks {
 
  private:
   ProcessGroup* group_;
+  bool named_;
 };
 
 // The first failure among them as the error of rank `rank`; nothing where there is none.

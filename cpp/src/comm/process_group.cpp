@@ -111,6 +111,7 @@ ProcessGroup::~ProcessGroup() {
 void ProcessGroup::close() {
   parts_->trace->end();
   for (const auto& channel : parts_->channels) channel->end("the group was closed");
+  abort_beside();
 }
 
 int ProcessGroup::rank() const {
@@ -131,6 +132,28 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::native() const {
 
 void ProcessGroup::abort() {
   parts_->main().backend->abort();
+  abort_beside();
+}
+
+void ProcessGroup::abort_with_this(const std::shared_ptr<ProcessGroup>& other) {
+  {
+    const std::lock_guard<std::mutex> lock(parts_->beside_mutex);
+    std::erase_if(parts_->beside, [](const auto& one) { return one.expired(); });
+    parts_->beside.push_back(other);
+  }
+  const FailureLatch::State state = parts_->main().state->latch().state();
+  if (state == FailureLatch::State::kAborted || state == FailureLatch::State::kClosing) other->abort();
+}
+
+void ProcessGroup::abort_beside() {
+  std::vector<std::weak_ptr<ProcessGroup>> beside;
+  {
+    const std::lock_guard<std::mutex> lock(parts_->beside_mutex);
+    beside = parts_->beside;
+  }
+  for (const auto& one : beside) {
+    if (const auto group = one.lock()) group->abort();
+  }
 }
 
 }  // namespace tandem

@@ -26,6 +26,8 @@ struct ProcessGroup::Parts {
   std::unique_ptr<Bootstrap> barrier;              // monitored_barrier()
   std::vector<std::shared_ptr<Channel>> channels;  // no device has two; at least one
   c10::intrusive_ptr<c10d::ProcessGroup> native;
+  std::mutex beside_mutex;
+  std::vector<std::weak_ptr<ProcessGroup>> beside;  // those that are aborted with it
   const std::shared_ptr<EnvironmentTrace> trace = std::make_shared<EnvironmentTrace>();
   std::unique_ptr<ShutdownHook> hook;
 

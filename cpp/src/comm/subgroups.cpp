@@ -3,6 +3,7 @@
 #include <set>
 
 #include "comm/process_group_parts.h"
+#include "comm/store/store_limit.h"
 #include "comm/tensors.h"
 
 namespace tandem {
@@ -54,6 +55,7 @@ std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<
   rendezvous.serves_store = false;  // rank 0 of a sub-group may be anyone
   std::vector<int> global_ranks;
   for (const int member : members) global_ranks.push_back(parts_->global_ranks[member]);
+  const StoreLimit of_this(parts_->main().state->store_calls());  // whose end ends the wait for the other members
   return GroupMaker::make(options, rendezvous, std::move(global_ranks));
 }
 

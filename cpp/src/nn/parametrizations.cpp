@@ -1,6 +1,7 @@
 #include "nn/parametrizations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tandem/error.h"
 
@@ -108,24 +109,47 @@ void Parametrizations::remove(Module& module, const std::string& name, const at:
   own.all_.erase(found);
 }
 
+// While it lives the module has the parameters that it began with: LibTorch clones no other. What can fail comes before
+// anything is changed.
+class Parametrizations::Plain {
+ public:
+  Plain(Module& module, const Parametrizations& of)
+      : owner_(module.get()),
+        of_(of),
+        container_(owner_.named_children()[kChild]),
+        others_(owner_.*Access::parameters()) {
+    auto& parameters = owner_.*Access::parameters();
+    for (const One& one : of_.all_) others_.insert(one.name, one.by->like());
+    std::swap(parameters, others_);
+    owner_.unregister_module(kChild);
+    for (const One& one : of_.all_) *one.place = one.by->like();
+  }
+  ~Plain() {
+    for (const One& one : of_.all_) *one.place = at::Tensor();
+    owner_.register_module(kChild, container_);
+    std::swap(owner_.*Access::parameters(), others_);
+  }
+  Plain(const Plain&) = delete;
+  Plain& operator=(const Plain&) = delete;
+
+ private:
+  torch::nn::Module& owner_;
+  const Parametrizations& of_;
+  const std::shared_ptr<torch::nn::Module> container_;
+  torch::OrderedDict<std::string, at::Tensor> others_;  // the parameters of the other way
+};
+
 std::unique_ptr<Module> Parametrizations::copy(const Module& module) {
-  if (!module.parametrizations_) return module.copy();
-  // LibTorch clones a module that has the parameters it began with, so it gets them back meanwhile.
+  if (!module.parametrizations_ || module.parametrizations_->all_.empty()) return module.copy();
   auto& owner = const_cast<Module&>(module);
-  Parametrizations& own = *module.parametrizations_;
-  const std::lock_guard<std::mutex> lock(own.forwarding_);
-  for (const One& one : own.all_) detach(owner, one, one.by->like());
+  const Parametrizations& own = *module.parametrizations_;
+  const std::lock_guard<std::mutex> lock(module.parametrizations_->forwarding_);
   std::unique_ptr<Module> made;
-  try {
+  {
+    const Plain plain(owner, own);
     made = module.copy();
-  } catch (...) {
-    for (const One& one : own.all_) attach(owner, one);
-    throw;
   }
-  for (const One& one : own.all_) {
-    attach(owner, one);
-    add(*made, one.name, one.by->copy());
-  }
+  for (const One& one : own.all_) add(*made, one.name, one.by->copy());
   return made;
 }
 

@@ -45,6 +45,7 @@ class Parametrizations {
     std::shared_ptr<Parametrization> by;
   };
   class Computed;
+  class Plain;
 
   static void attach(Module& module, const One& one);
   static void detach(Module& module, const One& one, const at::Tensor& value);

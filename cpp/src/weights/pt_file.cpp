@@ -6,6 +6,7 @@
 #include "base/crc32c.h"
 #include "base/mapped_file.h"
 #include "tandem/error.h"
+#include "weights/mapped_storage.h"
 #include "weights/pickle/utf8.h"
 #include "weights/pt_layout.h"
 #include "weights/scalar_types.h"
@@ -19,16 +20,6 @@ using pickle::Ref;
 
 // As LibTorch's own allocator aligns.
 constexpr std::uint64_t kAlign = 64;
-
-// Of bytes `offset` on of a file that is mapped; it stays mapped as long as the storage lives.
-at::Storage mapped_storage(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t size) {
-  auto* const keeps = new std::shared_ptr<const MappedFile>(file);
-  at::DataPtr data(
-      file->writable() + offset, keeps,
-      [](void* kept) { delete static_cast<std::shared_ptr<const MappedFile>*>(kept); }, at::kCPU);
-  return at::Storage(at::Storage::use_byte_size_t(), static_cast<std::int64_t>(size), std::move(data),
-                     /*allocator=*/nullptr, /*resizable=*/false);
-}
 
 at::Storage copied_storage(const MappedFile& file, std::uint64_t offset, std::uint64_t size) {
   const at::Tensor bytes = at::empty({static_cast<std::int64_t>(size)}, at::kByte);
@@ -190,7 +181,7 @@ PtFile::PtFile(const std::string& path, const PtReadOptions& options) {
     for (const weights::PtStorage& storage : layout.storages) {
       if (options.check_crc) check_crc(path, *file, storage);
       const bool maps = !options.copy && storage.offset % kAlign == 0 && storage.size > 0;
-      storages.push_back(maps ? mapped_storage(file, storage.offset, storage.size)
+      storages.push_back(maps ? weights::mapped_storage(file, storage.offset, storage.size)
                               : copied_storage(*file, storage.offset, storage.size));
       if (maps) file_ = file;
     }

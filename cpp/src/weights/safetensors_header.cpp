@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
-#include "base/json_depth.h"
+#include "base/json_document.h"
 #include "tandem/error.h"
 
 namespace tandem::safetensors {
@@ -110,23 +109,13 @@ Header parse(const std::string& path, std::string_view start, std::uint64_t file
     reader.fail("its header claims " + std::to_string(length) + " bytes, the file has " + std::to_string(file_size));
   }
   const std::string_view text = start.substr(kLengthBytes, length);
-  // JSON's parser keeps the last of two equal keys; here that would hide a tensor.
-  std::vector<std::string> names;
-  const auto note_names = [&](int depth, Json::parse_event_t event, Json& value) {
-    check_json_depth(depth, event);
-    if (event == Json::parse_event_t::key && depth == 1) names.push_back(value.get<std::string>());
-    return true;
-  };
   Json json;
   try {
-    json = Json::parse(text.begin(), text.end(), note_names, false);
-  } catch (const JsonTooDeep&) {
-    reader.fail("its header is nested more than " + std::to_string(kDeepestJson) + " deep");
+    json = parse_json_document(text);
+  } catch (const JsonFault& fault) {
+    reader.fail(std::string("its header ") + fault.what());
   }
-  if (json.is_discarded() || !json.is_object()) reader.fail("its header is no JSON object");
-  std::sort(names.begin(), names.end());
-  const auto repeated = std::adjacent_find(names.begin(), names.end());
-  if (repeated != names.end()) reader.fail(*repeated, "is there twice");
+  if (!json.is_object()) reader.fail("its header is no JSON object");
 
   Header header;
   header.data = kLengthBytes + length;
@@ -167,7 +156,8 @@ std::string format(Header& header) {
     for (const std::int64_t size : entry.sizes) bytes *= static_cast<std::uint64_t>(size);
     entry.begin = place;
     entry.end = place += bytes;
-    json[entry.name] = {{"dtype", entry.dtype}, {"shape", entry.sizes}, {"data_offsets", {entry.begin, entry.end}}};
+    append_member(json, entry.name,
+                  {{"dtype", entry.dtype}, {"shape", entry.sizes}, {"data_offsets", {entry.begin, entry.end}}});
   }
   std::string text = json.dump();
   text.append((kAlign - (kLengthBytes + text.size()) % kAlign) % kAlign, ' ');

@@ -1,9 +1,8 @@
 #include "weights/shard_index.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "base/json_depth.h"
+#include "base/json_document.h"
 #include "tandem/error.h"
 
 namespace tandem::weights {
@@ -30,27 +29,15 @@ ShardIndex parse_shard_index(std::string_view json, const std::string& name) {
     throw Error(ErrorCode::kDataLoss, name + " is not a valid index of safetensors files: " + why);
   };
   if (json.size() > kLongestIndex) fail("it has more than " + std::to_string(kLongestIndex) + " bytes");
-  // JSON's parser keeps the last of two equal keys; here that would hide a tensor.
-  std::vector<std::string> names;
-  std::string outer;
-  const auto note_names = [&](int depth, Json::parse_event_t event, Json& value) {
-    check_json_depth(depth, event);
-    if (event == Json::parse_event_t::key && depth == 1) names.push_back(outer = value.get<std::string>());
-    if (event == Json::parse_event_t::key && depth == 2) names.push_back(outer + ": " + value.get<std::string>());
-    return true;
-  };
   Json parsed;
   try {
-    parsed = Json::parse(json.begin(), json.end(), note_names, false);
-  } catch (const JsonTooDeep&) {
-    fail("it is nested more than " + std::to_string(kDeepestJson) + " deep");
+    parsed = parse_json_document(json);
+  } catch (const JsonFault& fault) {
+    fail(std::string("it ") + fault.what());
   }
   if (!parsed.is_object() || !parsed.contains("weight_map") || !parsed["weight_map"].is_object()) {
     fail("it has no object weight_map");
   }
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) fail("'" + twice->substr(0, 200) + "' is there twice");
   ShardIndex index;
   for (const auto& [tensor, file] : parsed["weight_map"].items()) {
     const std::string shown = "tensor '" + tensor.substr(0, 200) + "'";
@@ -73,7 +60,7 @@ ShardIndex parse_shard_index(std::string_view json, const std::string& name) {
 
 std::string format_shard_index(const ShardIndex& index) {
   Json json = {{"metadata", {{"total_size", index.total_bytes}}}, {"weight_map", Json::object()}};
-  for (const auto& [tensor, file] : index.files) json["weight_map"][tensor] = file;
+  for (const auto& [tensor, file] : index.files) append_member(json["weight_map"], tensor, file);
   return json.dump(2) + "\n";
 }
 

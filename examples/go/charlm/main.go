@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 
+	"tandem.example/gotorch"
 	"tandem.example/gotorch/checkpoint"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/examples/start"
@@ -22,51 +23,37 @@ import (
 
 type settings struct {
 	start.Flags
-	data, model                          string
-	embedding, hidden                    int
-	epochs, batchSize, length, saveEvery int
-	replicas, sample                     int
-	lr, temperature                      float64
+	model                     string
+	embedding, hidden         int
+	epochs, length, saveEvery int
+	replicas, sample          int
+	temperature               float64
 }
 
 func main() {
-	var s settings
-	flag.StringVar(&s.data, "data", "", "text to learn, any file")
+	s := settings{Flags: start.Flags{BatchSize: 32, LR: 2e-3}}
 	flag.StringVar(&s.model, "model", "mlstm", "mlstm or lstm")
 	flag.IntVar(&s.embedding, "embedding", 64, "size of a byte's embedding")
 	flag.IntVar(&s.hidden, "hidden", 512, "size of the hidden state")
 	flag.IntVar(&s.epochs, "epochs", 5, "passes over the text")
-	flag.IntVar(&s.batchSize, "batch-size", 32, "streams of each rank")
 	flag.IntVar(&s.length, "length", 64, "bytes of a sequence, through which gradients go back")
-	flag.Float64Var(&s.lr, "lr", 2e-3, "learning rate of Adam")
 	flag.IntVar(&s.replicas, "replicas", 1, "of the model in each process (DataParallel), which share its batch")
 	flag.IntVar(&s.saveEvery, "save-every", 0, "steps from one checkpoint to the next; 0: one after each epoch")
 	flag.IntVar(&s.sample, "sample", 400, "bytes to write after each epoch and at the end")
 	flag.Float64Var(&s.temperature, "temperature", 0.8, "of what is written: 1 is what was learned, less is more likely bytes")
-	s.Define()
-	flag.Parse()
-	dist.Main(s.run)
+	s.Main("FILE", "a text", s.run)
 }
 
-func (s *settings) run(ctx context.Context) error {
-	if s.data == "" || flag.NArg() > 0 {
-		return fmt.Errorf("give a text as --data FILE; --help lists all flags")
+func (s *settings) run(ctx context.Context, group *dist.ProcessGroup, device gotorch.Device) error {
+	if min(s.length, s.embedding, s.hidden, s.epochs, s.replicas) < 1 || s.temperature <= 0 {
+		return fmt.Errorf("--length, --embedding, --hidden, --epochs, --replicas and --temperature must be above 0")
 	}
-	if min(s.batchSize, s.length, s.embedding, s.hidden) < 1 || s.temperature <= 0 {
-		return fmt.Errorf("--batch-size, --length, --embedding, --hidden and --temperature must be above 0")
-	}
-	group, device, err := s.Join(ctx)
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	train, heldOut, err := openText(s.data, s.batchSize*group.Size(), s.length)
+	train, heldOut, err := openText(s.Data, s.BatchSize*group.Size(), s.length)
 	if err != nil {
 		return err
 	}
 	defer train.file.Close()
-	t := &trainer{group: group, device: device, streams: s.batchSize, hidden: s.hidden,
-		at: position{Streams: train.streams, Length: s.length}}
+	t := &trainer{settings: s, group: group, device: device, at: position{Streams: train.streams, Length: s.length}}
 	if t.train, err = train.loader(group, device); err != nil {
 		return err
 	}
@@ -93,13 +80,13 @@ func (s *settings) run(ctx context.Context) error {
 	}
 	defer model.Close()
 	t.forward = func(in Input) Output { return dist.Forward(model, in, compute) }
-	t.optimizer = optim.Adam(nn.Parameters(t.net), s.lr)
+	t.optimizer = optim.Adam(nn.Parameters(t.net), s.LR)
 
 	if err := s.trainAll(ctx, t); err != nil {
 		return err
 	}
 	if group.Rank() == 0 {
-		fmt.Printf("written by the model:\n%s\n", start.Printable(t.sample(s.sample, s.temperature, s.Seed)))
+		fmt.Printf("written by the model:\n%s\n", start.Printable(t.write()))
 	}
 	for _, part := range []*text{train, heldOut} {
 		bytes, err := part.checkReaders(ctx, group, device)
@@ -158,7 +145,7 @@ func (s *settings) trainAll(ctx context.Context, t *trainer) error {
 		if t.group.Rank() == 0 {
 			fmt.Printf("%s: %.3f bits per character, held out %.3f, %.0f characters/s\n", title, bits, heldOut, rate)
 			if t.at.Epoch < s.epochs {
-				fmt.Println(start.Printable(t.sample(s.sample, s.temperature, s.Seed)))
+				fmt.Println(start.Printable(t.write()))
 			}
 		}
 		if err := save(); err != nil {

@@ -32,6 +32,9 @@ func openText(path string, streams, length int) (train, heldOut *text, err error
 		return nil, nil, err
 	}
 	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file with a text", path)
+	}
 	if err != nil {
 		file.Close()
 		return nil, nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -19,14 +18,13 @@ import (
 )
 
 type trainer struct {
+	*settings
 	group          *dist.ProcessGroup
 	device         gotorch.Device
 	train, heldOut *data.Loader
 	net            *CharLM
 	forward        func(Input) Output // of net, on all ranks and replicas
 	optimizer      *optim.Optimizer
-	streams        int // of this rank
-	hidden         int
 	at             position
 	carry          *carry // nil between epochs
 }
@@ -77,7 +75,7 @@ func (t *trainer) restoreCarry(all map[string]*gotorch.Tensor) {
 		return
 	}
 	own := func(name string) *gotorch.Tensor {
-		return all[name].Narrow(0, t.group.Rank()*t.streams, t.streams).Unsqueeze(0).Clone().ToDevice(t.device).Keep()
+		return all[name].Narrow(0, t.group.Rank()*t.BatchSize, t.BatchSize).Unsqueeze(0).Clone().ToDevice(t.device).Keep()
 	}
 	t.carry = &carry{own("last"), own("hidden"), own("cell")}
 }
@@ -111,7 +109,7 @@ func (t *trainer) epoch(ctx context.Context, title string, after func() error) (
 	bar := progress.New(t.group, title, "characters", batches)
 	defer bar.Close()
 	if t.carry == nil {
-		t.carry = t.newCarry(t.streams)
+		t.carry = t.newCarry(t.BatchSize)
 	}
 	total, begun, perBatch := 0.0, time.Now(), t.at.Streams*t.at.Length
 	for batch, err := range gotorch.Scoped(t.train.EpochFrom(ctx, t.at.Epoch, t.at.Batch)) {
@@ -125,8 +123,8 @@ func (t *trainer) epoch(ctx context.Context, title string, after func() error) (
 			return 0, 0, err
 		}
 		value := loss.Item() / math.Ln2
-		if math.IsNaN(value) {
-			return 0, 0, fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.optimizer.LR())
+		if err := t.CheckLoss(value); err != nil {
+			return 0, 0, err
 		}
 		total += value
 		bar.Step(perBatch, value)
@@ -139,14 +137,14 @@ func (t *trainer) epoch(ctx context.Context, title string, after func() error) (
 	t.carry.close()
 	t.carry = nil
 	t.at.Epoch, t.at.Batch = t.at.Epoch+1, 0
-	sum, err := start.Sum(ctx, t.group, t.device, total/float64(max(batches, 1)))
-	return sum / float64(t.group.Size()), rate, err
+	bits, err = start.Mean(ctx, t.group, t.device, total/float64(max(batches, 1)))
+	return bits, rate, err
 }
 
 // evaluate gives the bits per byte of the text that is held out.
 func (t *trainer) evaluate(ctx context.Context) (float64, error) {
 	nn.Eval(t.net)
-	state := t.newCarry(t.streams)
+	state := t.newCarry(t.BatchSize)
 	defer func() { state.close() }()
 	total := 0.0
 	for batch, err := range gotorch.Scoped(t.heldOut.Epoch(ctx, 0)) {
@@ -160,21 +158,20 @@ func (t *trainer) evaluate(ctx context.Context) (float64, error) {
 			total += loss.Item() / math.Ln2
 		})
 	}
-	sum, err := start.Sum(ctx, t.group, t.device, total/float64(t.heldOut.Len()))
-	return sum / float64(t.group.Size()), err
+	return start.Mean(ctx, t.group, t.device, total/float64(t.heldOut.Len()))
 }
 
-// sample writes so many bytes, each drawn by its probability, sharpened by a temperature below 1.
-func (t *trainer) sample(length int, temperature float64, seed uint64) string {
+// write gives --sample bytes, each drawn by its probability, sharpened by a temperature below 1.
+func (t *trainer) write() string {
 	nn.Eval(t.net)
-	random := gotorch.NewGenerator(t.device).ManualSeed(seed) // training's own random numbers stay as they are
+	random := gotorch.NewGenerator(t.device).ManualSeed(t.Seed) // training's own random numbers stay as they are
 	state := t.newCarry(1)
 	defer func() { state.close() }()
-	written := make([]byte, 0, length)
+	written := make([]byte, 0, t.sample)
 	gotorch.NoGrad(func() {
-		for range gotorch.Steps(length) {
+		for range gotorch.Steps(t.sample) {
 			out := t.net.Compute(Input{state.last, state.hidden, state.cell})
-			next := out.Logits.Flatten(0, 1).DivScalar(temperature).Softmax(1).
+			next := out.Logits.Flatten(0, 1).DivScalar(t.temperature).Softmax(1).
 				Multinomial(1, gotorch.MultinomialOptions{Generator: random})
 			state.close()
 			state = &carry{next.Keep(), out.Hidden.Keep(), out.Cell.Keep()}

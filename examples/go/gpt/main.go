@@ -23,65 +23,55 @@ import (
 
 type settings struct {
 	start.Flags
-	data                                 string
-	layers, heads, width, length         int
-	batchSize, accumulate, steps, warmup int
-	every, sampled                       int
-	lr, decay, dropout, average          float64
-	bf16                                 bool
+	layers, heads, width, length  int
+	accumulate, steps, warmup     int
+	every, sampled                int
+	decay, dropout, average, clip float64
+	bf16                          bool
 }
 
 func main() {
-	var s settings
-	flag.StringVar(&s.data, "data", "", "text to learn, any file")
+	s := settings{Flags: start.Flags{BatchSize: 16, LR: 1e-3}}
 	flag.IntVar(&s.layers, "layers", 4, "blocks")
 	flag.IntVar(&s.heads, "heads", 4, "of attention")
 	flag.IntVar(&s.width, "width", 128, "of the residual stream, a multiple of --heads")
 	flag.IntVar(&s.length, "length", 128, "bytes that the model sees")
-	flag.IntVar(&s.batchSize, "batch-size", 16, "sequences of a batch, of each rank")
 	flag.IntVar(&s.accumulate, "accumulate", 1, "batches of a step, whose gradients are added up")
 	flag.IntVar(&s.steps, "steps", 1000, "of the optimizer")
-	flag.IntVar(&s.warmup, "warmup", 50, "steps in which the learning rate rises")
-	flag.Float64Var(&s.lr, "lr", 1e-3, "highest learning rate of AdamW")
+	flag.IntVar(&s.warmup, "warmup", 50, "steps in which the learning rate rises to --lr; then it falls to a tenth of it")
+	flag.Float64Var(&s.clip, "clip", 1, "greatest norm of all gradients together; 0: any")
 	flag.Float64Var(&s.decay, "decay", 0.1, "weight decay of matrices; biases and normalizations have none")
 	flag.Float64Var(&s.dropout, "dropout", 0.1, "share of elements that are dropped while it trains")
 	flag.Float64Var(&s.average, "average", 0.99, "decay of the averaged weights, which write at the end")
 	flag.BoolVar(&s.bf16, "bf16", false, "compute in bfloat16 where that is exact enough (autocast)")
 	flag.IntVar(&s.every, "every", 200, "steps from one report, and checkpoint, to the next")
 	flag.IntVar(&s.sampled, "sample", 400, "bytes to write at the end")
-	s.Define()
-	flag.Parse()
-	dist.Main(s.run)
+	s.Main("FILE", "a text", s.run)
 }
 
-func (s *settings) run(ctx context.Context) error {
-	if s.data == "" || flag.NArg() > 0 {
-		return fmt.Errorf("give a text as --data FILE; --help lists all flags")
-	}
-	if min(s.layers, s.heads, s.width, s.length, s.batchSize, s.accumulate, s.steps, s.every) < 1 || s.width%s.heads != 0 {
-		return fmt.Errorf("--layers, --heads, --width, --length, --batch-size, --accumulate, --steps and --every must be above 0, " +
+func (s *settings) run(ctx context.Context, group *dist.ProcessGroup, device gotorch.Device) error {
+	if min(s.layers, s.heads, s.width, s.length, s.accumulate, s.steps, s.every) < 1 || s.width%s.heads != 0 {
+		return fmt.Errorf("--layers, --heads, --width, --length, --accumulate, --steps and --every must be above 0, " +
 			"and --width a multiple of --heads")
 	}
-	group, device, err := s.Join(ctx)
-	if err != nil {
-		return err
+	if s.warmup < 0 || s.warmup >= s.steps {
+		return fmt.Errorf("--warmup is %d; it must be less than --steps, %d", s.warmup, s.steps)
 	}
-	defer group.Close()
-	train, heldOut, err := openText(s.data, s.length)
+	train, heldOut, err := openText(s.Data, s.length)
 	if err != nil {
 		return err
 	}
 	defer train.file.Close()
 	t := &trainer{settings: s, group: group, device: device}
-	if t.train, err = train.loader(group, device, data.Options{BatchSize: s.batchSize, Seed: s.Seed, Tail: data.DropTail}); err != nil {
+	if t.train, err = train.loader(group, device, data.Options{BatchSize: s.BatchSize, Seed: s.Seed, Tail: data.DropTail}); err != nil {
 		return err
 	}
 	defer t.train.Close()
 	if t.train.Len() == 0 {
 		return fmt.Errorf("the %d windows of %s do not fill one batch of %d for each of %d ranks; choose a smaller --batch-size",
-			train.Len(), s.data, s.batchSize, group.Size())
+			train.Len(), s.Data, s.BatchSize, group.Size())
 	}
-	if t.heldOut, err = heldOut.loader(group, device, data.Options{BatchSize: s.batchSize, Shuffle: gotorch.Some(false)}); err != nil {
+	if t.heldOut, err = heldOut.loader(group, device, data.Options{BatchSize: s.BatchSize, Shuffle: gotorch.Some(false)}); err != nil {
 		return err
 	}
 	defer t.heldOut.Close()
@@ -92,20 +82,20 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer t.model.Close()
-	if t.optimizer, err = newOptimizer(t.net, s.lr, s.decay); err != nil {
+	if t.optimizer, err = newOptimizer(t.net, s.LR, s.decay); err != nil {
 		return err
 	}
+	t.schedule = newSchedule(t.optimizer, s.warmup, s.steps, s.LR/10)
 	t.averages = optim.EMA(nn.Parameters(t.net), nil, s.average)
 
-	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, Averages: t.averages, Loader: t.train, RNG: true}
-	saves, err := s.Resume(ctx, group, &state)
+	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, Scheduler: t.schedule, Averages: t.averages, Loader: t.train,
+		RNG: true}
+	saves, err := s.Resume(ctx, group, &state, "steps", "warmup", "lr")
 	if err != nil {
 		return err
 	}
 	defer saves.Close()
-	if saves.Loaded != nil {
-		t.done = saves.Loaded.Step
-	}
+	t.done = saves.Step
 	err = t.trainAll(ctx, func() error {
 		if err := t.report(ctx); err != nil {
 			return err
@@ -131,7 +121,7 @@ func (s *settings) run(ctx context.Context) error {
 // report prints how well the model does.
 func (t *trainer) report(ctx context.Context) error {
 	took := time.Since(t.since.begun)
-	bits, err := start.Sum(ctx, t.group, t.device, t.since.bits/float64(t.since.steps*t.group.Size()))
+	bits, err := start.Mean(ctx, t.group, t.device, t.since.bits/float64(t.since.steps))
 	if err != nil {
 		return err
 	}

@@ -113,3 +113,14 @@ func newOptimizer(net *GPT, lr, decay float64) (*optim.Optimizer, error) {
 		Betas: optim.Some([2]float64{0.9, 0.95}), WeightDecay: optim.Some(decay)})
 	return adamW, adamW.AddGroup(vectors, optim.Settings{"weight_decay": 0.0})
 }
+
+// newSchedule has the rate rise over the warm-up, then fall along half a cosine to the least.
+func newSchedule(optimizer *optim.Optimizer, warmup, steps int, least float64) *optim.LRScheduler {
+	if warmup == 0 {
+		return optim.CosineAnnealingLR(optimizer, steps, optim.CosineAnnealingLROptions{EtaMin: least})
+	}
+	rise := optim.LinearLR(optimizer, optim.LinearLROptions{
+		StartFactor: optim.Some(1 / float64(warmup)), TotalIters: optim.Some(warmup)})
+	fall := optim.CosineAnnealingLR(optimizer, steps-warmup, optim.CosineAnnealingLROptions{EtaMin: least})
+	return optim.SequentialLR(optimizer, []*optim.LRScheduler{rise, fall}, []int{warmup})
+}

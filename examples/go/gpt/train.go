@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -11,8 +10,10 @@ import (
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/examples/progress"
+	"tandem.example/gotorch/examples/start"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
+	"tandem.example/gotorch/nn/utils"
 	"tandem.example/gotorch/optim"
 )
 
@@ -24,6 +25,7 @@ type trainer struct {
 	net            *GPT
 	model          *dist.DDP
 	optimizer      *optim.Optimizer
+	schedule       *optim.LRScheduler
 	averages       *optim.Averages
 	bar            *progress.Bar
 	done           int     // steps of the optimizer
@@ -36,15 +38,6 @@ type measure struct {
 	bits  float64 // per character, a sum over batches
 	steps int
 	begun time.Time
-}
-
-// rate of a step: it rises by equal parts to lr over the warm-up, then falls along half a cosine to a tenth of it.
-func (s *settings) rate(step int) float64 {
-	if step < s.warmup {
-		return s.lr * float64(step+1) / float64(s.warmup)
-	}
-	along := float64(step-s.warmup) / float64(max(s.steps-s.warmup, 1))
-	return s.lr * (0.1 + 0.9*(1+math.Cos(math.Pi*along))/2)
 }
 
 // trainAll goes on to the last step; report is called after every so many, and after the last.
@@ -100,18 +93,18 @@ func (t *trainer) batch(batch *data.Batch) (stepped bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if math.IsNaN(bits) {
-		return false, fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.lr)
+	if err := t.CheckLoss(bits); err != nil {
+		return false, err
 	}
 	t.since.bits += bits / float64(t.accumulate)
 	if !stepped {
 		return false, nil
 	}
 	t.micro = 0
-	if err := t.optimizer.SetLR(t.rate(t.done)); err != nil {
-		return false, err
+	if t.clip > 0 {
+		utils.ClipGradNorm(nn.Parameters(t.net), t.clip)
 	}
-	if err := errors.Join(t.optimizer.Step(), t.averages.Update(), t.train.Commit()); err != nil {
+	if err := errors.Join(t.optimizer.Step(), t.schedule.Step(), t.averages.Update(), t.train.Commit()); err != nil {
 		return false, err
 	}
 	t.done++
@@ -121,7 +114,7 @@ func (t *trainer) batch(batch *data.Batch) (stepped bool, err error) {
 }
 
 // perStep is the number of bytes that all ranks learn from in a step.
-func (t *trainer) perStep() int { return t.batchSize * t.accumulate * t.length * t.group.Size() }
+func (t *trainer) perStep() int { return t.BatchSize * t.accumulate * t.length * t.group.Size() }
 
 // loss of a batch's bytes, each told from those before it.
 func (t *trainer) loss(forward func(*gotorch.Tensor) *gotorch.Tensor, batch *data.Batch) (loss *gotorch.Tensor) {
@@ -151,11 +144,10 @@ func (t *trainer) evaluate(ctx context.Context) (float64, error) {
 			rows += batch.Count
 		}
 	}
-	sum := gotorch.From([]float64{bits, float64(rows)}).ToDevice(t.device)
-	if err := t.group.AllReduce(ctx, sum, dist.Sum); err != nil {
+	all, err := start.Sums(ctx, t.group, t.device, bits, float64(rows))
+	if err != nil {
 		return 0, err
 	}
-	all := gotorch.ToSlice[float64](sum)
 	return all[0] / all[1], nil
 }
 

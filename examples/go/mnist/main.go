@@ -9,7 +9,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -26,33 +25,19 @@ import (
 
 type settings struct {
 	start.Flags
-	data, output      string
-	epochs, batchSize int
-	lr                float64
+	output string
+	epochs int
 }
 
 func main() {
-	var s settings
-	flag.StringVar(&s.data, "data", "", "folder with IDX or RecordIO files")
-	flag.IntVar(&s.epochs, "epochs", 5, "passes over the training data")
-	flag.IntVar(&s.batchSize, "batch-size", 64, "samples a step, of each rank")
-	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate; each epoch takes 0.7 of the one before")
-	s.Define()
+	s := settings{Flags: start.Flags{BatchSize: 64, LR: 0.05}}
+	flag.IntVar(&s.epochs, "epochs", 5, "passes over the training data; each takes 0.7 of the learning rate of the one before")
 	flag.StringVar(&s.output, "output", ".", "folder for curve.png, digits.png and converted data")
-	flag.Parse()
-	dist.Main(s.run)
+	s.Main("FOLDER", "MNIST's IDX files, or train.recordio and test.recordio", s.run)
 }
 
-func (s *settings) run(ctx context.Context) error {
-	if s.data == "" || flag.NArg() > 0 {
-		return fmt.Errorf("give a folder with MNIST's IDX files, or RecordIO files, as --data FOLDER; --help lists all flags")
-	}
-	group, device, err := s.Join(ctx)
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	train, test, err := data.MNIST(ctx, s.data, group, data.MNISTOptions{BatchSize: s.batchSize, Seed: s.Seed,
+func (s *settings) run(ctx context.Context, group *dist.ProcessGroup, device gotorch.Device) error {
+	train, test, err := data.MNIST(ctx, s.Data, group, data.MNISTOptions{BatchSize: s.BatchSize, Seed: s.Seed,
 		Cache: filepath.Join(s.output, "recordio")})
 	if err != nil {
 		return err
@@ -61,7 +46,7 @@ func (s *settings) run(ctx context.Context) error {
 	defer test.Close()
 	if train.Len() == 0 {
 		return fmt.Errorf("the %d training digits do not fill one batch of %d for each of %d ranks; "+
-			"choose a smaller --batch-size", train.Samples(), s.batchSize, group.Size())
+			"choose a smaller --batch-size", train.Samples(), s.BatchSize, group.Size())
 	}
 
 	net := NewNet()
@@ -71,24 +56,18 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer model.Close()
-	optimizer := optim.SGD(nn.Parameters(net), s.lr, optim.SGDOptions{Momentum: 0.9})
-	state := checkpoint.State{Model: net, Optimizer: optimizer, RNG: true}
-	saves, err := s.Resume(ctx, group, &state)
+	optimizer := optim.SGD(nn.Parameters(net), s.LR, optim.SGDOptions{Momentum: 0.9})
+	schedule := optim.ExponentialLR(optimizer, 0.7)
+	state := checkpoint.State{Model: net, Optimizer: optimizer, Scheduler: schedule, RNG: true}
+	saves, err := s.Resume(ctx, group, &state, "lr")
 	if err != nil {
 		return err
 	}
 	defer saves.Close()
-	firstEpoch := 0
-	if saves.Loaded != nil {
-		firstEpoch = saves.Loaded.Step
-	}
 
-	t := &trainer{group: group, device: device, net: net, model: model, optimizer: optimizer}
-	for epoch := firstEpoch; epoch < s.epochs; epoch++ {
+	t := &trainer{settings: s, group: group, device: device, net: net, model: model, optimizer: optimizer}
+	for epoch := saves.Step; epoch < s.epochs; epoch++ {
 		title := fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs)
-		if err := optimizer.SetLR(s.lr * math.Pow(0.7, float64(epoch))); err != nil {
-			return err
-		}
 		loss, err := t.epoch(ctx, title, train, epoch)
 		if err != nil {
 			return err
@@ -100,6 +79,9 @@ func (s *settings) run(ctx context.Context) error {
 		t.curve.epoch(accuracy)
 		if group.Rank() == 0 {
 			fmt.Printf("%s: loss %.3f, test accuracy %.2f %%\n", title, loss, accuracy)
+		}
+		if err := schedule.Step(); err != nil {
+			return err
 		}
 		if err := saves.Save(ctx, epoch+1, state); err != nil {
 			return err
@@ -117,6 +99,7 @@ func (s *settings) run(ctx context.Context) error {
 }
 
 type trainer struct {
+	*settings
 	group     *dist.ProcessGroup
 	device    gotorch.Device
 	net       *Net
@@ -141,15 +124,14 @@ func (t *trainer) epoch(ctx context.Context, title string, loader *data.Loader, 
 			return 0, err
 		}
 		value := loss.Item()
-		if math.IsNaN(value) {
-			return 0, fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.optimizer.LR())
+		if err := t.CheckLoss(value); err != nil {
+			return 0, err
 		}
 		total += value
 		t.curve.step(value)
 		bar.Step(labels.Numel()*t.group.Size(), value)
 	}
-	sum, err := start.Sum(ctx, t.group, t.device, total/float64(loader.Len()))
-	return sum / float64(t.group.Size()), err
+	return start.Mean(ctx, t.group, t.device, total/float64(loader.Len()))
 }
 
 // evaluate gives the percentage of test samples that are told right. Each rank takes its part of the test batches.
@@ -162,8 +144,11 @@ func (t *trainer) evaluate(ctx context.Context, test *data.Loader) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	all, err := start.Sum(ctx, t.group, t.device, float64(right))
-	return 100 * all / float64(max(test.Samples(), 1)), err
+	all, err := start.Sums(ctx, t.group, t.device, float64(right))
+	if err != nil {
+		return 0, err
+	}
+	return 100 * all[0] / float64(max(test.Samples(), 1)), nil
 }
 
 // predict calls use with test batches [begin, end), what the network takes their digits for, and where it is right.

@@ -11,7 +11,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -29,37 +28,26 @@ import (
 
 type settings struct {
 	start.Flags
-	data                             string
-	epochs, batchSize, size, threads int
-	lr, decay                        float64
-	syncBN                           bool
+	epochs, size, threads int
+	decay                 float64
+	syncBN                bool
 }
 
 func main() {
-	var s settings
-	flag.StringVar(&s.data, "data", "", "folder with train.recordio and test.recordio")
-	flag.IntVar(&s.epochs, "epochs", 30, "passes over the training pictures")
-	flag.IntVar(&s.batchSize, "batch-size", 32, "pictures a step, of each rank")
+	s := settings{Flags: start.Flags{BatchSize: 32, LR: 0.05}}
+	flag.IntVar(&s.epochs, "epochs", 30, "passes over the training pictures; the learning rate falls along half a cosine")
 	flag.IntVar(&s.size, "size", 224, "height and width of what the network sees")
 	flag.IntVar(&s.threads, "threads", 2, "that decode pictures, of each rank")
-	flag.Float64Var(&s.lr, "lr", 0.05, "learning rate of the first epoch; it falls along half a cosine")
 	flag.Float64Var(&s.decay, "decay", 1e-4, "weight decay")
 	flag.BoolVar(&s.syncBN, "sync-bn", false, "normalize over the batches of all ranks together")
-	s.Define()
-	flag.Parse()
-	dist.Main(s.run)
+	s.Main("FOLDER", "train.recordio and test.recordio", s.run)
 }
 
-func (s *settings) run(ctx context.Context) error {
-	if s.data == "" || flag.NArg() > 0 {
-		return fmt.Errorf("give a folder with train.recordio and test.recordio as --data FOLDER; --help lists all flags")
+func (s *settings) run(ctx context.Context, group *dist.ProcessGroup, device gotorch.Device) error {
+	if min(s.epochs, s.size) < 1 {
+		return fmt.Errorf("--epochs and --size must be above 0")
 	}
-	group, device, err := s.Join(ctx)
-	if err != nil {
-		return err
-	}
-	defer group.Close()
-	trainPath, testPath := filepath.Join(s.data, "train.recordio"), filepath.Join(s.data, "test.recordio")
+	trainPath, testPath := filepath.Join(s.Data, "train.recordio"), filepath.Join(s.Data, "test.recordio")
 	names, err := classes(trainPath)
 	if err != nil {
 		return err
@@ -71,18 +59,18 @@ func (s *settings) run(ctx context.Context) error {
 	if !slices.Equal(names, testNames) {
 		return fmt.Errorf("%s has the classes %q, %s %q; they must be the same", trainPath, names, testPath, testNames)
 	}
-	t := &trainer{group: group, device: device, lr: s.lr}
-	if t.train, err = openPictures(trainPath, true, s.size, s.batchSize, s.threads, s.Seed, group, device); err != nil {
+	t := &trainer{settings: s, group: group, device: device}
+	if t.train, err = openPictures(trainPath, true, s.size, s.BatchSize, s.threads, s.Seed, group, device); err != nil {
 		return err
 	}
 	defer t.train.Close()
-	if t.test, err = openPictures(testPath, false, s.size, s.batchSize, s.threads, s.Seed, group, device); err != nil {
+	if t.test, err = openPictures(testPath, false, s.size, s.BatchSize, s.threads, s.Seed, group, device); err != nil {
 		return err
 	}
 	defer t.test.Close()
 	if t.train.Len() == 0 {
 		return fmt.Errorf("the %d training pictures do not fill one batch of %d for each of %d ranks; choose a smaller --batch-size",
-			t.train.Samples(), s.batchSize, group.Size())
+			t.train.Samples(), s.BatchSize, group.Size())
 	}
 
 	t.net = NewResNet18(len(names))
@@ -96,24 +84,20 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	defer t.model.Close()
-	t.optimizer = optim.SGD(nn.Parameters(t.net), s.lr, optim.SGDOptions{Momentum: 0.9, WeightDecay: s.decay})
+	t.optimizer = optim.SGD(nn.Parameters(t.net), s.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: s.decay})
 
-	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, RNG: true}
-	saves, err := s.Resume(ctx, group, &state)
+	schedule := optim.CosineAnnealingLR(t.optimizer, s.epochs)
+	state := checkpoint.State{Model: t.net, Optimizer: t.optimizer, Scheduler: schedule, RNG: true}
+	saves, err := s.Resume(ctx, group, &state, "epochs", "lr")
 	if err != nil {
 		return err
 	}
 	defer saves.Close()
-	first := 0
-	if saves.Loaded != nil {
-		first = saves.Loaded.Step
-	}
-	for epoch := first; epoch < s.epochs; epoch++ {
-		rate := s.lr * (1 + math.Cos(math.Pi*float64(epoch)/float64(s.epochs))) / 2
-		if err := t.optimizer.SetLR(rate); err != nil {
+	for epoch := saves.Step; epoch < s.epochs; epoch++ {
+		if err := t.epoch(ctx, fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs), epoch); err != nil {
 			return err
 		}
-		if err := t.epoch(ctx, fmt.Sprintf("epoch %d/%d", epoch+1, s.epochs), epoch); err != nil {
+		if err := schedule.Step(); err != nil {
 			return err
 		}
 		if err := saves.Save(ctx, epoch+1, state); err != nil {
@@ -127,13 +111,13 @@ func (s *settings) run(ctx context.Context) error {
 }
 
 type trainer struct {
+	*settings
 	group       *dist.ProcessGroup
 	device      gotorch.Device
 	train, test *data.Loader
 	net         *ResNet18
 	model       *dist.DDP
 	optimizer   *optim.Optimizer
-	lr          float64
 }
 
 // epoch trains on all batches once, and prints how well the network does then.
@@ -151,21 +135,21 @@ func (t *trainer) epoch(ctx context.Context, title string, epoch int) error {
 			return err
 		}
 		value := loss.Item()
-		if math.IsNaN(value) {
-			return fmt.Errorf("the loss is not a number; try a smaller --lr than %g", t.lr)
+		if err := t.CheckLoss(value); err != nil {
+			return err
 		}
 		total += value
 		pictures += batch.GlobalCount
 		bar.Step(batch.GlobalCount, value)
 	}
 	rate := float64(pictures) / time.Since(begun).Seconds()
-	sum, err := start.Sum(ctx, t.group, t.device, total/float64(t.train.Len()))
+	loss, err := start.Mean(ctx, t.group, t.device, total/float64(t.train.Len()))
 	if err != nil {
 		return err
 	}
 	accuracy, err := t.evaluate(ctx)
 	if err == nil && t.group.Rank() == 0 {
-		fmt.Printf("%s: loss %.3f, test accuracy %.2f %%, %.1f pictures/s\n", title, sum/float64(t.group.Size()), accuracy, rate)
+		fmt.Printf("%s: loss %.3f, test accuracy %.2f %%, %.1f pictures/s\n", title, loss, accuracy, rate)
 	}
 	return err
 }
@@ -189,6 +173,9 @@ func (t *trainer) evaluate(ctx context.Context) (float64, error) {
 			})
 		}
 	}
-	all, err := start.Sum(ctx, t.group, t.device, right)
-	return 100 * all / float64(max(t.test.Samples(), 1)), err
+	all, err := start.Sums(ctx, t.group, t.device, right)
+	if err != nil {
+		return 0, err
+	}
+	return 100 * all[0] / float64(max(t.test.Samples(), 1)), nil
 }

@@ -110,12 +110,44 @@ type LoadedCheckpoint struct {
 	Sections  map[string][]Named
 }
 
-// LoadCheckpoint of a step, -1: the newest; nil where there is none. Of all sections where none is given.
-func LoadCheckpoint(f CheckpointFolder, step int64, sections []string) (*LoadedCheckpoint, *Failure) {
-	cSections, freeSections := cStrings(sections)
+// AbortCheckpoint ends a save beside training that waits.
+func AbortCheckpoint(f CheckpointFolder) *Failure {
+	return failure(C.tdm_checkpoint_folder_abort(checkpoints(f)))
+}
+
+// AgreeOnCheckpoint tells all ranks why this one could not use what it loaded; "": it could.
+func AgreeOnCheckpoint(f CheckpointFolder, reason string) *Failure {
+	if reason == "" {
+		return failure(C.tdm_checkpoint_folder_agree(checkpoints(f), nil))
+	}
+	cReason := C.CString(reason)
+	defer free(cReason)
+	return failure(C.tdm_checkpoint_folder_agree(checkpoints(f), cReason))
+}
+
+// CheckpointSelection is a tdm_checkpoint_selection.
+type CheckpointSelection struct {
+	Step                        int64 // -1: the newest
+	Sections, Without, Prefixes []string
+}
+
+// LoadCheckpoint gives nil where there is none. With a result, too, it may have failed: then the other ranks know
+// nothing of that.
+func LoadCheckpoint(f CheckpointFolder, selection CheckpointSelection) (*LoadedCheckpoint, *Failure) {
+	raw := (*C.tdm_checkpoint_selection)(C.calloc(1, C.sizeof_tdm_checkpoint_selection))
+	defer C.free(unsafe.Pointer(raw))
+	raw.struct_size, raw.step = C.sizeof_tdm_checkpoint_selection, C.int64_t(selection.Step)
+	var freeSections, freeWithout, freePrefixes func()
+	raw.sections, freeSections = cStrings(selection.Sections)
 	defer freeSections()
+	raw.without, freeWithout = cStrings(selection.Without)
+	defer freeWithout()
+	raw.prefixes, freePrefixes = cStrings(selection.Prefixes)
+	defer freePrefixes()
+	raw.section_count, raw.without_count = C.size_t(len(selection.Sections)), C.size_t(len(selection.Without))
+	raw.prefix_count = C.size_t(len(selection.Prefixes))
 	var handle *C.tdm_checkpoint
-	err := failure(C.tdm_checkpoint_folder_load(checkpoints(f), C.int64_t(step), cSections, C.size_t(len(sections)), &handle))
+	err := failure(C.tdm_checkpoint_folder_load_part(checkpoints(f), raw, &handle))
 	if err != nil || handle == nil {
 		return nil, err
 	}
@@ -124,21 +156,16 @@ func LoadCheckpoint(f CheckpointFolder, step int64, sections []string) (*LoadedC
 		Values: C.GoString(C.tdm_checkpoint_values(handle)), Sections: map[string][]Named{}}
 	var refused, names *C.tdm_strings
 	if err := failure(C.tdm_checkpoint_refused(handle, &refused)); err != nil {
-		return nil, err
+		return loaded, err
 	}
 	loaded.Refused = texts(refused)
 	if err := failure(C.tdm_checkpoint_sections(handle, &names)); err != nil {
-		return nil, err
+		return loaded, err
 	}
 	for _, name := range texts(names) {
 		tensors, err := checkpointSection(handle, name)
 		if err != nil {
-			for _, section := range loaded.Sections {
-				for _, one := range section {
-					Free(one.Tensor.Handle)
-				}
-			}
-			return nil, err
+			return loaded, err
 		}
 		loaded.Sections[name] = tensors
 	}

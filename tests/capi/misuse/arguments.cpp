@@ -273,6 +273,8 @@ void* Arguments::struct_for(const Parameter& parameter) {
     fill(replicas);
   } else if (type == "tdm_grad_scaler_state") {
     fill(tdm_grad_scaler_state TDM_GRAD_SCALER_STATE_INIT);
+  } else if (type == "tdm_checkpoint_selection") {
+    fill(tdm_checkpoint_selection TDM_CHECKPOINT_SELECTION_INIT);
   } else if (type == "tdm_cuda_settings") {
     fill(tdm_cuda_settings TDM_CUDA_SETTINGS_INIT);
   } else if (type == "tdm_tcp_store_options") {

@@ -85,6 +85,7 @@ TEST(Manifest, RefusesWhatItCannotBe) {
       {changed("\"model.safetensors\"", "\"other.safetensors\""), "names the file"},
       {changed("\"section\": \"model\"", "\"section\": \"..\""), "section '..'"},
       {changed("rank-1-of-2", "rank-0-of-2"), "twice"},
+      {changed("\"tensors\": {", "\"tensors\": {\"t\": {}, \"t\": {},"), "has 't' twice"},
       {changed("\"sizes\": [\n      2", "\"sizes\": [\n      1"), "have 9 of the elements of [4, 3]"},
       {changed("\"sizes\": [\n      2", "\"sizes\": [\n      3"), "overlap"},
       {changed("\"begin\": [\n      2", "\"begin\": [\n      3"), "outside of [4, 3]"},
@@ -95,6 +96,28 @@ TEST(Manifest, RefusesWhatItCannotBe) {
     EXPECT_THAT(why_not(text), HasSubstr(why)) << text;
   }
   EXPECT_THAT(why_not(changed("\"version\": 1", "\"version\": 2")), HasSubstr("10 PATH is of version 2"));
+}
+
+TEST(Manifest, HasAnyNumberOfTensorsAndParts) {
+  Manifest manifest;
+  manifest.files.push_back({"model.safetensors", "model", 0, 100, 7, {}});
+  for (int i = 0; i < 300'000; ++i) manifest.files[0].tensors.push_back({"name " + std::to_string(i), 1, {}, {}, {}});
+  constexpr int kRanks = 100'000;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    manifest.files.push_back({file_name("optimizer", rank, kRanks),
+                              "optimizer",
+                              rank,
+                              64,
+                              8,
+                              {{"columns", 1, {3, kRanks}, {0, kRanks - 1 - rank}, {3, 1}}}});
+  }
+  const Manifest read = parse(format(manifest), "PATH");
+  ASSERT_EQ(read.files.size(), manifest.files.size());
+  EXPECT_EQ(read.files[0].tensors.size(), manifest.files[0].tensors.size());
+  EXPECT_EQ(read.files[0].tensors.back().name, "name 299999");
+  std::string values = "{\"0\": 0";
+  for (int i = 1; i < 300'000; ++i) values += ", \"" + std::to_string(i) + "\": 0";
+  check_values(values + "}");
 }
 
 FileRecord with_part(const std::string& name, std::vector<std::int64_t> whole, std::vector<std::int64_t> begin,
@@ -110,6 +133,9 @@ TEST(Manifest, PartsHaveToMakeUpTheTensor) {
   EXPECT_THAT(what_is_wrong({with_part("a", {4}, {0}, {2}), with_part("b", {4}, {1}, {2})}), HasSubstr("overlap"));
   EXPECT_THAT(what_is_wrong({with_part("a", {4}, {0}, {2}), with_part("b", {}, {}, {})}), HasSubstr("no part"));
   EXPECT_THAT(what_is_wrong({with_part("a", {0}, {0}, {0})}), IsEmpty());
+  const std::int64_t half = std::int64_t{1} << 62;
+  const FileRecord whole = with_part("a", {half}, {0}, {half});
+  EXPECT_THAT(what_is_wrong({whole, whole, whole}), HasSubstr("overlap"));
   const std::int64_t much = std::int64_t{1} << 40;
   EXPECT_THAT(what_is_wrong({with_part("a", {much, much}, {0, 0}, {much, much})}), HasSubstr("memory can hold"));
 }

@@ -132,5 +132,52 @@ TEST(CheckpointRanks, AllGoBackTogether) {
   });
 }
 
+// Files without any of what is wanted are not opened: they may be gone.
+TEST(CheckpointRanks, APartIsReadWithoutTheOtherFiles) {
+  const TemporaryFolder folder;
+  run_in_groups(2, [&](int rank, const auto& group) {
+    CheckpointContent content = own_content(rank, 2);
+    content.own["layers"] = {{"layer." + std::to_string(rank) + ".w", torch::full({2}, rank)}};
+    CheckpointFolder(folder / "run", {.group = group}).save(1, content);
+  });
+  for (const char* name : {"model", "grid.rank-0-of-2", "layers.rank-0-of-2"}) {
+    ASSERT_TRUE(std::filesystem::remove(folder / "run/step-000000001/" + name + ".safetensors")) << name;
+  }
+  CheckpointFolder checkpoints(folder / "run");
+  const auto layer = checkpoints.load({.sections = {"layers"}, .prefixes = {"layer.1.", "other"}});
+  ASSERT_EQ(layer->sections.size(), 1u);
+  ASSERT_EQ(layer->sections.at("layers").size(), 1u);
+  EXPECT_TRUE(at::equal(layer->sections.at("layers")[0].second, torch::full({2}, 1)));
+  const auto rest = checkpoints.load({.without = {"model", "grid", "layers", "none"}});
+  EXPECT_THAT(rest->sections, ::testing::SizeIs(1));
+  EXPECT_EQ(rest->sections.at("optimizer").size(), 3u);
+  EXPECT_TRUE(checkpoints.load({.sections = {"model"}, .prefixes = {"nothing"}})->sections.at("model").empty());
+  EXPECT_EQ(error_of([&] { checkpoints.load(); }).code(), ErrorCode::kDataLoss);
+}
+
+TEST(CheckpointRanks, WhatOneCannotUseFailsAll) {
+  const TemporaryFolder folder;
+  run_in_groups(3, [&](int rank, const auto& group) {
+    CheckpointFolder checkpoints(folder / "run", {.group = group});
+    const auto use = [&](bool fails) {
+      checkpoints.together([&] {
+        if (fails && rank == 2) throw std::runtime_error("it does not fit");
+      });
+    };
+    use(false);
+    try {
+      use(true);
+      ADD_FAILURE() << "rank " << rank;
+    } catch (const Error& error) {
+      EXPECT_NE(rank, 2);
+      EXPECT_STREQ(error.what(), "rank 2: it does not fit");
+    } catch (const std::runtime_error& own) {
+      EXPECT_EQ(rank, 2);
+      EXPECT_STREQ(own.what(), "it does not fit");
+    }
+    use(false);
+  });
+}
+
 }  // namespace
 }  // namespace tandem::testing

@@ -176,9 +176,12 @@ TEST(Functions, AttentionNamesWhatDoesNotFit) {
   EXPECT_THAT(attend(query, at::zeros({5, 4}), 2, weight), HasSubstr("as many dimensions as each other"));
   EXPECT_THAT(attend(query, source, 3, weight), HasSubstr("4 is not divisible into 3 heads"));
   EXPECT_THAT(attend(query, source, 2, out), HasSubstr("in_proj_weight is [12, 4], not [4, 4]"));
-  EXPECT_THAT(attend(query, source, 2, weight, at::zeros({2, 4}, at::kBool)), HasSubstr("key_padding_mask is [2, 5]"));
-  EXPECT_THAT(attend(query, source, 2, weight, {}, at::zeros({3, 4})), HasSubstr("is [1, 3, 5], not [1, 3, 4]"));
-  EXPECT_THAT(attend(query, source, 2, weight, {}, at::zeros({3, 5}, at::kInt)), HasSubstr("attn_mask is of bool or"));
+  EXPECT_THAT(attend(query, source, 2, weight, at::zeros({2, 4}, at::kBool)),
+              HasSubstr("key_padding_mask must be [2, 5]"));
+  EXPECT_THAT(attend(query, source, 2, weight, {}, at::zeros({3, 4})),
+              HasSubstr("attn_mask must be [3, 5] or [4, 3, 5], not [3, 4]"));
+  EXPECT_THAT(attend(query, source, 2, weight, {}, at::zeros({3, 5}, at::kInt)),
+              HasSubstr("attn_mask must be of bool or"));
   EXPECT_THAT(attend(query, source, 2, weight, {}, {}, true), HasSubstr("give the mask, too"));
 }
 

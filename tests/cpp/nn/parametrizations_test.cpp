@@ -1,6 +1,7 @@
 // Weight norm and spectral norm against Python's, as reference_functions.py stored them.
 #include "tandem/nn_parametrizations.h"
 
+#include <c10/core/CPUAllocator.h>
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -113,6 +114,42 @@ TEST(Parametrizations, ForwardsOfSeveralThreadsAreOneAtATime) {
   for (int i = 0; i < 20; ++i) linear->clone();
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// Gives no memory from its request number `left` (from 0) on.
+class Exhausted final : public at::Allocator {
+ public:
+  explicit Exhausted(int left) : left_(left) { c10::SetCPUAllocator(this, 255); }
+  ~Exhausted() override { c10::SetCPUAllocator(memory_, 255); }
+  at::DataPtr allocate(std::size_t bytes) override {
+    if (left_-- <= 0) throw std::bad_alloc();
+    return memory_->allocate(bytes);
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+
+ private:
+  at::Allocator* const memory_ = c10::GetCPUAllocator();
+  int left_;
+};
+
+TEST(Parametrizations, StayWhereACloneFindsNoMemory) {
+  const auto lstm = made("LSTM", {{"input_size", 3}, {"hidden_size", 2}});
+  for (const char* name : {"weight_ih_l0", "weight_hh_l0"}) nn::weight_norm(*lstm, name);
+  const Names names = parameter_names(*lstm);
+  const at::Tensor x = formula({4, 1, 3}, 1), expected = output(*lstm, x).detach();
+  std::unique_ptr<nn::Module> copied;
+  int failed = 0;
+  for (; !copied && failed < 1000; ++failed) {
+    try {
+      const Exhausted exhausted(failed);
+      copied = lstm->clone();
+    } catch (const std::bad_alloc&) {
+    }
+    ASSERT_EQ(parameter_names(*lstm), names) << failed;
+    ASSERT_TRUE(output(*lstm, x).equal(expected)) << failed;
+  }
+  EXPECT_GT(failed, 10);
+  EXPECT_TRUE(output(*copied, x).equal(expected));
 }
 
 TEST(Parametrizations, ErrorsNameWhatDoesNotFit) {

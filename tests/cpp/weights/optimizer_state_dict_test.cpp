@@ -90,6 +90,53 @@ TEST(OptimizerStateDict, OfOursIsOurs) {
   }
 }
 
+// One of the states of LBFGS that Python saved (reference.py has the same loss).
+struct Lbfgs {
+  explicit Lbfgs(const PtValue& from) : parameters(tensors_in(from.at("before"))) {
+    for (at::Tensor& one : parameters) one.set_requires_grad(true);
+    std::vector<Option> options{{"lr", 0.5}, {"max_iter", 4}, {"history_size", 3}};
+    if (const auto* const search = from.at("search").get_if<std::string>()) {
+      options.push_back({"line_search_fn", *search});
+    }
+    optimizer = make_optimizer("LBFGS", parameters, options);
+  }
+
+  void step() const {
+    optimizer->step([this] {
+      optimizer->zero_grad();
+      const at::Tensor &first = parameters[0], &second = parameters[1];
+      const at::Tensor loss = (first - 1).pow(4).sum() + second.pow(2).sum() + (first.sum() * second.sum()).pow(2) / 10;
+      loss.backward();
+      return loss;
+    });
+  }
+
+  void expect(const PtValue& after) const {
+    const auto expected = tensors_in(after);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(parameters[i].allclose(expected[i], 1e-10, 1e-12)) << "parameter " << i;
+    }
+  }
+
+  std::vector<at::Tensor> parameters;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+TEST(OptimizerStateDict, OfPythonsLbfgsGoesOn) {
+  const PtValue all = load_pt(python_file("lbfgs.pt"));
+  EXPECT_EQ(as<PtDict>(all).items.size(), 6u);
+  for (const PtItem& item : as<PtDict>(all).items) {
+    SCOPED_TRACE(as<std::string>(item.key));
+    const Lbfgs first(item.value), second(item.value);
+    load_optimizer_state_dict(*first.optimizer, item.value.at("state_dict"));
+    load_optimizer_state_dict(*second.optimizer, optimizer_state_dict(*first.optimizer));
+    first.step();
+    first.expect(item.value.at("after"));
+    second.step();
+    second.expect(item.value.at("after"));
+  }
+}
+
 PtValue of_sgd(const PtDict& group, const PtDict& state = {}) {
   PtDict whole = group;
   whole.items.push_back({"params", PtList{{4}}});
@@ -163,6 +210,22 @@ TEST(OptimizerStateDict, FilesForPython) {
     all.items.push_back({item.key, std::move(made)});
   }
   save_pt(std::string(folder) + "/optimizers.pt", all);
+  PtDict lbfgs;
+  const PtValue states = load_pt(python_file("lbfgs.pt"));
+  for (const PtItem& item : as<PtDict>(states).items) {
+    const Lbfgs trained(item.value);
+    load_optimizer_state_dict(*trained.optimizer, item.value.at("state_dict"));
+    const test::TempDir dir;
+    save_pt(dir / "state.pt", optimizer_state_dict(*trained.optimizer));
+    PtDict made{{{"search", item.value.at("search")}, {"before", item.value.at("before")}}};
+    made.items.push_back({"state_dict", load_pt(dir / "state.pt", {.copy = true})});
+    trained.step();
+    PtList after;
+    for (const at::Tensor& one : trained.parameters) after.items.emplace_back(one.detach().clone());
+    made.items.push_back({"after", std::move(after)});
+    lbfgs.items.push_back({item.key, std::move(made)});
+  }
+  save_pt(std::string(folder) + "/lbfgs.pt", lbfgs);
 }
 
 }  // namespace

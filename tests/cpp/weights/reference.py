@@ -134,6 +134,50 @@ def check_optimizers(found):
                 sys.exit(f"{name}: a step from Tandem's state gives {one}, and there {expected}")
 
 
+# LBFGS looks at all parameters together and wants a closure.
+def lbfgs_of(search, values):
+    parameters = [torch.nn.Parameter(one.clone()) for one in values]
+    optimizer = torch.optim.LBFGS(parameters, lr=0.5, max_iter=4, history_size=3, line_search_fn=search)
+
+    def closure():
+        optimizer.zero_grad()
+        first, second = parameters
+        loss = ((first - 1) ** 4).sum() + (second ** 2).sum() + (first.sum() * second.sum()) ** 2 / 10
+        loss.backward()
+        return loss
+
+    return parameters, optimizer, closure
+
+
+def lbfgs():
+    made = {}
+    for search in (None, "strong_wolfe"):
+        for steps in range(3):
+            values = [torch.cos(counted(3, dtype=torch.float64)), torch.sin(counted(2, 2, dtype=torch.float64))]
+            parameters, optimizer, closure = lbfgs_of(search, values)
+            if steps == 1:
+                optimizer.param_groups[0]["max_iter"] = 1  # of which no history is left
+            for _ in range(steps):
+                optimizer.step(closure)
+            before, state = [one.detach().clone() for one in parameters], copy.deepcopy(optimizer.state_dict())
+            optimizer.step(closure)
+            made[f"{search} {steps}"] = {"search": search, "before": before, "state_dict": state,
+                                         "after": [one.detach().clone() for one in parameters]}
+    return made
+
+
+def check_lbfgs(found):
+    if sorted(found) != sorted(lbfgs()):
+        sys.exit(f"states of LBFGS: {sorted(found)}")
+    for name, one in found.items():
+        parameters, optimizer, closure = lbfgs_of(one["search"], one["before"])
+        optimizer.load_state_dict(one["state_dict"])
+        optimizer.step(closure)
+        for got, expected in zip(parameters, one["after"]):
+            if not torch.allclose(got, expected, rtol=1e-10, atol=1e-12):
+                sys.exit(f"LBFGS {name}: a step from Tandem's state gives {got}, and there {expected}")
+
+
 def values():
     return {"none": None, "yes": True, "no": False, "small": 5, "medium": 70000, "negative": -3, "large": 2**40,
             "least": -2**63, "real": 1.5, "complex": 1 - 2j, "text": "Grüße", "bytes": b"\x00\xff", "array": bytearray(b"ab"),
@@ -177,6 +221,7 @@ def make(folder):
     for protocol in (3, 4, 5):
         save(f"protocol{protocol}.pt", values(), pickle_protocol=protocol)
     save("optimizers.pt", optimizers(), _use_new_zipfile_serialization=False)
+    save("lbfgs.pt", lbfgs(), _use_new_zipfile_serialization=False)
     save("protocol4.legacy.pt", state_dict(), pickle_protocol=4, _use_new_zipfile_serialization=False)
     torch.serialization.set_crc32_options(False)
     save("no_crc.pt", state_dict())
@@ -235,6 +280,7 @@ def check(folder):
     adam = torch.optim.Adam([{"params": [torch.nn.Parameter(counted(2, 2))]}, {"params": [torch.nn.Parameter(counted(2))]}])
     adam.load_state_dict(load("optimizer.pt")["optimizer"])
     check_optimizers(load("optimizers.pt"))
+    check_lbfgs(load("lbfgs.pt"))
     with zipfile.ZipFile(folder / "layouts.pt") as archive:
         if archive.testzip() is not None:
             sys.exit("a member of layouts.pt does not have its checksum")

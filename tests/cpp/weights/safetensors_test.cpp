@@ -77,13 +77,60 @@ TEST_F(SafetensorsTest, RoundTrips) {
   EXPECT_FALSE(load_safetensors(path_).tensors[0].second.equal(loaded.tensors[0].second));
 }
 
-// Under a map of the file this would end the process.
 TEST_F(SafetensorsTest, WhatWasLoadedStaysWhateverBecomesOfTheFile) {
   save_safetensors(path_, {{{"a", torch::ones({100000})}, {"b", torch::ones({3}, torch::kByte)}}, {}});
   const auto loaded = load_safetensors(path_);
   fs::resize_file(path_, 0);
   EXPECT_TRUE(loaded.tensors[0].second.equal(torch::ones({100000})));
   EXPECT_TRUE(loaded.tensors[1].second.equal(torch::ones({3}, torch::kByte)));
+}
+
+TEST_F(SafetensorsTest, IsMappedWhereThatIsWanted) {
+  tandem::Safetensors content;
+  content.metadata = {{"who", "test"}};
+  content.tensors = {{"odd", torch::arange(3).to(at::kByte)},
+                     {"float", torch::randn({3, 4})},
+                     {"long", torch::arange(5)},
+                     {"empty", torch::empty({0, 5})},
+                     {"scalar", torch::tensor(2.5, at::kDouble)}};
+  save_safetensors(path_, content);
+  const SafetensorsFile file(path_);
+  const auto loaded = load_safetensors(path_);
+  EXPECT_EQ(file.content().metadata, content.metadata);
+  ASSERT_EQ(file.content().tensors.size(), loaded.tensors.size());
+  for (std::size_t i = 0; i < loaded.tensors.size(); ++i) {
+    EXPECT_EQ(file.content().tensors[i].first, loaded.tensors[i].first);
+    EXPECT_TRUE(file.content().tensors[i].second.equal(loaded.tensors[i].second)) << loaded.tensors[i].first;
+    file.content().tensors[i].second.zero_();  // does not reach the file
+    EXPECT_TRUE(load_safetensors(path_).tensors[i].second.equal(loaded.tensors[i].second));
+  }
+  file.check();
+  // Tensors outlive the object.
+  const at::Tensor kept = SafetensorsFile(path_).content().tensors[0].second;
+  EXPECT_TRUE(kept.equal(loaded.tensors[0].second));
+  // One that does not lie as its dtype needs it.
+  write(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}})",
+        9);
+  EXPECT_TRUE(SafetensorsFile(path_).content().tensors[1].second.equal(load_safetensors(path_).tensors[1].second));
+  write("{}", 1);
+  EXPECT_THROW(SafetensorsFile{path_}, Error);
+  std::ofstream(path_).close();
+  EXPECT_THROW(SafetensorsFile{path_}, Error);
+}
+
+TEST_F(SafetensorsTest, WhatAMappedFileLosesIsFoundOut) {
+  save_safetensors(path_, {{{"a", torch::ones({100000})}}, {}});
+  const SafetensorsFile file(path_);
+  EXPECT_NO_THROW(file.check());
+  fs::resize_file(path_, 4096);
+  EXPECT_EQ(file.content().tensors[0].second[99999].item<float>(), 0);
+  try {
+    file.check();
+    ADD_FAILURE() << "nothing is lost";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDataLoss);
+    EXPECT_THAT(error.what(), HasSubstr(path_));
+  }
 }
 
 TEST_F(SafetensorsTest, AFailedSaveLeavesTheOldFile) {
@@ -103,7 +150,7 @@ TEST_F(SafetensorsTest, RefusesFilesThatAreNotWhatTheyClaim) {
   expect_refused("too few");
   std::ofstream(path_) << std::string(100, '\xff');
   expect_refused("header claims");
-  refuses("not json", 0, "no JSON object");
+  refuses("not json", 0, "its header is no JSON: ");
   refuses("[1]", 0, "no JSON object");
   const std::string good = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
   write(good, 8);
@@ -129,7 +176,17 @@ TEST_F(SafetensorsTest, RefusesFilesThatAreNotWhatTheyClaim) {
   refuses(R"({"__metadata__":{"a":1}})", 0, "no string");
   const std::string item = R"({"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
   refuses(R"({"a":)" + item + R"(,"b":)" + item + "}", 8, "tensor 'b' begins at byte 0");
-  refuses(R"({"a":)" + item + R"(,"a":)" + item + "}", 8, "'a' is there twice");
+  refuses(R"({"a":)" + item + R"(,"a":)" + item + "}", 8, "its header has 'a' twice");
+}
+
+TEST_F(SafetensorsTest, HasAnyNumberOfTensors) {
+  tandem::Safetensors content;
+  const at::Tensor one = torch::ones({1});
+  for (int i = 0; i < 200'000; ++i) content.tensors.emplace_back("name " + std::to_string(i), one);
+  save_safetensors(path_, content);
+  const auto loaded = load_safetensors(path_);
+  ASSERT_EQ(loaded.tensors.size(), content.tensors.size());
+  EXPECT_EQ(loaded.tensors.back().first, content.tensors.back().first);
 }
 
 TEST_F(SafetensorsTest, EveryBitFlipIsReadOrRefused) {

@@ -25,8 +25,8 @@ TEST(ShardIndex, RefusesWhatItIsNotToRead) {
   const auto refused = [](const std::string& json, const std::string& why) {
     EXPECT_ERROR(parse_shard_index(json, "i.json"), ErrorCode::kDataLoss, "i.json", why);
   };
-  for (const char* json : {"", "[]", "{}", "{\"weight_map\": []}", "{\"weight_map\": {", "\xff"})
-    refused(json, "weight_map");
+  for (const char* json : {"[]", "{}", "{\"weight_map\": []}"}) refused(json, "weight_map");
+  for (const char* json : {"", "{\"weight_map\": {", "\xff"}) refused(json, "it is no JSON: ");
   refused(R"({"weight_map": {"a": 1}})", "no text");
   refused(R"({"weight_map": {"a": "x.safetensors", "a": "y.safetensors"}})", "twice");
   refused(R"({"weight_map": {}, "weight_map": {}})", "twice");
@@ -35,6 +35,12 @@ TEST(ShardIndex, RefusesWhatItIsNotToRead) {
                                  "x.bin", ".safetensors", "..safetensors", "x\\u0000.safetensors", "", "..", "."}) {
     refused(R"({"weight_map": {"a": ")" + file + R"("}})", "in its folder");
   }
+}
+
+TEST(ShardIndex, HasAnyNumberOfNames) {
+  ShardIndex index;
+  for (int i = 0; i < 300'000; ++i) index.files.emplace_back("name " + std::to_string(i), "m.safetensors");
+  EXPECT_EQ(parse_shard_index(format_shard_index(index), "i.json").files, index.files);
 }
 
 TEST(ShardIndex, EveryCutIsRefused) {

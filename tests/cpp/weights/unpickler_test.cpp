@@ -77,6 +77,10 @@ TEST(Unpickler, ReadsContainersAndMemo) {
                       "a\x85R."))
                 .kind,
             Kind::kSet);
+  const Pickle counter = load("ccollections\nCounter\n}(K\x03K\x01K\x08K\x02u\x85R.");
+  ASSERT_EQ(root(counter).kind, Kind::kDict);
+  EXPECT_EQ(root(counter).items.size(), 4u);
+  EXPECT_ERROR(load("ccollections\nCounter\n]\x85R."), ErrorCode::kDataLoss, "Counter");
   // Protocols 4 and 5.
   EXPECT_EQ(root(load("\x95\x04\x00\x00\x00\x00\x00\x00\x00\x8f\x94(K\x01\x90."s)).items.size(), 1u);
   EXPECT_EQ(root(load("\x8c\x0b"

@@ -1,4 +1,5 @@
-// Feeds damaged files of torch.save, damaged pickles in whole ones, and damaged indexes to their readers.
+// Feeds damaged files of torch.save, damaged pickles in whole ones, damaged headers of safetensors and damaged indexes
+// to their readers.
 //
 //   fuzz_weights SECONDS SEED
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "cpp/weights/zip_builder.h"
 #include "fuzz/fuzz.h"
 #include "weights/pt_layout.h"
+#include "weights/safetensors_header.h"
 #include "weights/shard_index.h"
 #include "weights/zip_directory.h"
 
@@ -26,6 +28,11 @@ class Fuzzer {
     const std::string index =
         R"({"metadata": {"total_size": 7}, "weight_map": {"a.b": "m-00001-of-00002.safetensors", "c": "m.safetensors"}})";
     indexes_.emplace_back(index.begin(), index.end());
+    tandem::safetensors::Header header{
+        {{"a.weight", "F32", {2, 3}, 0, 0}, {"b", "U8", {0, 4}, 0, 0}, {"c", "BF16", {}, 0, 0}}, {{"format", "pt"}}, 0};
+    const std::string start = tandem::safetensors::format(header);
+    headers_.emplace_back(start.begin(), start.end());
+    tensor_bytes_ = header.entries.back().end;
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator(PT_FILES)) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
@@ -47,6 +54,7 @@ class Fuzzer {
       fuzz_pickle();
       fuzz_archive();
       fuzz_index();
+      fuzz_header();
     });
   }
 
@@ -85,6 +93,22 @@ class Fuzzer {
     });
   }
 
+  void fuzz_header() {
+    FileBytes start = fuzz_.mutant(headers_);
+    if (fuzz_.below(2) == 0 && start.size() > 8) {  // its length is right
+      for (std::size_t i = 0; i < 8; ++i) start[i] = static_cast<std::uint8_t>((start.size() - 8) >> (8 * i));
+    }
+    const std::uint64_t size = start.size() + tensor_bytes_;
+    fuzz_.expect_records_or_error([&] {
+      const auto header = tandem::safetensors::parse("fuzz", text_of(start), size);
+      for (const auto& entry : header.entries) {
+        if (entry.begin <= entry.end && entry.end <= size - header.data) continue;
+        std::fprintf(stderr, "a tensor lies outside of its file\n");
+        std::abort();
+      }
+    });
+  }
+
   static void read(const FileBytes& file) {
     const PtLayout layout = tandem::weights::read_pt_layout(file, "fuzz");
     for (std::size_t i = 0; i < layout.pickle.storages.size(); ++i) {
@@ -98,7 +122,8 @@ class Fuzzer {
   }
 
   tandem::test::Fuzz fuzz_;
-  std::vector<FileBytes> files_, pickles_, indexes_;
+  std::vector<FileBytes> files_, pickles_, indexes_, headers_;
+  std::uint64_t tensor_bytes_ = 0;  // that follow a header
 };
 
 }  // namespace

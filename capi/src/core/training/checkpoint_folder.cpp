@@ -54,6 +54,14 @@ tandem::CheckpointContent content_of(const tdm_checkpoint_tensor* tensors, std::
   return content;
 }
 
+// Null where none was ever saved.
+tdm_checkpoint* load(tdm_checkpoint_folder& folder, std::int64_t step, tandem::CheckpointRequest request) {
+  if (step < -1) invalid("step is " + std::to_string(step) + "; give -1 for the newest");
+  if (step >= 0) request.step = step;
+  auto read = folder.folder.load(request);
+  return read ? new tdm_checkpoint(*std::move(read)) : nullptr;
+}
+
 }  // namespace
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options,
@@ -120,12 +128,34 @@ tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, std::int64_
   return guard("tdm_checkpoint_folder_load", [&] {
     not_null(folder, "folder");
     not_null(out, "out");
-    if (step < -1) invalid("step is " + std::to_string(step) + "; give -1 for the newest");
-    tandem::CheckpointRequest request{.sections = to_strings(sections, section_count, "sections")};
-    if (step >= 0) request.step = step;
-    auto read = folder->folder.load(request);
-    *out = read ? new tdm_checkpoint(*std::move(read)) : nullptr;
+    *out = load(*folder, step, {.sections = to_strings(sections, section_count, "sections")});
   });
+}
+
+tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection,
+                                           tdm_checkpoint** out) {
+  return guard("tdm_checkpoint_folder_load_part", [&] {
+    not_null(folder, "folder");
+    not_null(out, "out");
+    const auto given =
+        read_options<tdm_checkpoint_selection>(selection, TDM_CHECKPOINT_SELECTION_INIT, "tdm_checkpoint_selection");
+    *out = load(*folder, given.step,
+                {.sections = to_strings(given.sections, given.section_count, "sections"),
+                 .without = to_strings(given.without, given.without_count, "without"),
+                 .prefixes = to_strings(given.prefixes, given.prefix_count, "prefixes")});
+  });
+}
+
+tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
+  return guard("tdm_checkpoint_folder_agree", [&] {
+    not_null(folder, "folder")->folder.together([&] {
+      if (failure) throw tandem::Error(tandem::ErrorCode::kCallback, failure);
+    });
+  });
+}
+
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
+  return guard("tdm_checkpoint_folder_abort", [&] { not_null(folder, "folder")->folder.abort(); });
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {

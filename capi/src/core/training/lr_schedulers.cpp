@@ -1,8 +1,11 @@
 // Schedulers of learning rates by name, and by functions of the caller's.
+#include <algorithm>
+
 #include "core/call/callback.h"
 #include "core/call/named_options.h"
 #include "core/call/numbers.h"
 #include "core/training/optimizer_handle.h"
+#include "core/training/pt_values.h"
 #include "tandem/lr_scheduler.h"
 
 struct tdm_lr_scheduler : tandem::capi::Handle<tandem::Kind::kLrScheduler> {
@@ -60,17 +63,37 @@ at::IValue with_text_keys(const at::IValue& value) {
   return list;
 }
 
-// And back: values have tuples alone of what are not all numbers.
-at::IValue with_lists(const at::IValue& value) {
-  if (value.isGenericDict()) {
-    tandem::optim::SchedulerState dict(c10::StringType::get(), c10::AnyType::get());
-    for (const auto& item : value.toGenericDict()) dict.insert(item.key(), with_lists(item.value()));
-    return dict;
+// Python has lists where it says tuples, of what are not all numbers.
+void tuples_to_lists(tdm_value& value) {
+  if (value.tag != TDM_VALUE_TUPLE && value.tag != TDM_VALUE_DICT) return;
+  if (value.tag == TDM_VALUE_TUPLE) value.tag = TDM_VALUE_LIST;
+  auto* const elements = static_cast<tdm_value*>(const_cast<void*>(value.as.list.data));
+  std::for_each(elements, elements + value.as.list.size, tuples_to_lists);
+}
+
+// And back, also from what a file of Python's has: numbers as keys, lists and tuples.
+at::IValue from_values(const tandem::PtValue& value) {
+  if (const auto* const dict = value.get_if<tandem::PtDict>()) {
+    tandem::optim::SchedulerState state(c10::StringType::get(), c10::AnyType::get());
+    for (const tandem::PtItem& item : dict->items) {
+      const auto* const number = item.key.get_if<std::int64_t>();
+      state.insert(number ? std::to_string(*number) : *item.key.get_if<std::string>(), from_values(item.value));
+    }
+    return state;
   }
-  if (!value.isTuple()) return value;
-  c10::impl::GenericList list(c10::AnyType::get());
-  for (const at::IValue& one : value.toTupleRef().elements()) list.push_back(with_lists(one));
-  return list;
+  const auto* const list = value.get_if<tandem::PtList>();
+  const auto* const tuple = value.get_if<tandem::PtTuple>();
+  if (list || tuple) {
+    c10::impl::GenericList made(c10::AnyType::get());
+    for (const tandem::PtValue& one : list ? list->items : tuple->items) made.push_back(from_values(one));
+    return made;
+  }
+  if (const auto* const flag = value.get_if<bool>()) return *flag;
+  if (const auto* const number = value.get_if<std::int64_t>()) return *number;
+  if (const auto* const real = value.get_if<double>()) return *real;
+  if (const auto* const text = value.get_if<std::string>()) return *text;
+  if (value.get_if<std::monostate>()) return {};
+  invalid("argument 'state' has a tensor, dtype or device, which no scheduler has");
 }
 
 }  // namespace
@@ -151,14 +174,15 @@ tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* 
     not_null(scheduler, "scheduler");
     not_null(out, "out");
     *out = from_ivalue(with_text_keys(scheduler->scheduler->state()));
+    tuples_to_lists(*out);
   });
 }
 
 tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
   return guard("tdm_lr_scheduler_load_state", [&] {
     const auto loading = held(scheduler);
-    const at::IValue given = to_ivalue(*not_null(state, "state"), "state");
-    if (!given.isGenericDict()) invalid("argument 'state' must be a dict, not " + describe(*state));
-    loading->load_state(with_lists(given).toGenericDict());
+    const tandem::PtValue given = to_pt(*not_null(state, "state"), "state");
+    if (!given.get_if<tandem::PtDict>()) invalid("argument 'state' must be a dict, not " + describe(*state));
+    loading->load_state(from_values(given).toGenericDict());
   });
 }

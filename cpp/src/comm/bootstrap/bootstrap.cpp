@@ -69,6 +69,14 @@ class Bootstrap::Round {
     return parts;
   }
 
+  std::vector<int> not_come(int first) {
+    std::vector<int> missing;
+    for (int rank = first; rank < of_.size_; ++rank) {
+      if (!store_->check({key(rank)})) missing.push_back(rank);
+    }
+    return missing;
+  }
+
   void delete_own() { store_->deleteKey(key(of_.rank_)); }
   void delete_answer() {
     for (const char* name : {"answer", "claimed"}) store_->deleteKey(key(name));
@@ -165,10 +173,7 @@ class Bootstrap::Round {
 
   // Those before `first` have come.
   std::string missing_ranks(int first) {
-    std::vector<int> missing;
-    for (int rank = first; rank < of_.size_; ++rank) {
-      if (!store_->check({key(rank)})) missing.push_back(rank);
-    }
+    const std::vector<int> missing = not_come(first);
     return missing.empty() ? "rank 0 gave no answer" : are_missing(missing);
   }
 
@@ -205,6 +210,16 @@ std::optional<std::vector<std::string>> Bootstrap::last_answer() noexcept {
     return gathered;
   } catch (const std::exception&) {
     return std::nullopt;
+  }
+}
+
+std::string Bootstrap::who_is_missing() noexcept {
+  if (round_ == 0) return "";
+  try {
+    const auto missing = Round(*this, round_ - 1).not_come(0);
+    return missing.empty() ? "" : are_missing(missing);
+  } catch (const std::exception&) {
+    return "";
   }
 }
 

@@ -50,6 +50,10 @@ class TANDEM_API Bootstrap {
   // the store does not answer.
   std::optional<std::vector<std::string>> last_answer() noexcept;
 
+  // Of the last all_gather(), as far as it is known now: "ranks 1, 3 are missing". "" where all have come, or the store
+  // does not answer.
+  std::string who_is_missing() noexcept;
+
   // Instead of the next all_gather(), for this rank cannot go on: the others' throws `reason`. Does nothing after an
   // all_gather() that failed, for then they know. Throws nothing.
   void refuse(const Error& reason) noexcept;

@@ -12,6 +12,7 @@ namespace tandem {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenChecks{50};
+constexpr std::chrono::milliseconds kUntilNamed{500};  // for the store to say who is missing, where it still answers
 
 // Calls `check` from time to time, and interrupts when it throws.
 class Checking {
@@ -58,6 +59,20 @@ class Checking {
   std::thread thread_;
 };
 
+// Of an exchange that was ended: "; rank 1 is missing", or nothing.
+std::string missing_in(Bootstrap& bootstrap) {
+  const auto end = std::chrono::steady_clock::now() + kUntilNamed;
+  const auto late = std::make_shared<StoreInterrupt>();
+  const Checking checking(
+      [end] {
+        if (std::chrono::steady_clock::now() > end) throw Error(ErrorCode::kTimeout, "the store does not answer");
+      },
+      late);
+  const StoreLimit limit(late);
+  const std::string who = bootstrap.who_is_missing();
+  return who.empty() ? "" : "; " + who;
+}
+
 }  // namespace
 
 std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std::string& bytes,
@@ -65,7 +80,6 @@ std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std:
                                                 const std::shared_ptr<StoreInterrupt>& calls,
                                                 std::function<void()> check) {
   const auto failed_check = std::make_shared<StoreInterrupt>();
-  const StoreLimit of_group(calls);
   Bootstrap::Call call;
   call.purpose = "reading what the other ranks say";
   call.timeout = timeout;
@@ -74,19 +88,24 @@ std::vector<std::string> exchange_through_store(Bootstrap& bootstrap, const std:
   };
   Checking checking(check, failed_check);
   try {
-    const StoreLimit of_check(failed_check);
+    const StoreLimit of_group(calls), of_check(failed_check);
     return bootstrap.all_gather(bytes, call);
   } catch (const Error& error) {
     checking.stop();
     if (error.code() != ErrorCode::kAborted) throw;
   }
-  if (checking.failure()) {
-    // A rank that has closed the group may have done so with the answer in its hands.
-    if (auto gathered = bootstrap.last_answer()) return *std::move(gathered);
-    std::rethrow_exception(checking.failure());
+  try {
+    if (checking.failure()) {
+      // A rank that has closed the group may have done so with the answer in its hands.
+      const StoreLimit of_group(calls);
+      if (auto gathered = bootstrap.last_answer()) return *std::move(gathered);
+      std::rethrow_exception(checking.failure());
+    }
+    check();  // it may know why
+    throw Error(ErrorCode::kAborted, "the exchange through the store was aborted");
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what() + missing_in(bootstrap));
   }
-  check();  // it may know why
-  throw Error(ErrorCode::kAborted, "the exchange through the store was aborted");
 }
 
 }  // namespace tandem

@@ -5,11 +5,9 @@
 #include <optional>
 #include <tuple>
 
-namespace tandem::nn {
+#include "nn/attention.h"
 
-// An additive mask of that dtype: where a bool mask is true, nothing is attended to. An undefined one stays undefined;
-// other integers are refused.
-at::Tensor additive_mask(const at::Tensor& mask, const char* name, at::ScalarType dtype);
+namespace tandem::nn {
 
 // Source: torch.nn.MultiheadAttention. LibTorch's class has neither `batch_first` nor fused attention.
 struct AttentionSettings {
@@ -36,14 +34,8 @@ class MultiheadAttentionImpl : public torch::nn::Cloneable<MultiheadAttentionImp
                                              std::optional<bool> is_causal);
 
  private:
-  struct Projected;
-
   std::int64_t batch_dimension() const { return settings_.batch_first ? 0 : 1; }
   void check(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) const;
-  Projected project(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) const;
-  at::Tensor heads(const at::Tensor& projected) const;
-  at::Tensor merged(const at::Tensor& attended) const;
-  at::Tensor whole_mask(const at::Tensor& attn_mask, const at::Tensor& key_padding_mask, const Projected& of) const;
 
   AttentionSettings settings_;
   at::Tensor in_proj_weight_, q_proj_weight_, k_proj_weight_, v_proj_weight_, in_proj_bias_, bias_k_, bias_v_;

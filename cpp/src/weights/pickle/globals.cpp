@@ -9,6 +9,7 @@ std::optional<Global> find_global(std::string_view module, std::string_view name
   };
   static constexpr Known kKnown[] = {
       {"collections", "OrderedDict", Name::kOrderedDict},
+      {"collections", "Counter", Name::kCounter},
       {"builtins", "set", Name::kSet},
       {"builtins", "bytearray", Name::kByteArray},
       {"builtins", "complex", Name::kComplex},

@@ -12,6 +12,7 @@ namespace tandem::pickle {
 
 enum class Name : std::uint8_t {
   kOrderedDict,
+  kCounter,
   kSet,
   kByteArray,
   kComplex,

@@ -221,6 +221,13 @@ Ref call(Machine& machine, Ref callable, Ref tuple) {
   switch (name) {
     case Name::kOrderedDict:
       return ordered_dict(machine, Arguments(machine, tuple, "OrderedDict"));
+    case Name::kCounter: {  // MultiStepLR keeps its milestones in one
+      const Arguments arguments(machine, tuple, "Counter");
+      arguments.want(arguments.count() == 1 && arguments.is(0, Kind::kDict));
+      const Ref made = add_kind(machine, Kind::kDict);
+      machine.object(made).items = copy_items(machine, arguments[0]);
+      return made;
+    }
     case Name::kSet: {
       const Arguments arguments(machine, tuple, "set");
       arguments.want(arguments.count() == 0 || (arguments.count() == 1 && is_sequence(arguments.object(0))));

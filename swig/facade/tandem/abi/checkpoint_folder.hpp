@@ -76,12 +76,26 @@ class CheckpointFolder {
       if (all) return steps;
     }
   }
-  // The newest that is whole, or with `step` from 0 that one. Of the given sections; none: all.
-  LoadedCheckpoint load(int64_t step, const std::vector<std::string>& sections) {
-    const auto names = c_strings(sections);
+  // Ends a save beside training that waits for other ranks. From any thread.
+  void abort() { check(tdm_checkpoint_folder_abort(handle_.get())); }
+  // The newest that is whole, or with `step` from 0 that one. Of the given sections, tensors whose names begin with one
+  // of the prefixes; none: all.
+  LoadedCheckpoint load(int64_t step, const std::vector<std::string>& sections,
+                        const std::vector<std::string>& prefixes) {
+    const auto names = c_strings(sections), beginnings = c_strings(prefixes);
+    tdm_checkpoint_selection selection = TDM_CHECKPOINT_SELECTION_INIT;
+    selection.step = step;
+    selection.sections = names.data();
+    selection.section_count = names.size();
+    selection.prefixes = beginnings.data();
+    selection.prefix_count = beginnings.size();
     tdm_checkpoint* read = nullptr;
-    check(tdm_checkpoint_folder_load(handle_.get(), step, names.data(), names.size(), &read));
+    check(tdm_checkpoint_folder_load_part(handle_.get(), &selection, &read));
     return LoadedCheckpoint(read);
+  }
+  // Whether this rank could use what was loaded: "", or why not. Throws where any rank could not.
+  void agree(const std::string& failure) {
+    check(tdm_checkpoint_folder_agree(handle_.get(), failure.empty() ? nullptr : failure.c_str()));
   }
 
  private:

@@ -810,10 +810,12 @@ TDM_API tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, dou
 TDM_API tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch);
 /* Each group's rate as the last step left it, a DOUBLE_LIST; tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out);
-/* A DICT, Python's state_dict(), but that all keys are STRINGs, and functions none; tdm_value_clear() it. */
+/* A DICT, Python's state_dict(), but that all keys are STRINGs, and functions none; lists are INT_LIST, DOUBLE_LIST and
+ * LIST. tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out);
-/* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Errors:
- * TDM_ERROR_INVALID_ARGUMENT for a name that is missing or unknown, or a value of another type. */
+/* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Takes what tdm_pt_load() reads of
+ * Python's, with INTs as keys, too. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that is missing or unknown, or a value of
+ * another type. */
 TDM_API tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state);
 
 typedef int32_t tdm_averaging;
@@ -1681,6 +1683,10 @@ TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_fo
 TDM_API int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder);
 /* Until it does not; its error, once. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder);
+/* Ends a save beside training that waits for other ranks, with an error (TDM_ERROR_ABORTED) that names those who are
+ * missing: a rank that is stopped would hold it up until the group's timeout. So does the end of the group. Afterwards
+ * nothing can be saved beside training. */
+TDM_API TDM_THREAD_SAFE tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder);
 
 /* The steps of the checkpoints that are there, rising. step_count: in, room; out, how many there are; where that is more
  * than there was room for, only so many are written. */
@@ -1695,6 +1701,29 @@ TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_f
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step,
                                                          const char* const* sections, size_t section_count,
                                                          TDM_MAYBE tdm_checkpoint** out);
+
+/* What of a checkpoint is read; files without any of it are not. */
+typedef struct tdm_checkpoint_selection {
+  size_t struct_size;
+  int64_t step;                /* -1: the newest */
+  const char* const* sections; /* none: all */
+  size_t section_count;
+  const char* const* without;  /* sections that are left out, whether they are there or not */
+  size_t without_count;
+  const char* const* prefixes; /* of tensors' names; none: all */
+  size_t prefix_count;
+} tdm_checkpoint_selection;
+#define TDM_CHECKPOINT_SELECTION_INIT { sizeof(tdm_checkpoint_selection), -1, NULL, 0, NULL, 0, NULL, 0 }
+TDM_API void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size);
+/* tdm_checkpoint_folder_load() of a part; NULL: all of the newest. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder,
+                                                              TDM_NULLABLE const tdm_checkpoint_selection* selection,
+                                                              TDM_MAYBE tdm_checkpoint** out);
+/* Tells the other ranks whether this one could use what was loaded: `failure` says why not, NULL that it could. All ranks
+ * call it. Where any failed it is an error (TDM_ERROR_CALLBACK) on all of them, which on the others has the rank's number
+ * in front. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder,
+                                                          TDM_NULLABLE const char* failure);
 TDM_API void tdm_checkpoint_free(tdm_checkpoint* checkpoint);
 TDM_API int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint);
 TDM_API int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint); /* ranks that saved it */

@@ -33,6 +33,14 @@ public enum DType {
     return number;
   }
 
+  /** Source: torch.dtype.is_floating_point. */
+  public boolean isFloatingPoint() {
+    return switch (this) {
+      case FLOAT16, FLOAT32, FLOAT64, BFLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN -> true;
+      default -> false;
+    };
+  }
+
   /** Size of an element in bytes. */
   public int bytes() {
     return bytes;

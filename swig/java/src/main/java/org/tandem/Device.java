@@ -46,7 +46,8 @@ public record Device(Type type, int index) {
         "Device.parse", "'" + text + "' is no device; write \"cpu\", \"cuda\" or \"cuda:0\"");
   }
 
-  static Device of(int type, int index) {
+  /** By the type's number. */
+  public static Device of(int type, int index) {
     for (Type known : Type.values()) {
       if (known.number == type) {
         return new Device(known, index);

@@ -6,6 +6,7 @@ import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeOperator;
 import org.tandem.internal.NativeResults;
 import org.tandem.internal.Natives;
+import org.tandem.internal.ValueTag;
 
 /**
  * One overload of a LibTorch operator, by name. Look it up once; it may be used from any thread.
@@ -36,18 +37,6 @@ public final class Operator {
       return number;
     }
   }
-
-  // Tags of results (tdm_value_tag).
-  private static final int NONE = 0;
-  private static final int TENSOR = 2;
-  private static final int BOOL = 3;
-  private static final int INT = 4;
-  private static final int DOUBLE = 5;
-  private static final int STRING = 7;
-  private static final int DTYPE = 8;
-  private static final int TENSOR_LIST = 12;
-  private static final int INT_LIST = 14;
-  private static final int DOUBLE_LIST = 15;
 
   private final NativeOperator handle;
   private volatile String[] names;
@@ -134,16 +123,16 @@ public final class Operator {
     Object[] converted = new Object[(int) results.size()];
     for (int i = 0; i < converted.length; i++) {
       converted[i] = switch (results.tag(i)) {
-        case NONE -> null;
-        case TENSOR -> new Tensor(results.takeTensor(i));
-        case BOOL -> results.flag(i);
-        case INT -> results.integer(i);
-        case DOUBLE -> results.real(i);
-        case STRING -> results.string(i);
-        case DTYPE -> DType.of(results.enumeration(i));
-        case TENSOR_LIST -> Natives.tensors(results.tensors(i));
-        case INT_LIST -> results.integers(i);
-        case DOUBLE_LIST -> results.reals(i);
+        case ValueTag.NONE -> null;
+        case ValueTag.TENSOR -> new Tensor(results.takeTensor(i));
+        case ValueTag.BOOL -> results.flag(i);
+        case ValueTag.INT -> results.integer(i);
+        case ValueTag.DOUBLE -> results.real(i);
+        case ValueTag.STRING -> results.string(i);
+        case ValueTag.DTYPE -> DType.of(results.enumeration(i));
+        case ValueTag.TENSOR_LIST -> Natives.tensors(results.tensors(i));
+        case ValueTag.INT_LIST -> results.integers(i);
+        case ValueTag.DOUBLE_LIST -> results.reals(i);
         default -> throw new TandemUnsupportedException(
             "Operator.callAll", "this front end does not know results with tag " + results.tag(i));
       };

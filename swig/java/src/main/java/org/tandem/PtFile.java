@@ -3,7 +3,7 @@ package org.tandem;
 import java.nio.file.Path;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeResults;
-import org.tandem.internal.PythonValues;
+import org.tandem.internal.Values;
 import org.tandem.internal.TandemNative;
 
 /**
@@ -31,7 +31,7 @@ public final class PtFile {
   public static Object load(Path path, boolean copy, boolean checkCrc) {
     NativeLibrary.load();
     try (NativeResults value = TandemNative.loadPt(path.toString(), copy, checkCrc)) {
-      return PythonValues.take("PtFile.load", value);
+      return Values.take("PtFile.load", value);
     }
   }
 
@@ -42,7 +42,7 @@ public final class PtFile {
    */
   public static void save(Path path, Object value) {
     NativeLibrary.load();
-    PythonValues.give("PtFile.save", value, one -> TandemNative.savePt(path.toString(), one));
+    Values.give("PtFile.save", value, one -> TandemNative.savePt(path.toString(), one));
   }
 
   /** Whether a file's name is one of Python's: *.pt, *.pth or *.bin. */

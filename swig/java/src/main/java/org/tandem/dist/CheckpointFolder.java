@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.tandem.TandemClosedException;
+import org.tandem.TandemException;
 import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
 import org.tandem.internal.NativeCheckpointFolder;
@@ -22,7 +23,7 @@ import org.tandem.internal.Natives;
  *
  * <p>A save writes under a temporary name, syncs, renames, and only then has the file {@code latest} name it: whatever ends
  * it early, the one before loads. With a group all ranks save and load together, and all of them get an exception where one
- * failed. One thread at a time may use it; close it before its group.
+ * failed. One thread at a time may use it, but for {@link #abort}; close it before its group.
  */
 public final class CheckpointFolder implements AutoCloseable {
   private static final int DEFAULT_KEEP = 3;
@@ -136,6 +137,15 @@ public final class CheckpointFolder implements AutoCloseable {
     open().await();
   }
 
+  /**
+   * Ends a save beside training that waits for other ranks, with an exception that names those who are missing: a rank that is
+   * stopped would hold it up until the group's timeout. So does the end of the group. Afterwards nothing can be saved
+   * beside training. From any thread.
+   */
+  public void abort() {
+    open().abort();
+  }
+
   /** Of the checkpoints that are there, rising, whether they are whole or not. */
   public long[] steps() {
     return open().steps();
@@ -158,8 +168,39 @@ public final class CheckpointFolder implements AutoCloseable {
     return read(step).orElseThrow();
   }
 
+  /**
+   * Of the newest that is whole, tensors of these sections whose names begin with one of these prefixes, such as
+   * "encoder."; none: all. Files without any are not read.
+   */
+  public Optional<Loaded> load(List<String> sections, List<String> prefixes) {
+    return read(NEWEST, sections, prefixes);
+  }
+
+  /**
+   * Has each rank use what it loaded, as to fill a model. Where that fails on one rank all of them get an exception, the others
+   * with the rank's number. All ranks call it.
+   */
+  public void together(Runnable use) {
+    try {
+      use.run();
+    } catch (RuntimeException | Error failed) {
+      try {
+        open().agree(failed.toString());
+      } catch (TandemException told) {
+        failed.addSuppressed(told);
+      }
+      throw failed;
+    }
+    open().agree("");
+  }
+
   private Optional<Loaded> read(long step) {
-    try (NativeLoadedCheckpoint read = open().load(step, new String[0])) {
+    return read(step, List.of(), List.of());
+  }
+
+  private Optional<Loaded> read(long step, List<String> wanted, List<String> prefixes) {
+    try (NativeLoadedCheckpoint read =
+        open().load(step, wanted.toArray(String[]::new), prefixes.toArray(String[]::new))) {
       if (!read.found()) {
         return Optional.empty();
       }

@@ -129,7 +129,7 @@ public final class DistributedDataParallel extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    return forward(input, module::forward);
+    return forward(input, module::call);
   }
 
   /**
@@ -213,7 +213,7 @@ public final class DistributedDataParallel extends Module {
 
   /** Move the module before it is wrapped. */
   @Override
-  public Module to(Device device) {
+  public Module to(Device device, DType dtype) {
     throw new org.tandem.TandemInvalidArgumentException(
         "DistributedDataParallel.to", "its buckets stay where they are; move the module before wrapping it");
   }

@@ -15,9 +15,12 @@ final class NameTable {
       tdm_averaged_parameters_update Averages.update
       tdm_barrier ProcessGroup.barrier
       tdm_broadcast ProcessGroup.broadcast
+      tdm_checkpoint_folder_abort CheckpointFolder.abort
+      tdm_checkpoint_folder_agree CheckpointFolder.together
       tdm_checkpoint_folder_create CheckpointFolder
       tdm_checkpoint_folder_free CheckpointFolder.close
       tdm_checkpoint_folder_load CheckpointFolder.load
+      tdm_checkpoint_folder_load_part CheckpointFolder.load
       tdm_checkpoint_folder_save CheckpointFolder.save
       tdm_checkpoint_folder_save_async CheckpointFolder.saveAsync
       tdm_checkpoint_folder_steps CheckpointFolder.steps
@@ -84,6 +87,7 @@ final class NameTable {
       tdm_lr_scheduler_step_to CosineAnnealingWarmRestarts.step
       tdm_manual_seed Tandem.manualSeed
       tdm_mode_enter_grad Tandem.noGrad
+      tdm_module_clone Module.copyOf
       tdm_module_create TorchModule
       tdm_module_forward Module.forward
       tdm_module_free Module.close

@@ -18,7 +18,7 @@ import org.tandem.nn.Module;
 
 /**
  * The tensors in what modules take and give: tensors, records, lists, sets, values of maps, entries, arrays and
- * optionals, at any depth. A tensor anywhere else is refused.
+ * optionals, at any depth. A tensor anywhere else is refused. Modules are left alone, but where they are copied.
  */
 public final class Nested {
   /** Values nest no deeper: one that contains itself would have no end. */
@@ -26,10 +26,12 @@ public final class Nested {
 
   private final String operation;
   private final UnaryOperator<Tensor> replace;
+  private final Map<Module, Module> modules; // null: what is elsewhere is refused
 
-  private Nested(String operation, UnaryOperator<Tensor> replace) {
+  private Nested(String operation, UnaryOperator<Tensor> replace, Map<Module, Module> modules) {
     this.operation = operation;
     this.replace = replace;
+    this.modules = modules;
   }
 
   /** The tensors, in an order that is the same each time; without those that are null. */
@@ -38,7 +40,7 @@ public final class Nested {
     new Nested(operation, tensor -> {
       tensors.add(tensor);
       return tensor;
-    }).copy(value, 0);
+    }, null).copy(value, 0);
     return tensors;
   }
 
@@ -49,7 +51,13 @@ public final class Nested {
   @SuppressWarnings("unchecked") // of the same type as value
   public static <T> T withTensors(T value, Tensor[] tensors, String operation) {
     Iterator<Tensor> next = List.of(tensors).iterator();
-    return (T) new Nested(operation, tensor -> other(tensor, next.next())).copy(value, 0);
+    return (T) new Nested(operation, tensor -> other(tensor, next.next()), null).copy(value, 0);
+  }
+
+  /** {@code value} with those modules and tensors in the places of others; what is elsewhere is shared. */
+  public static Object withCopies(
+      Object value, Map<Module, Module> modules, Map<Tensor, Tensor> tensors, String operation) {
+    return new Nested(operation, tensor -> tensors.getOrDefault(tensor, tensor), modules).copy(value, 0);
   }
 
   private static Tensor other(Tensor tensor, Tensor replacement) {
@@ -64,8 +72,11 @@ public final class Nested {
     if (value instanceof Tensor tensor) {
       return replace.apply(tensor);
     }
-    if (value == null || value instanceof Module) {
-      return value;
+    if (value == null) {
+      return null;
+    }
+    if (value instanceof Module module) {
+      return modules == null ? module : modules.getOrDefault(module, module);
     }
     if (depth > DEEPEST) {
       throw refused("values nest more than " + DEEPEST + " deep; one must not contain itself");
@@ -92,7 +103,9 @@ public final class Nested {
       Object[] copied = copyAll(array, depth);
       return copied == null ? value : copied;
     }
-    HiddenTensors.refuse(value, "a " + value.getClass().getName(), operation);
+    if (modules == null) {
+      HiddenTensors.refuse(value, "a " + value.getClass().getName(), operation);
+    }
     return value;
   }
 
@@ -114,7 +127,9 @@ public final class Nested {
     Object[] values = new Object[keys.length];
     int count = 0;
     for (Map.Entry<?, ?> entry : map.entrySet()) {
-      HiddenTensors.refuse(entry.getKey(), "a key of a map", operation);
+      if (modules == null) {
+        HiddenTensors.refuse(entry.getKey(), "a key of a map", operation);
+      }
       keys[count] = entry.getKey();
       values[count++] = entry.getValue();
     }
@@ -124,7 +139,7 @@ public final class Nested {
 
   private Object kept(Object copy, Object value) {
     if (copy == null) {
-      throw refused("a tensor in a " + value.getClass().getName()
+      throw refused("what is in a " + value.getClass().getName()
           + " must be replaced, and how to make another of that class is not known; give a list, set or map of java.util,"
           + " or a record");
     }

@@ -20,7 +20,7 @@ public final class BatchNormStatistics {
   public static void update(Module model, Runnable pass) {
     List<TorchModule> norms = new ArrayList<>();
     Map<Module, Boolean> training = new LinkedHashMap<>();
-    model.visit(module -> {
+    model.namedModules().values().forEach(module -> {
       training.put(module, module.isTraining());
       if (module instanceof TorchModule torch && torch.isBatchNorm()) {
         norms.add(torch);

@@ -10,6 +10,7 @@ public final class Functional {
 
   // Looked up at the first use of this class's nested holders, so that loading the class needs no library.
   private static final class Ops {
+    static final Operator LINEAR = Operator.find("aten::linear", "");
     static final Operator CROSS_ENTROPY = Operator.find("aten::cross_entropy_loss", "");
     static final Operator NLL = Operator.find("aten::nll_loss", "");
     static final Operator MSE = Operator.find("aten::mse_loss", "");
@@ -40,6 +41,11 @@ public final class Functional {
 
   public static Tensor relu(Tensor input) {
     return input.relu();
+  }
+
+  /** [..., in] times a weight [out, in], transposed, plus a bias [out], or null: [..., out]. */
+  public static Tensor linear(Tensor input, Tensor weight, Tensor bias) {
+    return Ops.LINEAR.call(input, weight, bias);
   }
 
   /** Of [N, C, H, W] over squares of side {@code kernel}, without overlap. */

@@ -2,21 +2,21 @@ package org.tandem.nn;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.tandem.DType;
 import org.tandem.Device;
-import org.tandem.Operator;
 import org.tandem.PtFile;
 import org.tandem.Safetensors;
 import org.tandem.StateDict;
-import org.tandem.Tandem;
 import org.tandem.TandemInvalidArgumentException;
+import org.tandem.TandemNotFoundException;
 import org.tandem.TandemUnsupportedException;
 import org.tandem.Tensor;
-import org.tandem.internal.Natives;
-import org.tandem.internal.ScopeFrame;
 
 /**
  * Base of all modules. A module of your own registers its parts and composes their forwards:
@@ -32,11 +32,15 @@ import org.tandem.internal.ScopeFrame;
  *   }
  * }
  * }</pre>
+ *
+ * Names are Python's: "hidden.weight". A part that two modules register, or a tensor, has both names in the state dict and
+ * is a parameter once, so layers are shared by registering one twice, and a head is tied to an embedding by registering
+ * {@code embed.getParameter("weight")} in a module that computes {@link Functional#linear} with it. Several parts are
+ * held by a {@link ModuleList} or {@link ModuleDict}.
  */
-public abstract class Module implements AutoCloseable {
-  private final Map<String, Module> children = new LinkedHashMap<>();
-  private final Map<String, Tensor> parameters = new LinkedHashMap<>();
-  private final Map<String, Tensor> buffers = new LinkedHashMap<>();
+public abstract class Module implements AutoCloseable, Cloneable {
+  private ModuleParts parts = new ModuleParts();
+  private volatile ForwardHooks hooks; // null: none were ever added
   private boolean training = true;
 
   /**
@@ -50,93 +54,140 @@ public abstract class Module implements AutoCloseable {
         "this module has no forward of one input and one output; call the method that it has instead, or override forward");
   }
 
+  /**
+   * {@link #forward} with this module's hooks, as Python calls {@code module(x)}. LibTorch's modules and
+   * {@link Sequential} call theirs in forward, too.
+   */
+  public final Tensor call(Tensor input) {
+    return callsHooks() ? forward(input) : hooked(input, this::forward);
+  }
+
+  /** Whether forward does. */
+  boolean callsHooks() {
+    return false;
+  }
+
+  final Tensor hooked(Tensor input, UnaryOperator<Tensor> compute) {
+    ForwardHooks known = hooks;
+    return known == null ? compute.apply(input) : known.around(this, input, compute);
+  }
+
+  final Tensor[] hookedAll(Object[] inputs, Function<Object[], Tensor[]> compute) {
+    ForwardHooks known = hooks;
+    return known == null ? compute.apply(inputs) : known.aroundAll(this, inputs, compute);
+  }
+
+  /**
+   * Has {@code hook} called after each forward of this module, until what this gives is closed. LibTorch's modules and
+   * {@link Sequential} call hooks in forward; of a module of your own it is {@link #call} that does, or a Sequential it is
+   * in. Source: torch.nn.Module.register_forward_hook.
+   */
+  public final RemovableHandle registerForwardHook(ForwardHook hook) {
+    return hooksToAdd().add(hook);
+  }
+
+  /** The same before each forward. Source: torch.nn.Module.register_forward_pre_hook. */
+  public final RemovableHandle registerForwardPreHook(ForwardPreHook hook) {
+    return hooksToAdd().add(hook);
+  }
+
+  private synchronized ForwardHooks hooksToAdd() {
+    if (hooks == null) {
+      hooks = new ForwardHooks();
+    }
+    return hooks;
+  }
+
   /** Adds a part and returns it. */
   protected final <M extends Module> M register(String name, M module) {
-    addName(name);
-    children.put(name, module);
+    parts.checkNew(name);
+    parts.children.put(name, module);
+    return module;
+  }
+
+  /** Puts a part in the place of one that is there, which stays open. Make the optimizer afterwards. */
+  protected final <M extends Module> M replace(String name, M module) {
+    if (!parts.children.containsKey(name)) {
+      throw new TandemNotFoundException(
+          "Module.replace", "there is no part '" + name + "'; there are " + parts.children.keySet());
+    }
+    parts.children.put(name, module);
     return module;
   }
 
   /** Adds a tensor that is trained, outside any scope that is open. */
   protected final Tensor registerParameter(String name, Tensor parameter) {
-    addName(name);
-    parameters.put(name, outliving(parameter.requiresGrad(true)));
+    parts.checkNew(name);
+    parts.parameters.put(name, ModuleParts.outliving(parameter.requiresGrad(true)));
     return parameter;
   }
 
   /** Adds a tensor that is state but not trained. */
   protected final Tensor registerBuffer(String name, Tensor buffer) {
-    addName(name);
-    buffers.put(name, outliving(buffer));
+    parts.checkNew(name);
+    parts.buffers.put(name, ModuleParts.outliving(buffer));
     return buffer;
   }
 
-  /** What a native module has; names may have dots. Tensors that were there stay the objects that they are. */
-  final void own(Map<String, Tensor> parametersNow, Map<String, Tensor> buffersNow) {
-    replace(parameters, parametersNow);
-    replace(buffers, buffersNow);
+  /** What it has itself. */
+  final ModuleParts parts() {
+    return parts;
   }
 
-  private static void replace(Map<String, Tensor> own, Map<String, Tensor> now) {
-    Map<String, Tensor> before = new LinkedHashMap<>(own);
-    own.clear();
-    now.forEach((name, tensor) -> {
-      Tensor known = before.get(name);
-      if (known != null) {
-        tensor.close();
-      }
-      own.put(name, known != null ? known : outliving(tensor));
-    });
-  }
-
-  private static Tensor outliving(Tensor tensor) {
-    ScopeFrame.release(Natives.of(tensor));
-    return tensor;
-  }
-
-  private void addName(String name) {
-    if (name.isEmpty() || name.contains(".")) {
-      throw new TandemInvalidArgumentException(
-          "Module.register", "'" + name + "' is no name: it is empty or has a dot");
-    }
-    if (children.containsKey(name) || parameters.containsKey(name) || buffers.containsKey(name)) {
-      throw new TandemInvalidArgumentException("Module.register", "the name '" + name + "' is taken");
-    }
-  }
-
-  /** Parameters of this module and its parts, as "part.name", in order of registration. */
+  /** Parameters of this module and its parts, each once, as "part.name", in order of registration. */
   public final Map<String, Tensor> namedParameters() {
-    Map<String, Tensor> all = new LinkedHashMap<>();
-    collect("", all, true, false);
-    return all;
+    return ModuleParts.once(this, module -> module.parts.parameters);
   }
 
+  /** Buffers, likewise. */
   public final Map<String, Tensor> namedBuffers() {
-    Map<String, Tensor> all = new LinkedHashMap<>();
-    collect("", all, false, true);
-    return all;
+    return ModuleParts.once(this, module -> module.parts.buffers);
   }
 
   public final List<Tensor> parameters() {
     return new ArrayList<>(namedParameters().values());
   }
 
-  /** This module, as "", and all parts by their paths, each before its own parts. Source: torch.nn.Module.named_modules. */
+  /** The parts of this module, without theirs. Source: torch.nn.Module.named_children. */
+  public final Map<String, Module> namedChildren() {
+    return Collections.unmodifiableMap(parts.children);
+  }
+
+  /**
+   * This module, as "", and all parts by their paths, each once, before its own parts. Source:
+   * torch.nn.Module.named_modules.
+   */
   public final Map<String, Module> namedModules() {
-    Map<String, Module> all = new LinkedHashMap<>();
-    collectModules("", all);
-    return all;
+    return ModuleParts.modules(this);
   }
 
-  private void collectModules(String path, Map<String, Module> all) {
-    all.put(path, this);
-    children.forEach((name, child) -> child.collectModules(path.isEmpty() ? name : path + "." + name, all));
+  /** The part at a path, such as "layers.0". Source: torch.nn.Module.get_submodule. */
+  public final Module getSubmodule(String path) {
+    return found(namedModules(), path, "module");
   }
 
-  /** Calls {@code function} with all parts and then with this module. Source: torch.nn.Module.apply. */
+  /** The parameter of a name, such as "layers.0.weight". Source: torch.nn.Module.get_parameter. */
+  public final Tensor getParameter(String path) {
+    return found(namedParameters(), path, "parameter");
+  }
+
+  /** The buffer of a name, such as "norm.running_mean". Source: torch.nn.Module.get_buffer. */
+  public final Tensor getBuffer(String path) {
+    return found(namedBuffers(), path, "buffer");
+  }
+
+  private <T> T found(Map<String, T> all, String path, String what) {
+    T one = all.get(path);
+    if (one == null) {
+      throw new TandemNotFoundException(
+          getClass().getSimpleName(), "there is no " + what + " '" + path + "'; there are " + all.keySet());
+    }
+    return one;
+  }
+
+  /** Calls {@code function} with all parts and then with this module, each once. Source: torch.nn.Module.apply. */
   public final void apply(Consumer<? super Module> function) {
-    children.values().forEach(child -> child.apply(function));
-    function.accept(this);
+    ModuleParts.partsFirst(this).forEach(function);
   }
 
   /** Has autograd follow all parameters, or freezes them. Source: torch.nn.Module.requires_grad_. */
@@ -150,21 +201,14 @@ public abstract class Module implements AutoCloseable {
     return parameters().stream().mapToLong(Tensor::numel).sum();
   }
 
-  /** Parameters and buffers by name. */
-  public final Map<String, Tensor> stateDict() {
-    Map<String, Tensor> all = new LinkedHashMap<>();
-    collect("", all, true, true);
-    return all;
+  /** Elements of all parameters that are not frozen. */
+  public final long trainableParameterCount() {
+    return parameters().stream().filter(Tensor::requiresGrad).mapToLong(Tensor::numel).sum();
   }
 
-  private void collect(String prefix, Map<String, Tensor> all, boolean withParameters, boolean withBuffers) {
-    if (withParameters) {
-      parameters.forEach((name, tensor) -> all.put(prefix + name, tensor));
-    }
-    if (withBuffers) {
-      buffers.forEach((name, tensor) -> all.put(prefix + name, tensor));
-    }
-    children.forEach((name, child) -> child.collect(prefix + name + ".", all, withParameters, withBuffers));
+  /** Parameters and buffers by name: by all their names, where parts or tensors are shared. */
+  public final Map<String, Tensor> stateDict() {
+    return ModuleParts.state(this);
   }
 
   /**
@@ -200,16 +244,10 @@ public abstract class Module implements AutoCloseable {
     }
   }
 
-  /** This module, then its parts. */
-  final void visit(Consumer<Module> visitor) {
-    visitor.accept(this);
-    children.values().forEach(child -> child.visit(visitor));
-  }
-
   /** Dropout and batch norm behave differently while training. */
   public Module train(boolean on) {
     setTraining(on);
-    children.values().forEach(child -> child.train(on));
+    parts.children.values().forEach(child -> child.train(on));
     return this;
   }
 
@@ -228,31 +266,67 @@ public abstract class Module implements AutoCloseable {
     return training;
   }
 
-  /** Moves parameters and buffers; tensors taken before follow. */
-  public Module to(Device device) {
-    try (Tandem.NoGrad off = Tandem.noGrad()) {
-      for (Map<String, Tensor> tensors : List.of(parameters, buffers)) {
-        for (Tensor tensor : tensors.values()) {
-          try (Tensor moved = tensor.to(device)) {
-            SetData.OPERATOR.callAll(tensor, moved);
-          }
-        }
-      }
+  /** Moves parameters, buffers and gradients; tensors taken before follow. */
+  public final Module to(Device device) {
+    return to(device, null);
+  }
+
+  /** Converts floating-point parameters, buffers and gradients; tensors taken before follow. */
+  public final Module to(DType dtype) {
+    return to(null, dtype);
+  }
+
+  /**
+   * Both; null: as it is.
+   *
+   * @throws TandemInvalidArgumentException the dtype is none of floating-point numbers
+   */
+  public Module to(Device device, DType dtype) {
+    if (dtype != null && !dtype.isFloatingPoint()) {
+      throw new TandemInvalidArgumentException(
+          "Module.to", "parameters can only be of a floating-point dtype, not " + dtype);
     }
-    children.values().forEach(child -> child.to(device));
+    parts.tensors().forEach(tensor -> MoveTensor.to(tensor, device, dtype));
+    parts.children.values().forEach(child -> child.to(device, dtype));
     return this;
+  }
+
+  /**
+   * A copy of the tree, with parameters and buffers of its own, which require gradients where those of {@code module} do
+   * and have none yet. Fields of modules, and lists, maps, arrays and records in them, refer to the copies; what else they
+   * have is shared. Source: copy.deepcopy of a torch.nn.Module.
+   *
+   * @throws TandemInvalidArgumentException a function in a field uses modules or tensors of the tree, or fields cannot be
+   *     reached, since their package is not open to this library
+   */
+  public static <M extends Module> M copyOf(M module) {
+    return new ModuleCopier().copy(module);
+  }
+
+  /** The same class with the same fields, to be filled. */
+  final Module shallowCopy() {
+    try {
+      return (Module) super.clone();
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  /** First of two steps: has tensors of its own, in the place of those of the module that this is a shallow copy of. */
+  void copyTensors(ModuleCopier copier) {
+    parts = parts.withTensors(copier);
+  }
+
+  /** The second: parts and hooks. */
+  final void copyParts(ModuleCopier copier) {
+    parts.children.replaceAll((name, child) -> copier.of(child));
+    hooks = hooks == null ? null : hooks.copy();
   }
 
   /** Frees parameters, buffers and parts now. A second call does nothing. */
   @Override
   public void close() {
-    children.values().forEach(Module::close);
-    parameters.values().forEach(Tensor::close);
-    buffers.values().forEach(Tensor::close);
-  }
-
-  /** Looked up at its first use. */
-  private static final class SetData {
-    static final Operator OPERATOR = Operator.find("aten::set_data", "");
+    parts.children.values().forEach(Module::close);
+    parts.tensors().forEach(Tensor::close);
   }
 }

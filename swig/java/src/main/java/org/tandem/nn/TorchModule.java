@@ -2,9 +2,9 @@ package org.tandem.nn;
 
 import java.lang.ref.Reference;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.tandem.DType;
 import org.tandem.Device;
 import org.tandem.Options;
 import org.tandem.TandemClosedException;
@@ -24,8 +24,10 @@ import org.tandem.internal.TandemNative;
 
 /** A torch.nn module by its name, with LibTorch's own parameters. Each has a class of its own, too. */
 public class TorchModule extends Module {
+  private static final int UNCHANGED = -1; // TDM_UNCHANGED
+
   private final String type;
-  private final NativeModule handle;
+  private NativeModule handle;
 
   /**
    * @param type "Linear", "Conv2d", …: see {@link #types()}
@@ -46,20 +48,26 @@ public class TorchModule extends Module {
     ScopeFrame.outside(() -> {
       try (NativeNamedTensors parameters = handle.namedParameters();
           NativeNamedTensors buffers = handle.namedBuffers()) {
-        own(named(parameters), named(buffers));
+        parts().own(Natives.named(parameters), Natives.named(buffers));
       }
       return null;
     });
   }
 
-  private static Map<String, Tensor> named(NativeNamedTensors list) {
-    String[] names = list.names();
-    NativeTensor[] tensors = list.tensors();
-    Map<String, Tensor> named = new LinkedHashMap<>();
-    for (int i = 0; i < names.length; i++) {
-      named.put(names[i], Natives.tensor(tensors[i]));
-    }
-    return named;
+  @Override
+  void copyTensors(ModuleCopier copier) {
+    Map<String, Tensor> parameters = parts().parameters;
+    Map<String, Tensor> buffers = parts().buffers;
+    handle = open().clone();
+    ScopeFrame.outside(() -> {
+      try (NativeNamedTensors newParameters = handle.namedParameters();
+          NativeNamedTensors newBuffers = handle.namedBuffers()) {
+        Natives.named(newParameters).forEach((name, tensor) -> copier.put(parameters.get(name), tensor));
+        Natives.named(newBuffers).forEach((name, tensor) -> copier.put(buffers.get(name), tensor));
+      }
+      return null;
+    });
+    super.copyTensors(copier);
   }
 
   /**
@@ -98,7 +106,12 @@ public class TorchModule extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    return Natives.tensor(open().forwardTensor(Natives.of(input)));
+    return hooked(input, given -> Natives.tensor(open().forwardTensor(Natives.of(given))));
+  }
+
+  @Override
+  boolean callsHooks() {
+    return true;
   }
 
   /**
@@ -108,6 +121,10 @@ public class TorchModule extends Module {
    * @return all tensors of what it gives, in order: of an LSTM's (y, (h, c)) three; null for one that is not there
    */
   public Tensor[] forwardAll(Object... inputs) {
+    return hookedAll(inputs, this::computeAll);
+  }
+
+  private Tensor[] computeAll(Object[] inputs) {
     List<NativeHandle> pinned = new ArrayList<>();
     try (NativeArguments arguments = new NativeArguments()) {
       for (Object input : inputs) {
@@ -179,11 +196,16 @@ public class TorchModule extends Module {
   final double setBatchNormMomentum(double momentum) { return open().setBatchNormMomentum(momentum); }
 
   @Override
-  public Module to(Device device) {
-    try (NativeDevice target = new NativeDevice(device.type().number(), device.index())) {
-      open().to(target, -1);
+  public Module to(Device device, DType dtype) {
+    try (NativeDevice target = device == null ? new NativeDevice(UNCHANGED, -1)
+                                              : new NativeDevice(device.type().number(), device.index())) {
+      open().to(target, dtype == null ? UNCHANGED : dtype.number());
     }
     return this;
+  }
+
+  final String type() {
+    return type;
   }
 
   @Override

@@ -12,7 +12,7 @@ import org.tandem.internal.NativeOptions;
 import org.tandem.internal.NativeResults;
 import org.tandem.internal.Natives;
 import org.tandem.internal.OwnFunctions;
-import org.tandem.internal.PythonValues;
+import org.tandem.internal.Values;
 
 /** Updates parameters from their gradients. The known kinds have classes of their own. */
 public class Optimizer implements AutoCloseable {
@@ -142,7 +142,7 @@ public class Optimizer implements AutoCloseable {
   @SuppressWarnings("unchecked") // a dict
   public Map<Object, Object> stateDict() {
     try (NativeResults dict = open().stateDict()) {
-      return (Map<Object, Object>) PythonValues.take("Optimizer.stateDict", dict);
+      return (Map<Object, Object>) Values.take("Optimizer.stateDict", dict);
     }
   }
 
@@ -153,7 +153,7 @@ public class Optimizer implements AutoCloseable {
    *     optimizer has not
    */
   public void loadStateDict(Object stateDict) {
-    PythonValues.give("Optimizer.loadStateDict", stateDict, open()::loadStateDict);
+    Values.give("Optimizer.loadStateDict", stateDict, open()::loadStateDict);
   }
 
   @Override

@@ -2,10 +2,9 @@ package org.tandem.optim;
 
 import java.util.Map;
 import org.tandem.TandemClosedException;
-import org.tandem.internal.NativeArguments;
 import org.tandem.internal.NativeLrScheduler;
 import org.tandem.internal.NativeResults;
-import org.tandem.internal.PlainValues;
+import org.tandem.internal.Values;
 
 /**
  * Changes the learning rates of an optimizer's groups, and cycles momentums where it says so: at once when it is made,
@@ -29,24 +28,23 @@ public abstract class Scheduler implements AutoCloseable {
 
   /**
    * What it goes on from, with the names and values of Python's state_dict(): Double, Long, Boolean, String, null, and
-   * lists and maps of such. Functions are no part of it.
+   * lists and maps of such; for {@link org.tandem.PtFile}. Functions are no part of it.
    */
+  @SuppressWarnings("unchecked") // a dict, whose keys are text
   public Map<String, Object> stateDict() {
     try (NativeResults state = open().state()) {
-      return PlainValues.map(state, 0);
+      return (Map<String, Object>) Values.take("Scheduler.stateDict", state);
     }
   }
 
   /**
-   * Goes on from a state, of this scheduler or of one that was made alike, and sets the groups' rates, and cycled
-   * momentums, to what they were. All or nothing.
+   * Goes on from a state, of this scheduler, or of one of Python's, that was made alike, and sets the groups' rates, and
+   * cycled momentums, to what they were. All or nothing.
    *
    * @throws org.tandem.TandemInvalidArgumentException a name is missing or unknown, or a value of another type
    */
-  public void loadStateDict(Map<String, ?> state) {
-    try (NativeArguments arguments = PlainValues.arguments(state)) {
-      open().loadState(arguments);
-    }
+  public void loadStateDict(Object stateDict) {
+    Values.give("Scheduler.loadStateDict", stateDict, open()::loadState);
   }
 
   /** Frees it before the collector does. A second call does nothing. */

@@ -69,6 +69,27 @@ class CheckpointFolderTest {
   }
 
   @Test
+  void loadsAPart() throws Exception {
+    Path run = folder.resolve("run");
+    try (CheckpointFolder checkpoints = new CheckpointFolder(run)) {
+      Tensor one = Tensor.of(new double[] {1});
+      checkpoints.save(1, new CheckpointFolder.Content().add("model", Map.of("encoder.w", one, "decoder.w", one))
+          .add("optimizer", Map.of("0.step", one)));
+      Files.delete(run.resolve("step-000000001/optimizer.safetensors")); // is not needed
+      CheckpointFolder.Loaded part = checkpoints.load(List.of("model"), List.of("encoder.")).orElseThrow();
+      assertEquals(java.util.Set.of("model"), part.sections().keySet());
+      assertEquals(java.util.Set.of("encoder.w"), part.sections().get("model").keySet());
+      assertThrows(TandemDataLossException.class, checkpoints::load);
+      assertThrows(IllegalStateException.class, () -> checkpoints.together(() -> {
+        throw new IllegalStateException("it does not fit");
+      }));
+      checkpoints.together(() -> {});
+      checkpoints.abort();
+      assertThrows(TandemAbortedException.class, () -> checkpoints.saveAsync(2, content(2)));
+    }
+  }
+
+  @Test
   void mistakesAreExceptions() {
     try (CheckpointFolder checkpoints = new CheckpointFolder(folder.resolve("run"))) {
       TandemInvalidArgumentException section = assertThrows(TandemInvalidArgumentException.class,

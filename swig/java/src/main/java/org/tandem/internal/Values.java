@@ -2,6 +2,7 @@ package org.tandem.internal;
 
 import java.lang.reflect.Array;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,32 +15,22 @@ import org.tandem.TandemUnsupportedException;
 import org.tandem.Tensor;
 import org.tandem.Tuple;
 
-/** Values of Python, as files of torch.save hold them and {@link org.tandem.PtFile} lists them. */
-public final class PythonValues {
-  // tdm_value_tag
-  private static final int NONE = 0;
-  private static final int TENSOR = 2;
-  private static final int BOOL = 3;
-  private static final int INT = 4;
-  private static final int DOUBLE = 5;
-  private static final int STRING = 7;
-  private static final int DTYPE = 8;
-  private static final int DEVICE = 11;
-  private static final int TUPLE = 19;
-  private static final int DICT = 20;
-  private static final int LIST = 21;
-
+/**
+ * Values that nest, to and from native ones: what files of torch.save hold, and the states of optimizers and schedulers.
+ * {@link org.tandem.PtFile} lists them.
+ */
+public final class Values {
   /** As the C ABI has it; a value that contains itself would have no end. */
   private static final int DEEPEST = 64;
 
   private final String operation;
   private final List<NativeHandle> pinned = new ArrayList<>();
 
-  private PythonValues(String operation) { this.operation = operation; }
+  private Values(String operation) { this.operation = operation; }
 
   /** Runs {@code body} with the one argument {@code value}, whose tensors stay open until it has returned. */
   public static void give(String operation, Object value, Consumer<NativeArguments> body) {
-    PythonValues values = new PythonValues(operation);
+    Values values = new Values(operation);
     try (NativeArguments arguments = new NativeArguments()) {
       values.add(arguments, value, "the value", 0);
       body.accept(arguments);
@@ -74,18 +65,18 @@ public final class PythonValues {
     } else if (value instanceof Map<?, ?> map) {
       addMap(to, map, place, depth);
     } else if (value instanceof Tuple tuple) {
-      addAll(to, TUPLE, tuple.elements(), place, depth);
+      addAll(to, ValueTag.TUPLE, tuple.elements(), place, depth);
     } else if (value instanceof Collection<?> list) {
-      addAll(to, LIST, list, place, depth);
+      addAll(to, ValueTag.LIST, list, place, depth);
     } else if (value.getClass().isArray()) {
       List<Object> list = new ArrayList<>();
       for (int i = 0; i < Array.getLength(value); i++) {
         list.add(Array.get(value, i));
       }
-      addAll(to, LIST, list, place, depth);
+      addAll(to, ValueTag.LIST, list, place, depth);
     } else {
       throw new TandemInvalidArgumentException(
-          operation, place + " is a " + value.getClass().getName() + ", which files of torch.save have not");
+          operation, place + " is a " + value.getClass().getName() + ", which no state and no file of torch.save has");
     }
   }
 
@@ -110,30 +101,32 @@ public final class PythonValues {
         add(all, key, place, depth);
         add(all, entry.getValue(), place + "[" + key + "]", depth + 1);
       }
-      to.addNested(DICT, all);
+      to.addNested(ValueTag.DICT, all);
     }
   }
 
   /** The one result, which is taken out. */
   public static Object take(String operation, NativeResults result) {
-    return new PythonValues(operation).takeAll(result).get(0);
+    return new Values(operation).takeAll(result).get(0);
   }
 
   private List<Object> takeAll(NativeResults results) {
     List<Object> taken = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       taken.add(switch (results.tag(i)) {
-        case NONE -> null;
-        case TENSOR -> Natives.tensor(results.takeTensor(i));
-        case BOOL -> results.flag(i);
-        case INT -> results.integer(i);
-        case DOUBLE -> results.real(i);
-        case STRING -> results.string(i);
-        case DTYPE -> DType.of(results.enumeration(i));
-        case DEVICE -> device(results.device(i));
-        case TUPLE -> new Tuple(elements(results, i));
-        case LIST -> elements(results, i);
-        case DICT -> map(elements(results, i));
+        case ValueTag.NONE -> null;
+        case ValueTag.TENSOR -> Natives.tensor(results.takeTensor(i));
+        case ValueTag.BOOL -> results.flag(i);
+        case ValueTag.INT -> results.integer(i);
+        case ValueTag.DOUBLE -> results.real(i);
+        case ValueTag.STRING -> results.string(i);
+        case ValueTag.DTYPE -> DType.of(results.enumeration(i));
+        case ValueTag.DEVICE -> device(results.device(i));
+        case ValueTag.TUPLE -> new Tuple(elements(results, i));
+        case ValueTag.LIST -> elements(results, i);
+        case ValueTag.INT_LIST -> Arrays.stream(results.integers(i)).<Object>boxed().toList();
+        case ValueTag.DOUBLE_LIST -> Arrays.stream(results.reals(i)).<Object>boxed().toList();
+        case ValueTag.DICT -> map(elements(results, i));
         default ->
           throw new TandemUnsupportedException(
               operation, "this front end does not know values with tag " + results.tag(i));
@@ -156,14 +149,9 @@ public final class PythonValues {
     return map;
   }
 
-  private Device device(NativeDevice given) {
+  private static Device device(NativeDevice given) {
     try (given) {
-      for (Device.Type type : Device.Type.values()) {
-        if (type.number() == given.getType()) {
-          return new Device(type, given.getIndex());
-        }
-      }
+      return Device.of(given.getType(), given.getIndex());
     }
-    throw new TandemUnsupportedException(operation, "this front end does not know the type of a device");
   }
 }

@@ -1,0 +1,95 @@
+// Saves beside training of real processes, one of which is stopped: whatever ends the wait names it.
+#include <gmock/gmock.h>
+
+#include <iostream>
+#include <thread>
+
+#include "cpp/checkpoint/contents.h"
+#include "cpp/comm/child.h"
+#include "cpp/comm/threads.h"
+
+namespace tandem::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// One rank of three, of which rank 2 is stopped, rank 0 ends its save, and rank 1 is told.
+int run_rank(const std::string& how, int rank, const std::string& folder) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ProcessGroupOptions options = options_for(rank, 3, "shm");
+  options.init_method = "file://" + folder + "/store";
+  options.timeout = std::chrono::minutes(10);
+  const auto group = ProcessGroup::create(options);
+  CheckpointFolder checkpoints(folder + "/run", {.group = group});
+  if (how != "first") {
+    checkpoints.save_async(1, content_of(1));
+    checkpoints.wait();
+  }
+  group->barrier();
+  std::cout << "ready" << std::endl;
+  int number = 0;
+  sigwait(&signals, &number);  // rank 2 is stopped instead
+  std::thread ends([&] {
+    if (rank != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until the save waits
+    if (how == "group closed") {
+      group->close();
+    } else if (how == "folder") {
+      checkpoints.abort();
+    } else {
+      group->abort();
+    }
+  });
+  const Error error = error_of([&] {
+    checkpoints.save_async(2, content_of(2));
+    checkpoints.wait();
+  });
+  ends.join();
+  std::cout << static_cast<int>(error.code()) << " " << error.what() << std::endl;
+  return 0;
+}
+
+class StoppedPeer : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(StoppedPeer, IsNamedByWhateverEndsTheWait) {
+  const TemporaryFolder folder;
+  std::vector<std::unique_ptr<Child>> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.push_back(std::make_unique<Child>(
+        std::vector<std::string>{"--rank", GetParam(), std::to_string(rank), folder.path.string()},
+        std::map<std::string, std::string>{}));
+  }
+  for (const auto& rank : ranks) EXPECT_EQ(rank->line(), "ready");
+  ranks[2]->stop();
+  for (const int rank : {0, 1}) ranks[rank]->signal(SIGUSR1);
+  for (const int rank : GetParam() == "first" ? std::vector{0} : std::vector{0, 1}) {
+    const std::string said = ranks[rank]->line();
+    const auto code = static_cast<ErrorCode>(std::atoi(said.c_str()));
+    EXPECT_EQ(code, rank == 0 ? ErrorCode::kAborted : ErrorCode::kPeerLost) << said;
+    if (GetParam() != "first") {
+      EXPECT_THAT(said, AllOf(HasSubstr("step-000000002"), HasSubstr("rank 2 is missing"))) << rank;
+    }
+    EXPECT_EQ(ranks[rank]->wait(), 0);
+  }
+  if (GetParam() != "first") {
+    EXPECT_EQ(CheckpointFolder(folder / "run").load()->step, 1);
+  }
+}
+
+// "first": the ranks have still to meet for it; only who ends it is told then, the others wait for the group's timeout.
+INSTANTIATE_TEST_SUITE_P(Ends, StoppedPeer, ::testing::Values("folder", "group", "group closed", "first"));
+
+}  // namespace
+}  // namespace tandem::testing
+
+int main(int argc, char** argv) {
+  if (argc == 5 && std::string(argv[1]) == "--rank") {
+    return tandem::testing::run_rank(argv[2], std::stoi(argv[3]), argv[4]);
+  }
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
