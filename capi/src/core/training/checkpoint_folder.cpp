@@ -149,7 +149,8 @@ tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
   return guard("tdm_checkpoint_folder_agree", [&] {
     not_null(folder, "folder")->folder.together([&] {
-      if (failure) throw tandem::Error(tandem::ErrorCode::kCallback, failure);
+      // Without a word the others would take it for no failure.
+      if (failure) throw tandem::Error(tandem::ErrorCode::kCallback, *failure ? failure : "the program gave no reason");
     });
   });
 }
