@@ -51,7 +51,8 @@ def mnist_errors(folder):
     program = bin_folder / "mnist-go"
     launch = (tandem, "run", "-n", "2", "--", program, "--output", folder / "out", "--data")
     want("--data FOLDER", run(program, code=1))
-    want("RANK", run(program, "--data", folder, code=1))
+    want("neither train.recordio", run(program, "--data", folder, code=1))
+    want("WORLD_SIZE", run(program, "--data", folder, code=1, RANK="1"))
     want("--device is .gpu.", run(program, "--data", folder, "--device", "gpu", code=1))
     want("t10k-images-idx3-ubyte", run(*launch, folder, code=1))
     images, labels = folder / "t10k-images-idx3-ubyte", folder / "t10k-labels-idx1-ubyte"
