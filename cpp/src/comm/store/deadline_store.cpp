@@ -65,20 +65,22 @@ c10d::TCPStoreOptions client_options(const net::Endpoint& endpoint) {
   return options;
 }
 
-// LibTorch's connections to one endpoint are made one after the other, so that each can be told from those before.
+// LibTorch's connections to one port are made one after the other, so that each can be told from those before. A server
+// has its turn before it listens: a client that came first would wait for its answer, and the server for the client.
 class OpeningTurn {
  public:
-  OpeningTurn(const net::Endpoint& endpoint, const CallWatch::Turn& turn) : endpoint_(net::to_string(endpoint)) {
+  // Calls `check`, which may throw, while it waits.
+  OpeningTurn(std::uint16_t port, const std::function<void()>& check) : port_(port) {
     std::unique_lock<std::mutex> lock(all().mutex);
-    while (!all().endpoints.insert(endpoint_).second) {
+    while (!all().ports.insert(port_).second) {
       all().changed.wait_for(lock, milliseconds(20));
-      if (turn.was_ended()) throw Error(ErrorCode::kTimeout, "another thread connects to the same server");
+      check();
     }
   }
   ~OpeningTurn() {
     {
       const std::lock_guard<std::mutex> lock(all().mutex);
-      all().endpoints.erase(endpoint_);
+      all().ports.erase(port_);
     }
     all().changed.notify_all();
   }
@@ -89,14 +91,14 @@ class OpeningTurn {
   struct All {
     std::mutex mutex;
     std::condition_variable changed;
-    std::set<std::string> endpoints;
+    std::set<std::uint16_t> ports;
   };
   static All& all() {
     static auto* instance = new All;
     return *instance;
   }
 
-  const std::string endpoint_;
+  const std::uint16_t port_;
 };
 
 // The ports of this process's servers. Whoever drops the last use of one may do so while another thread makes the next
@@ -152,13 +154,16 @@ void throw_if_interrupted() {
   if (StoreLimit::is_interrupted()) throw Error(ErrorCode::kAborted, "connecting to the store was aborted");
 }
 
-// When a server of this process is about to give the port back: once it has.
-net::Listener listen_on(const std::string& host, std::uint16_t port) {
+// When a server of this process is about to give the port back: once it has. `*turn` is its turn to open.
+net::Listener listen_on(const std::string& host, std::uint16_t port, std::shared_ptr<OpeningTurn>* turn) {
   for (;;) {
     const bool is_ours = served_ports().contains(port);
+    // Nobody knows a port yet that the system is to choose.
+    if (port != 0) *turn = std::make_shared<OpeningTurn>(port, throw_if_interrupted);
     try {
       return net::listen_on(host, port);
     } catch (const Error&) {
+      turn->reset();
       if (!is_ours || !served_ports().await_end(port, throw_if_interrupted)) throw;
     }
   }
@@ -183,12 +188,12 @@ class ListenerHold {
 
 // Listens where the server is to be reached, and says where a client of this process finds it.
 net::Endpoint serve(const std::string& host, std::uint16_t port, const TCPStoreOptions& options,
-                    c10d::TCPStoreOptions* native) {
+                    c10d::TCPStoreOptions* native, std::shared_ptr<OpeningTurn>* turn) {
   net::Listener listener;
   if (options.listen_fd >= 0) {
     listener = {options.listen_fd, net::endpoint_of_listener(options.listen_fd)};
   } else {
-    listener = listen_on(host, port);
+    listener = listen_on(host, port, turn);
   }
   native->isServer = true;
   native->port = listener.endpoint.port;
@@ -244,7 +249,8 @@ class DeadlineStore::Server {
   c10::intrusive_ptr<c10d::TCPStore> store_;
 };
 
-DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, milliseconds timeout)
+DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, milliseconds timeout,
+                             std::shared_ptr<void> opening)
     : c10d::Store(timeout),
       place_(std::move(place)),
       name_(in_words(place_)),
@@ -253,7 +259,7 @@ DeadlineStore::DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& opti
   const std::string what = "connecting to " + name_;
   const StoreLimit limit(at_shutdown_);
   CallWatch::Turn turn(*watch_, what, std::max(end_of(timeout), Clock::now() + kConnected), kLastWords);
-  run(turn, what, [&] { open(turn, options); });
+  run(turn, what, [&] { open(turn, options, std::move(opening)); });
   if (options.isServer) server_ = std::make_shared<Server>(place_.endpoint.port, client_);
 }
 
@@ -269,8 +275,13 @@ void DeadlineStore::release_resources() {
   server_.reset();
 }
 
-void DeadlineStore::open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options) {
-  const OpeningTurn alone(place_.endpoint, turn);
+void DeadlineStore::open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options,
+                         std::shared_ptr<void> opening) {
+  if (!opening) {
+    opening = std::make_shared<OpeningTurn>(place_.endpoint.port, [&] {
+      if (turn.was_ended()) throw Error(ErrorCode::kTimeout, "another thread connects to the same server");
+    });
+  }
   {
     const std::lock_guard<std::mutex> lock(socket_mutex_);
     earlier_.clear();
@@ -465,6 +476,30 @@ std::vector<std::string> DeadlineStore::listKeys() {
   return ask("list of keys", [](c10d::TCPStore& client) { return client.listKeys(); });
 }
 
+namespace {
+
+// Waits for a server; also for the next one, where that which was there gives its port back.
+Store open_client(const std::string& host, std::uint16_t port, const TCPStoreOptions& options, StorePlace place) {
+  const auto end = Clock::now() + options.timeout;
+  for (;;) {
+    // LibTorch's client backs off for up to a second when it comes too early; ranks of one job start together.
+    place.endpoint = net::await_listener(host, port, end, throw_if_interrupted).remote;
+    c10d::TCPStoreOptions native = client_options(place.endpoint);
+    if (options.wait_workers) native.numWorkers = static_cast<std::size_t>(options.world_size);
+    c10::intrusive_ptr<DeadlineStore> store;
+    try {
+      store = c10::make_intrusive<DeadlineStore>(place, native, options.timeout);
+    } catch (const c10::DistNetworkError&) {
+      if (Clock::now() >= end || !net::is_refused(place.endpoint)) throw;
+      continue;
+    }
+    if (options.wait_workers) store->wait_for_workers();
+    return store;
+  }
+}
+
+}  // namespace
+
 Store open_tcp_store(const std::string& host, std::uint16_t port, const TCPStoreOptions& options,
                      const std::string& served_by) {
   if (options.wait_workers && options.world_size < 1) {
@@ -481,16 +516,11 @@ Store open_tcp_store(const std::string& host, std::uint16_t port, const TCPStore
     native.timeout = std::max<milliseconds>(options.timeout, std::chrono::seconds(1));
     native.waitWorkers = false;  // that is a call of its own, below
     if (options.wait_workers) native.numWorkers = static_cast<std::size_t>(options.world_size);
-    if (options.is_server) {
-      place.endpoint = serve(host, port, options, &native);
-    } else {
-      // LibTorch's client backs off for up to a second when it comes too early; ranks of one job start together.
-      place.endpoint = net::await_listener(host, port, Clock::now() + options.timeout, throw_if_interrupted).remote;
-      native.port = port;
-      native.timeout = client_options(place.endpoint).timeout;
-    }
+    if (!options.is_server) return open_client(host, port, options, std::move(place));
+    std::shared_ptr<OpeningTurn> turn;
+    place.endpoint = serve(host, port, options, &native, &turn);
     ListenerHold hold(options.listen_fd >= 0 ? -1 : native.masterListenFd.value_or(-1));
-    auto store = c10::make_intrusive<DeadlineStore>(std::move(place), native, options.timeout);
+    auto store = c10::make_intrusive<DeadlineStore>(std::move(place), native, options.timeout, std::move(turn));
     hold.release();
     if (options.wait_workers) store->wait_for_workers();
     return store;

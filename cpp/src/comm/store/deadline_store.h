@@ -37,7 +37,9 @@ class DeadlineStore final : public c10d::Store {
   class Server;
 
   // Connects; with `options` of a server also serves. `timeout`: of that, and of calls until setTimeout().
-  DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, std::chrono::milliseconds timeout);
+  // `opening`, where it is given, keeps others from opening connections to this port, until this one is open.
+  DeadlineStore(StorePlace place, const c10d::TCPStoreOptions& options, std::chrono::milliseconds timeout,
+                std::shared_ptr<void> opening = nullptr);
   // Connects to a server that `server` keeps alive where it is in this process.
   DeadlineStore(StorePlace place, std::chrono::milliseconds timeout, std::shared_ptr<Server> server);
 
@@ -86,7 +88,7 @@ class DeadlineStore final : public c10d::Store {
   auto run(CallWatch::Turn& turn, const std::string& what, Body&& body);
 
   c10d::TCPStore& connected(const CallWatch::Turn& turn);
-  void open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options);
+  void open(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options, std::shared_ptr<void> opening = nullptr);
   c10::intrusive_ptr<c10d::TCPStore> connect(const CallWatch::Turn& turn, const c10d::TCPStoreOptions& options) const;
   void end_call();
 
