@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gmock/gmock.h>
-#include <stdlib.h>
 #include <torch/torch.h>
 
 #include <filesystem>
@@ -10,22 +9,10 @@
 #include <iterator>
 #include <string>
 
+#include "support/temporary_folder.h"
 #include "tandem/checkpoint.h"
 
 namespace tandem::testing {
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tandem-checkpoint-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path / name; }
-
-  std::filesystem::path path;
-};
 
 inline std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

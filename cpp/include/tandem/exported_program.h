@@ -1,0 +1,85 @@
+// Models that Python exported with torch.export: run and trained without Python.
+//
+//   ep = torch.export.export(model.train(), (example,), dynamic_shapes={"x": {0: torch.export.Dim("batch")}})
+//   torch.export.save(ep, "model.pt2")
+//
+// An archive holds the model's parameters, buffers and constants, and a graph of calls of ATen's operators. The graph
+// runs through LibTorch's dispatcher, so autograd, and with it DistributedDataParallel, optimizers and checkpoints, take
+// the model for any other module. Source: torch.export (PyTorch 2.8 and later; schema version 8).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/export.h"
+#include "tandem/nn.h"
+
+namespace tandem {
+
+namespace exported {
+class Program;
+}
+
+struct ExportedProgramOptions {
+  // Another archive of the same model, exported after model.eval() where the first was in training mode, or the other
+  // way round: train() changes between the two, which share the tensors of the first.
+  std::string other_mode = {};
+};
+
+// Which values of `training` its graph has in dropout, batch norm and the like; kNone where it has none of these.
+enum class ExportedMode { kNone, kTraining, kEvaluation, kMixed };
+
+// A user input or output, as torch.export lists them.
+struct ExportedInput {
+  std::string name;  // of the argument, or of its part: "x", "d_a" for d["a"]
+  // "float[s77, 1, 28, 28]" with the symbols of dynamic sizes, "int", or the constant that it has to be
+  std::string description;
+};
+
+// What torch.export.save wrote, as a module: parameters and buffers have the names that they had in Python, a tied one
+// the first of its names. Buffers that are not persistent, and constants, are no part of its state.
+//
+// forward() takes what the Python module's forward took: tensors, numbers, tuples, lists and dicts, with keyword
+// arguments behind the positional ones in the order of the program. It gives each element of a tuple, or the one
+// result. Inputs of other structure, shape, dtype or outside of the ranges of dynamic sizes are errors that name them.
+//
+// Calls from several threads may run at once while nobody trains the module, moves it or loads its state.
+class TANDEM_API ExportedProgram final : public nn::Module {
+ public:
+  // Weights are mapped from the file, copy-on-write. Throws tandem::Error: kNotFound, kIo; kDataLoss where the archive
+  // is damaged or contradicts itself, kUnsupported where it wants what is not there: an operator that this LibTorch
+  // lacks, TorchBind objects, containers other than tuples, lists, dicts and named tuples; the node or name is told.
+  static std::unique_ptr<ExportedProgram> load(const std::string& path, const ExportedProgramOptions& options = {});
+  ~ExportedProgram() override;
+
+  // Throws Error (kInvalidArgument): inputs that do not fit, and what an operator refuses, with the node's name.
+  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override;
+  // Its train() throws Error (kUnsupported) for a mode that the archive was not exported in, as Python does.
+  torch::nn::Module& get() const override;
+
+  ExportedMode mode() const;
+  // In the order of forward()'s arguments, nested ones flattened.
+  std::vector<ExportedInput> inputs() const;
+
+  // The further names of tied parameters and buffers, each with the one that the module has: a state dict of Python has
+  // all of them.
+  const std::vector<std::pair<std::string, std::string>>& tied() const;
+
+  // Writes an archive with the present tensors, that torch.export.load opens; `path` has the old content or the new.
+  // Of a program of two modes: the graph of the present one. Throws tandem::Error: kIo, kNotFound (its folder),
+  // kUnsupported after to() with another dtype, which the graph does not know.
+  void save(const std::string& path) const;
+
+ protected:
+  std::unique_ptr<nn::Module> copy() const override;
+
+ private:
+  class Root;
+  ExportedProgram();
+
+  std::shared_ptr<Root> root_;
+};
+
+}  // namespace tandem

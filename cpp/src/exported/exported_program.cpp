@@ -1,0 +1,58 @@
+#include "tandem/exported_program.h"
+
+#include "exported/model.h"
+
+namespace tandem {
+
+class ExportedProgram::Root final : public exported::Model {
+ public:
+  using exported::Model::Model;
+  Root(const exported::Model& other) : exported::Model(other) {}
+};
+
+ExportedProgram::ExportedProgram() : nn::Module("ExportedProgram") {}
+ExportedProgram::~ExportedProgram() = default;
+
+std::unique_ptr<ExportedProgram> ExportedProgram::load(const std::string& path, const ExportedProgramOptions& options) {
+  std::vector<std::shared_ptr<const exported::Program>> programs;
+  const auto add = [&](const std::string& from) {
+    programs.push_back(std::make_shared<const exported::Program>(std::make_shared<const exported::Archive>(from)));
+  };
+  add(path);
+  if (!options.other_mode.empty()) add(options.other_mode);
+  std::unique_ptr<ExportedProgram> made(new ExportedProgram());
+  made->root_ = std::make_shared<Root>(std::move(programs));
+  return made;
+}
+
+std::vector<at::IValue> ExportedProgram::forward(at::ArrayRef<at::IValue> arguments) {
+  return root_->forward(arguments);
+}
+
+torch::nn::Module& ExportedProgram::get() const {
+  return *root_;
+}
+
+ExportedMode ExportedProgram::mode() const {
+  return root_->program().mode();
+}
+
+std::vector<ExportedInput> ExportedProgram::inputs() const {
+  return root_->program().inputs();
+}
+
+const std::vector<std::pair<std::string, std::string>>& ExportedProgram::tied() const {
+  return root_->tied();
+}
+
+void ExportedProgram::save(const std::string& path) const {
+  root_->save(path);
+}
+
+std::unique_ptr<nn::Module> ExportedProgram::copy() const {
+  std::unique_ptr<ExportedProgram> made(new ExportedProgram());
+  made->root_ = std::make_shared<Root>(static_cast<const exported::Model&>(*root_));
+  return made;
+}
+
+}  // namespace tandem

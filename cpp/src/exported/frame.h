@@ -1,0 +1,49 @@
+// The values of one run of a graph.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "exported/json_fields.h"
+
+namespace tandem::exported {
+
+// Constants of a graph name the device that the model was exported on; a model that moved takes them along.
+struct DeviceChange {
+  at::Device exported{at::kCPU}, present{at::kCPU};
+
+  at::Device of(at::Device named) const {
+    const bool is_it = named.type() == exported.type() &&
+                       (!named.has_index() || !exported.has_index() || named.index() == exported.index());
+    return is_it ? present : named;
+  }
+};
+
+struct Frame {
+  std::vector<at::IValue> slots;
+  const DeviceChange& devices;
+};
+
+// Which slot of a frame a name of the graph has. A name is known once what gives it stands before.
+class Names {
+ public:
+  std::size_t add(const std::string& name, const std::string& where) {
+    const std::size_t slot = slots_.size();
+    if (!slots_.emplace(name, slot).second) damaged(where, "gives the name '" + name + "', which is there already");
+    return slot;
+  }
+  std::size_t at(const std::string& name, const std::string& where) const {
+    const auto found = slots_.find(name);
+    if (found == slots_.end()) damaged(where, "takes '" + name + "', which nothing before it gives");
+    return found->second;
+  }
+  std::size_t size() const { return slots_.size(); }
+
+ private:
+  std::unordered_map<std::string, std::size_t> slots_;
+};
+
+}  // namespace tandem::exported

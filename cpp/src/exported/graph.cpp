@@ -1,0 +1,97 @@
+#include "exported/graph.h"
+
+#include <c10/util/Exception.h>
+
+#include <new>
+
+namespace tandem::exported {
+namespace {
+
+constexpr std::ptrdiff_t kNoSlot = -1;
+
+// What graphs take: tensors and numbers by name, or constants.
+std::string name_of_input(const Json& input, const std::string& where) {
+  const auto [kind, content] = one_of(input, where);
+  if (kind == "as_tensor") return text(content, "name", where);
+  if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
+    const auto [known, value] = one_of(content, where);
+    return known == "as_name" ? text(value, where) : "";
+  }
+  if (kind == "as_custom_obj") unsupported(where, "takes a TorchBind object, which only Python's program has");
+  return "";
+}
+
+}  // namespace
+
+Graph::Graph(const Json& graph, const std::string& where, Modes& modes) {
+  Names names;
+  for (const Json& input : list(graph, "inputs", where)) {
+    input_names_.push_back(name_of_input(input, where + ": inputs"));
+    const std::string& name = input_names_.back();
+    input_slots_.push_back(name.empty() ? kNoSlot : static_cast<std::ptrdiff_t>(names.add(name, where + ": inputs")));
+  }
+  std::vector<std::vector<std::size_t>> used;  // by each node
+  for (const Json& node : list(graph, "nodes", where)) add_node(node, names, where, modes, used);
+  std::vector<std::size_t> kept;
+  for (const Json& output : list(graph, "outputs", where)) {
+    outputs_.push_back(Operand::parse(output, nullptr, names, where + ": outputs"));
+    outputs_.back().add_slots(kept);
+  }
+  slots_ = names.size();
+  std::vector<bool> done(slots_, false);
+  for (const std::size_t slot : kept) done[slot] = true;
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    for (const std::size_t slot : used[i]) {
+      if (!done[slot]) nodes_[i].last_used.push_back(slot);
+      done[slot] = true;
+    }
+  }
+}
+
+void Graph::add_node(const Json& node, Names& names, const std::string& where, Modes& modes,
+                     std::vector<std::vector<std::size_t>>& used) {
+  const std::string& target = text(node, "target", where);
+  const Json* name = find(node, "name");
+  Node made;
+  made.description = "node " + (name ? "'" + text(*name, where) + "'" : std::to_string(nodes_.size())) + " (" +
+                     target.substr(0, 200) + ")";
+  const std::string here = where + ": " + made.description;
+  const Json& outputs = list(node, "outputs", here);
+  std::vector<std::size_t> reads;
+  const NodeParts parts{target, list(node, "inputs", here), names, here, modes, reads};
+  made.step = make_control_flow_step(parts, outputs);
+  if (!made.step) made.step = make_operator_step(parts, outputs);
+  if (!made.step) made.step = make_python_step(parts, outputs);
+  if (!made.step) unsupported(here, "calls what is neither an operator nor arithmetic of sizes");
+  used.push_back(std::move(reads));
+  nodes_.push_back(std::move(made));
+}
+
+std::vector<at::IValue> Graph::run(std::vector<at::IValue> inputs, const DeviceChange& devices) const {
+  Frame frame{std::vector<at::IValue>(slots_), devices};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (input_slots_[i] != kNoSlot) frame.slots[static_cast<std::size_t>(input_slots_[i])] = std::move(inputs[i]);
+  }
+  inputs.clear();
+  for (const Node& node : nodes_) {
+    run_node(node, frame);
+    for (const std::size_t slot : node.last_used) frame.slots[slot] = {};
+  }
+  std::vector<at::IValue> results;
+  for (const Operand& output : outputs_) results.push_back(output.value(frame));
+  return results;
+}
+
+void Graph::run_node(const Node& node, Frame& frame) const {
+  try {
+    node.step->run(frame);
+  } catch (const Error& error) {
+    throw Error(error.code(), node.description + ": " + error.what());
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    throw Error(ErrorCode::kInvalidArgument, node.description + ": " + error.what_without_backtrace());
+  }
+}
+
+}  // namespace tandem::exported

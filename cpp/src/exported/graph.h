@@ -1,0 +1,80 @@
+// A graph of an exported program, made ready to run.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exported/operand.h"
+#include "exported/results.h"
+
+namespace tandem::exported {
+
+// Which values of `training` the nodes have.
+struct Modes {
+  bool training = false, evaluation = false;
+};
+
+// What one node does.
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual void run(Frame& frame) const = 0;
+};
+
+class Graph {
+ public:
+  // Every name and operator is looked up, so that what is not there is told here. `modes` is added to. Throws
+  // tandem::Error: kDataLoss, kUnsupported.
+  Graph(const Json& graph, const std::string& where, Modes& modes);
+
+  // Names of the inputs, "" for constants.
+  const std::vector<std::string>& inputs() const { return input_names_; }
+  std::size_t outputs() const { return outputs_.size(); }
+
+  // Thread-safe. Values are let go once no node needs them. Throws tandem::Error, which names the node.
+  std::vector<at::IValue> run(std::vector<at::IValue> inputs, const DeviceChange& devices) const;
+
+ private:
+  struct Node {
+    std::string description;  // for errors: "node 'conv2d' (torch.ops.aten.conv2d.default)"
+    std::unique_ptr<Step> step;
+    std::vector<std::size_t> last_used;
+  };
+
+  void add_node(const Json& node, Names& names, const std::string& where, Modes& modes,
+                std::vector<std::vector<std::size_t>>& used);
+  void run_node(const Node& node, Frame& frame) const;
+
+  std::vector<std::string> input_names_;
+  std::vector<std::ptrdiff_t> input_slots_;
+  std::vector<Node> nodes_;
+  std::vector<Operand> outputs_;
+  std::size_t slots_ = 0;
+};
+
+// What a node has, for who makes its step.
+struct NodeParts {
+  const std::string& target;
+  const Json& inputs;  // a list of NamedArgument
+  Names& names;
+  const std::string& where;
+  Modes& modes;
+  std::vector<std::size_t>& reads;  // the slots that it reads, to be added to
+
+  Operand operand(const Json& argument, const c10::TypePtr& type = nullptr) const {
+    Operand made = Operand::parse(argument, type, names, where);
+    made.add_slots(reads);
+    return made;
+  }
+};
+
+// Steps of a kind each; null where the target is none of it. `outputs` is read after the inputs: a node does not see
+// what it gives.
+std::unique_ptr<Step> make_operator_step(const NodeParts& parts, const Json& outputs);
+std::unique_ptr<Step> make_control_flow_step(const NodeParts& parts, const Json& outputs);
+std::unique_ptr<Step> make_python_step(const NodeParts& parts, const Json& outputs);
+
+}  // namespace tandem::exported

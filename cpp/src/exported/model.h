@@ -1,0 +1,60 @@
+// The tensors of an exported model, under the names that its modules had in Python.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exported/program.h"
+
+namespace tandem::exported {
+
+// A module of the tree; its parameters, buffers and children have names without dots.
+class Scope : public torch::nn::Module {
+ public:
+  explicit Scope(const std::string& name) : torch::nn::Module(name) {}
+};
+
+class Model : public Scope, public Tensors {
+ public:
+  // With the state of the first one's archive; the others must have the same names, shapes and dtypes. Constants are
+  // each archive's own. Throws tandem::Error.
+  explicit Model(std::vector<std::shared_ptr<const Program>> programs);
+  // A copy, with tensors of its own.
+  Model(const Model& other);
+
+  void train(bool on = true) override;
+
+  const Program& program() const { return *programs_[present_]; }
+  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) const;
+  at::Tensor at(const InputBinding& binding) const override;
+  // Whether its floating-point tensors have another dtype than in the archive.
+  bool has_other_dtype() const;
+  const std::vector<std::pair<std::string, std::string>>& tied() const { return tied_; }
+  void save(const std::string& path) const;
+
+ private:
+  void add_state(const Program& program);
+  void check_state(const Program& other) const;
+  void add_constants(const Program& program);
+  void register_tensor(const std::string& name, const at::Tensor& tensor, bool is_parameter, bool requires_grad);
+  void add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter);
+  at::Device present_device() const;
+  at::Tensor moved(const at::Tensor& tensor) const;
+
+  std::vector<std::shared_ptr<const Program>> programs_;
+  std::size_t present_ = 0;
+  std::vector<std::pair<std::string, bool>> registered_;  // names, and whether they are parameters, in order
+  std::map<std::string, at::Tensor> state_;  // parameters and persistent buffers, under all of their names
+  std::vector<std::pair<std::string, std::string>> tied_;  // names that the tree does not have, and those it does
+  std::vector<std::map<std::string, at::Tensor>> constants_;  // of each program, and buffers that are not persistent
+  at::Device exported_device_{at::kCPU};
+  std::string real_;  // the name of a floating-point tensor of the state, "" for none
+  at::ScalarType exported_dtype_ = at::kFloat;
+  mutable std::mutex moving_;
+  mutable std::map<const void*, at::Tensor> moved_;  // constants where the model is
+};
+
+}  // namespace tandem::exported

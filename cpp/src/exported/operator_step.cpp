@@ -1,0 +1,99 @@
+// Nodes that call an operator of the dispatcher.
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/version.h>
+
+#include <map>
+
+#include "exported/graph.h"
+
+namespace tandem::exported {
+namespace {
+
+class OperatorStep final : public Step {
+ public:
+  OperatorStep(c10::OperatorHandle handle, std::vector<Operand> arguments, Results results)
+      : handle_(std::move(handle)), arguments_(std::move(arguments)), results_(std::move(results)) {}
+
+  void run(Frame& frame) const override {
+    torch::jit::Stack stack;
+    stack.reserve(arguments_.size());
+    for (const Operand& argument : arguments_) stack.push_back(argument.value(frame));
+    handle_.callBoxed(&stack);
+    results_.put(stack.data(), stack.size(), frame);
+  }
+
+ private:
+  const c10::OperatorHandle handle_;
+  const std::vector<Operand> arguments_;
+  const Results results_;
+};
+
+// "torch.ops.aten.add.Tensor" → aten::add, Tensor.
+std::optional<c10::OperatorName> operator_name(const std::string& target) {
+  constexpr std::string_view kPrefix = "torch.ops.";
+  if (!target.starts_with(kPrefix)) return std::nullopt;
+  const std::string rest = target.substr(kPrefix.size());
+  const auto first = rest.find('.'), last = rest.rfind('.');
+  if (first == std::string::npos || first == last) return std::nullopt;
+  const std::string overload = rest.substr(last + 1);
+  return c10::OperatorName(rest.substr(0, first) + "::" + rest.substr(first + 1, last - first - 1),
+                           overload == "default" ? "" : overload);
+}
+
+// Operators whose results depend on whether the model trains, by the argument that says so.
+void note_mode(const NodeParts& parts, const c10::FunctionSchema& schema, const std::vector<Operand>& arguments) {
+  const auto& described = schema.arguments();
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const std::string& name = described[i].name();
+    if (name != "training" && name != "train" && name != "use_input_stats") continue;
+    const at::IValue* value = arguments[i].if_constant();
+    if (!value || !value->isBool()) continue;
+    (value->toBool() ? parts.modes.training : parts.modes.evaluation) = true;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Step> make_operator_step(const NodeParts& parts, const Json& outputs) {
+  const auto name = operator_name(parts.target);
+  if (!name) return nullptr;
+  const auto handle = c10::Dispatcher::singleton().findSchema(*name);
+  if (!handle) {
+    unsupported(parts.where, "calls an operator that LibTorch " TORCH_VERSION
+                             " does not have; where it is a custom one, load the library that registers it first");
+  }
+  const c10::FunctionSchema& schema = handle->schema();
+  std::map<std::string, const Json*> given;
+  for (const Json& input : parts.inputs) {
+    const std::string& argument = text(input, "name", parts.where);
+    if (!given.emplace(argument, &member(input, "arg", parts.where)).second) {
+      damaged(parts.where, "has the argument '" + argument + "' twice");
+    }
+  }
+  std::vector<Operand> arguments;
+  for (const c10::Argument& argument : schema.arguments()) {
+    const auto found = given.find(argument.name());
+    if (found != given.end()) {
+      arguments.push_back(parts.operand(*found->second, argument.type()));
+      given.erase(found);
+    } else if (argument.default_value()) {
+      arguments.push_back(Operand::constant(*argument.default_value()));
+    } else {
+      damaged(parts.where, "lacks the argument '" + argument.name() + "'");
+    }
+  }
+  if (!given.empty()) {
+    unsupported(parts.where, "has the argument '" + given.begin()->first + "', which the operator of LibTorch " TORCH_VERSION
+                             " does not know");
+  }
+  note_mode(parts, schema, arguments);
+  Results results = Results::parse(outputs, parts.names, parts.where);
+  if (results.size() != 0 && results.size() != schema.returns().size()) {
+    damaged(parts.where, "gives " + std::to_string(results.size()) + " values, and the operator gives " +
+                             std::to_string(schema.returns().size()));
+  }
+  results.add_slots(parts.reads);
+  return std::make_unique<OperatorStep>(*handle, std::move(arguments), std::move(results));
+}
+
+}  // namespace tandem::exported

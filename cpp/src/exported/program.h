@@ -1,0 +1,75 @@
+// One graph of an archive, with what its inputs and outputs mean.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exported/archive.h"
+#include "exported/graph.h"
+#include "exported/input_check.h"
+#include "exported/payload.h"
+#include "exported/signature.h"
+#include "exported/tree.h"
+#include "tandem/exported_program.h"
+
+namespace tandem::exported {
+
+// Where the tensors of a model are: what a program reads and changes, by name.
+class Tensors {
+ public:
+  virtual ~Tensors() = default;
+  virtual at::Tensor at(const InputBinding& binding) const = 0;
+};
+
+// Immutable, and shared by the copies of a module.
+class Program {
+ public:
+  explicit Program(std::shared_ptr<const Archive> archive);
+
+  const std::shared_ptr<const Archive>& archive() const { return archive_; }
+  const Signature& signature() const { return signature_; }
+  ExportedMode mode() const;
+  std::vector<ExportedInput> inputs() const;
+
+  // `any_real`: see InputCheck. Thread-safe.
+  std::vector<at::IValue> run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
+                              bool any_real) const;
+
+ private:
+  struct Leaf {
+    std::string name;
+    at::IValue value;
+    bool is_left_out;
+  };
+  struct UserInput {
+    std::size_t input;                // of the graph
+    std::unique_ptr<InputCheck> check;  // null: it is fixed
+  };
+
+  void parse_trees(const Json& module, const std::string& where);
+  std::vector<Leaf> flatten(at::ArrayRef<at::IValue> arguments) const;
+  std::string name_of(std::size_t argument) const;
+  const Tree& tree_of(std::size_t argument) const;
+  std::size_t arguments() const;
+  void check(const std::vector<Leaf>& leaves, bool any_real) const;
+  void check_fixed(const Leaf& leaf, const at::IValue& fixed) const;
+  void write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const;
+
+  const std::shared_ptr<const Archive> archive_;
+  std::unique_ptr<const Graph> graph_;
+  Modes modes_;
+  Signature signature_;
+  Tree positional_, keywords_, given_;
+  std::vector<std::string> argument_names_;
+  std::vector<UserInput> user_inputs_;  // in the order of the leaves
+  std::map<std::string, Range> ranges_;
+};
+
+// Where an archive of one model has it.
+inline constexpr const char* kWeightsFolder = "data/weights/";
+inline constexpr const char* kWeightsConfig = "model_weights_config.json";
+inline constexpr const char* kConstantsFolder = "data/constants/";
+inline constexpr const char* kConstantsConfig = "model_constants_config.json";
+
+}  // namespace tandem::exported
