@@ -11,7 +11,7 @@ import tempfile
 # room of cpp/src → the rooms it may use (docs/design.md, "Rooms"); all may use BASE, which uses none
 BASE = "base"
 ROOMS = {
-    BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": set(),
+    BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": {"weights"}, "summary": set(), "trace": set(),
     "weights": {"optim"}, "checkpoint": {"comm", "weights"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
