@@ -1,5 +1,7 @@
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/library.h>
 
 #include <map>
 
@@ -55,6 +57,18 @@ class Tree {
   std::map<std::string, torch::jit::Module> modules_;
 };
 
+// Operators of Tandem's own are composed of LibTorch's: the trace has those, which Python knows as well.
+void trace_into_own_operators() {
+  static const auto* const library = [] {
+    auto* made = new torch::Library(torch::Library::IMPL, "tandem", c10::DispatchKey::Tracer, __FILE__, __LINE__);
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+      if (name.name.starts_with("tandem::")) made->impl(c10::toString(name).c_str(), torch::CppFunction::makeFallthrough());
+    }
+    return made;
+  }();
+  (void)library;
+}
+
 // LibTorch would trace an output that it has not seen as a constant.
 void require_traced(const std::vector<at::Tensor>& outputs) {
   if (outputs.empty()) throw Error(ErrorCode::kInvalidArgument, "a traced function gives a tensor at least");
@@ -88,6 +102,7 @@ std::shared_ptr<ScriptModule> trace(
   if (torch::jit::tracer::isTracing()) {
     throw Error(ErrorCode::kInvalidArgument, "this thread is tracing already; a trace cannot begin within another");
   }
+  trace_into_own_operators();
   Tree tree;
   for (const auto& [name, tensor] : state.parameters) tree.add(name, tensor, false);
   for (const auto& [name, tensor] : state.buffers) tree.add(name, tensor, true);
