@@ -333,6 +333,31 @@ std::vector<Case> cases() {
             return error;
           },
           offsetof(tdm_replicas, user_data)),
+      of_struct<tdm_jit_trace>(
+          "tdm_jit_trace",
+          [] {
+            tdm_jit_trace trace = TDM_JIT_TRACE_INIT;
+            trace.function = [](void*, const tdm_jit_trace_call* call) -> tdm_error* {
+              call->outputs[0] = call->inputs[0];
+              *call->output_count = 1;
+              return nullptr;
+            };
+            return trace;
+          }(),
+          [](tdm_jit_trace* given) {
+            const Tensor x = tensor({4, 9}, {2});
+            const tdm_value input = of(x);
+            const std::size_t size = given->struct_size;
+            if (size >= offsetof(tdm_jit_trace, parameter_names) && size <= 4096 && size % 8 == 0) {
+              given->inputs = &input;
+              given->input_count = 1;
+            }
+            tdm_module* made = nullptr;
+            tdm_error* error = tdm_jit_trace_function(given, &made);
+            tdm_module_free(made);
+            return error;
+          },
+          offsetof(tdm_jit_trace, user_data)),
       of_struct<tdm_recordio_writer_options>(INITIAL(tdm_recordio_writer_options, TDM_RECORDIO_WRITER_OPTIONS_INIT),
                                              [](tdm_recordio_writer_options* given) {
                                                const tandem::test::TempDir folder;

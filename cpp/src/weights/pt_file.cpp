@@ -78,6 +78,8 @@ class Builder {
       case Kind::kGlobal:
         if (object.global.name == pickle::Name::kDtype) return weights::scalar_type_of(object.global.dtype);
         fail("holds a class or function of Python", ErrorCode::kUnsupported);
+      case Kind::kObject:
+        break;  // of TorchScript alone
       case Kind::kLongInteger:
         fail("holds an integer of more than 64 bits", ErrorCode::kUnsupported);
     }

@@ -18,6 +18,8 @@ constexpr std::uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x02014b
 constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr std::uint64_t kLongestComment = 0xffff;
 constexpr std::uint64_t kMostMembers = std::uint64_t{1} << 22;
+constexpr std::uint16_t kStoredMethod = 0, kDeflateMethod = 8;
+constexpr std::uint64_t kMostPerDeflatedByte = 1032;  // https://zlib.net/zlib_tech.html
 
 std::uint16_t load_u16(const std::uint8_t* bytes) {
   return static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8);
@@ -29,7 +31,8 @@ struct Directory {
 
 class Archive {
  public:
-  Archive(std::span<const std::uint8_t> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+  Archive(std::span<const std::uint8_t> bytes, const std::string& name, ZipMethods methods)
+      : bytes_(bytes), name_(name), methods_(methods) {}
 
   std::vector<ZipMember> read() const {
     const Directory directory = find_directory();
@@ -108,42 +111,47 @@ class Archive {
       fail("a member's name has other letters than PyTorch writes");
     }
     result.crc = load_u32(entry + 16);
-    std::uint64_t stored = load_u32(entry + 20), header = load_u32(entry + 42);
+    std::uint64_t header = load_u32(entry + 42);
+    result.stored = load_u32(entry + 20);
     result.size = load_u32(entry + 24);
-    read_zip64(result, entry + kEntryBytes + name_bytes, extra_bytes, stored, header);
+    read_zip64(result, entry + kEntryBytes + name_bytes, extra_bytes, header);
     if (load_u16(entry + 8) & 1) fail(result, "is encrypted", ErrorCode::kUnsupported);
-    if (load_u16(entry + 10) != 0) {
+    const std::uint16_t method = load_u16(entry + 10);
+    result.deflated = method == kDeflateMethod && methods_ == ZipMethods::kStoredOrDeflated;
+    if (method != kStoredMethod && !result.deflated) {
       fail(result, "is compressed, which torch.save does not do; load it in Python and save it again",
            ErrorCode::kUnsupported);
     }
-    if (stored != result.size) fail(result, "has two sizes");
+    if (!result.deflated && result.stored != result.size) fail(result, "has two sizes");
+    if (result.size / kMostPerDeflatedByte > result.stored) {
+      fail(result, "cannot inflate from " + std::to_string(result.stored) + " bytes to " + std::to_string(result.size));
+    }
     if (header > limit || limit - header < kLocalBytes || load_u32(&bytes_[header]) != kLocalSignature) {
       fail(result, "has no header where the directory says");
     }
     const std::uint8_t* const local = &bytes_[header];
     const std::uint64_t local_name = load_u16(local + 26), before = kLocalBytes + local_name + load_u16(local + 28);
-    if (load_u16(local + 8) != 0 || local_name != name_bytes || limit - header < before ||
+    if (load_u16(local + 8) != method || local_name != name_bytes || limit - header < before ||
         std::memcmp(local + kLocalBytes, result.name.data(), name_bytes) != 0) {
       fail(result, "has a header that does not match the directory");
     }
-    if (result.size > limit - header - before) {
-      fail(result, "takes " + std::to_string(result.size) + " bytes, more than the archive has for it");
+    if (result.stored > limit - header - before) {
+      fail(result, "takes " + std::to_string(result.stored) + " bytes, more than the archive has for it");
     }
     result.offset = header + before;
-    ranges.emplace_back(header, result.offset + result.size);
+    ranges.emplace_back(header, result.offset + result.stored);
     return result;
   }
 
   // Numbers of 64 bits stand in an extra field, for those that are all ones.
-  void read_zip64(ZipMember& member, const std::uint8_t* extra, std::uint64_t left, std::uint64_t& stored,
-                  std::uint64_t& header) const {
-    if (member.size != 0xffffffff && stored != 0xffffffff && header != 0xffffffff) return;
+  void read_zip64(ZipMember& member, const std::uint8_t* extra, std::uint64_t left, std::uint64_t& header) const {
+    if (member.size != 0xffffffff && member.stored != 0xffffffff && header != 0xffffffff) return;
     while (left >= 4) {
       const std::uint64_t size = load_u16(extra + 2);
       if (size > left - 4) break;
       if (load_u16(extra) == 1) {
         std::uint64_t place = 0;
-        for (std::uint64_t* const number : {&member.size, &stored, &header}) {
+        for (std::uint64_t* const number : {&member.size, &member.stored, &header}) {
           if (*number != 0xffffffff) continue;
           if (place + 8 > size) fail(member, "lacks a 64-bit size");
           *number = load_u64(extra + 4 + place);
@@ -177,12 +185,14 @@ class Archive {
 
   const std::span<const std::uint8_t> bytes_;
   const std::string& name_;
+  const ZipMethods methods_;
 };
 
 }  // namespace
 
-std::vector<ZipMember> read_zip_directory(std::span<const std::uint8_t> archive, const std::string& name) {
-  return Archive(archive, name).read();
+std::vector<ZipMember> read_zip_directory(std::span<const std::uint8_t> archive, const std::string& name,
+                                          ZipMethods methods) {
+  return Archive(archive, name, methods).read();
 }
 
 bool begins_as_zip(std::span<const std::uint8_t> bytes) {

@@ -958,6 +958,79 @@ TDM_API TDM_BLOCKS tdm_error* tdm_tensors_load(const char* const* into_names, td
                                                int32_t convert_dtype, TDM_NULLABLE tdm_strings** missing,
                                                TDM_NULLABLE tdm_strings** unexpected);
 
+/* ----------------------------------------------------------------------------------------------------- TorchScript */
+
+/* Modules that Python scripted or traced (torch.jit.save), and functions compiled or traced here: a tdm_module as all
+ * others, of type "ScriptModule". Its parameters and buffers have Python's names and are the script's own, so that
+ * optimizers, DDP and checkpoints work with it; tdm_module_train() sets the script's `training`. A buffer that a method
+ * assigns stays the same tensor, with the new value. Several threads may call methods that assign no attribute.
+ * docs/jit.md has a page on this; PyTorch itself has deprecated TorchScript.
+ *
+ * Nothing of the file is run: its code is compiled, which methods then run when they are called, as a program of whoever
+ * wrote it. Tensors come to the CPU. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO; TDM_ERROR_DATA_LOSS for a file that is
+ * damaged or none of TorchScript; TDM_ERROR_UNSUPPORTED for an operator that this LibTorch lacks, a file of torch.save,
+ * and what loading would have to run, such as quantized modules. Free with tdm_module_free(). Source: torch.jit.load. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_load(const char* path, tdm_module** out);
+/* The same of a file's bytes. Free with tdm_module_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_load_bytes(const void* data, size_t data_bytes, tdm_module** out);
+/* Functions, "def f(x, y: int = 2): ...", as methods of a module without tensors; a function may call those above it,
+ * and those of torch. Errors: TDM_ERROR_INVALID_ARGUMENT with the place in `source`. Free with tdm_module_free().
+ * Source: torch::jit::compile. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_compile(const char* source, tdm_module** out);
+/* Writes what torch.jit.load reads in Python. Errors: TDM_ERROR_INVALID_ARGUMENT for a module of another type. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_save(const tdm_module* module, const char* path);
+/* Free with tdm_string_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out);
+/* The names of its methods, sorted. Free with tdm_strings_free(). */
+TDM_API tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out);
+/* "forward(x: Tensor, by: int = 1) -> Tensor". Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out);
+/* Calls a method. Arguments take the types of its schema: an INT is a float where one is wanted, a TUPLE does for a list
+ * and the other way, and the elements of lists and dicts, whose keys may be STRINGs, INTs, DOUBLEs and BOOLs, may be of
+ * any kind that fits. What is left out at the end has the schema's default. *out: tuples are TUPLEs, dicts DICTs, lists
+ * of tensors, numbers and strings those of their kind, and other lists LISTs; tdm_value_clear() it. Errors:
+ * TDM_ERROR_NOT_FOUND for an unknown method, which lists those that there are; TDM_ERROR_INVALID_ARGUMENT for arguments
+ * that do not fit, with the schema, and for what the method raises, with its place in the code. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_jit_call(tdm_module* module, const char* method,
+                                                           const tdm_value* arguments, size_t argument_count,
+                                                           tdm_value* out);
+
+/* What a traced function is given. */
+typedef struct tdm_jit_trace_call {
+  size_t struct_size;
+  tdm_tensor* const* inputs; /* the tensors in all inputs, at any depth, in order */
+  size_t input_count;
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_jit_trace_call;
+
+typedef struct tdm_jit_trace {
+  size_t struct_size;
+  const tdm_value* inputs; /* tensors, or TUPLEs, LISTs and DICTs of them, with which the function is called once */
+  size_t input_count;
+  /* Tensors that the function uses besides its inputs, by Python's names ("layers.0.weight"): the new module's own,
+   * shared with whoever gave them. Others become constants. */
+  const char* const* parameter_names;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+  const char* const* buffer_names;
+  tdm_tensor* const* buffers;
+  size_t buffer_count;
+  TDM_CALLED(here) tdm_error* (*function)(void* user_data, const tdm_jit_trace_call* call);
+  void* user_data;
+  void (*destroy)(void* user_data); /* called before tdm_jit_trace_function() returns, but not on error */
+} tdm_jit_trace;
+#define TDM_JIT_TRACE_INIT \
+  { sizeof(tdm_jit_trace), NULL, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL }
+TDM_API void tdm_jit_trace_init(tdm_jit_trace* made, size_t struct_size);
+
+/* Runs the function once, on this thread, and makes the operators that it called into a module whose forward computes
+ * its one output, or a tuple of them, again. Choices that depend on values or sizes are made once, here. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a tensor that requires a gradient and is neither an input nor a parameter, and for an
+ * output that comes from neither; TDM_ERROR_CALLBACK. Free with tdm_module_free(). Source: torch.jit.trace. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out);
+
 /* ---------------------------------------------------------------------------------------------------------- stores */
 
 /* Key-value stores through which ranks meet. All calls with a timeout block. Several threads may use one store, but

@@ -57,6 +57,12 @@ void drop_advice(std::string& message) {
   }
 }
 
+// The tracer shows a tensor that it cannot keep, all of it.
+void drop_elements(std::string& message) {
+  if (!message.starts_with("Cannot insert a Tensor that requires grad as a constant.")) return;
+  if (const std::size_t elements = message.find("\nTensor:\n"); elements != std::string::npos) message.resize(elements);
+}
+
 // An operator that a device lacks: LibTorch guesses why, and lists where fifty parts of it registered what. What has a
 // kernel is said on lines such as "CPU: registered at FILE:LINE [kernel]".
 void shorten_missing_kernel(std::string& message) {
@@ -79,6 +85,7 @@ std::string shortened(std::string message) {
   describe_check(message);
   drop_place(message);
   drop_advice(message);
+  drop_elements(message);
   shorten_missing_kernel(message);
   while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
   return message;

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
+#include <ATen/TracerMode.h>
 
 #include <condition_variable>
 #include <exception>
@@ -151,6 +152,8 @@ bool computes_widely(ThreadState& state) {
 }
 
 void run_widely(ThreadState& state, const std::function<void()>& work) {
+  // A trace belongs to its thread.
+  if (at::tracer::impl::is_dispatch_enabled()) return work();
   const ThreadState* nobody = nullptr;
   if (owner.compare_exchange_strong(nobody, &state)) {
     state.has_pool = true;

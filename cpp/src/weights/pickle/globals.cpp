@@ -1,8 +1,28 @@
 #include "weights/pickle/globals.h"
 
 namespace tandem::pickle {
+namespace {
 
-std::optional<Global> find_global(std::string_view module, std::string_view name) {
+// Of what torch.save has, what LibTorch's unpickler takes for the same as ours does.
+bool is_common(Name name) {
+  return name == Name::kOrderedDict || name == Name::kComplex || name == Name::kDevice ||
+         name == Name::kRebuildTensorV2 || name == Name::kStorage;
+}
+
+// Classes of C++ (torch.classes) have a __setstate__ of their own, which LibTorch would call.
+std::optional<Global> find_of_script(std::string_view module, std::string_view name) {
+  if (module == "torch.jit._pickle") {
+    if (name == "restore_type_tag") return Global{Name::kRestoreTypeTag};
+    for (const std::string_view list : {"build_intlist", "build_tensorlist", "build_doublelist", "build_boollist"}) {
+      if (name == list) return Global{Name::kTypedList};
+    }
+  }
+  const bool of_code = module == "__torch__" || module.starts_with("__torch__.");
+  if (of_code && !module.starts_with("__torch__.torch.classes")) return Global{Name::kScriptClass};
+  return {};
+}
+
+std::optional<Global> find_of_save(std::string_view module, std::string_view name) {
   struct Known {
     std::string_view module, name;
     Name meaning;
@@ -37,6 +57,14 @@ std::optional<Global> find_global(std::string_view module, std::string_view name
     if (!facts.storage.empty() && facts.storage == name) return Global{Name::kStorage, facts.dtype};
   }
   return {};
+}
+
+}  // namespace
+
+std::optional<Global> find_global(std::string_view module, std::string_view name, Dialect dialect) {
+  const auto found = find_of_save(module, name);
+  if (dialect == Dialect::kTorchSave) return found;
+  return found && is_common(found->name) ? found : find_of_script(module, name);
 }
 
 }  // namespace tandem::pickle

@@ -30,6 +30,10 @@ enum class Name : std::uint8_t {
   kStorage,  // of a dtype
   kUntypedStorage,
   kDtype,
+  // Of TorchScript:
+  kScriptClass,  // of the file's own code
+  kTypedList,
+  kRestoreTypeTag,
 };
 
 struct Global {
@@ -37,7 +41,10 @@ struct Global {
   Dtype dtype = Dtype::kUInt8;  // of kStorage and kDtype
 };
 
+// What wrote a pickle.
+enum class Dialect : std::uint8_t { kTorchSave, kTorchScript };
+
 // Nothing where it is not allowed. `module` may be as Python 2 has it: pickles of protocol 2 do.
-std::optional<Global> find_global(std::string_view module, std::string_view name);
+std::optional<Global> find_global(std::string_view module, std::string_view name, Dialect dialect);
 
 }  // namespace tandem::pickle

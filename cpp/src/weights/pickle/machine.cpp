@@ -4,7 +4,8 @@
 
 namespace tandem::pickle {
 
-Machine::Machine(Input& input, const Limits& limits) : input(input), most_(limits.most_values) {
+Machine::Machine(Input& input, const Limits& limits)
+    : input(input), dialect(limits.dialect), most_(limits.most_values) {
   pickle.objects.resize(3);
   pickle.objects[kFalseRef].kind = pickle.objects[kTrueRef].kind = Kind::kBool;
   pickle.objects[kTrueRef].integer = 1;
@@ -50,6 +51,14 @@ std::vector<Ref> Machine::pop_to_mark() {
   stack_.erase(from, stack_.end());
   marks_.pop_back();
   return items;
+}
+
+// LibTorch's memo is a row, as long as its largest number.
+void Machine::remember(std::uint64_t number) {
+  if (dialect == Dialect::kTorchScript && number > memo_.size()) {
+    input.fail("number " + std::to_string(number) + " of the memo before those below it: it is damaged");
+  }
+  memo_[number] = top();
 }
 
 Ref Machine::recall(std::uint64_t number) const {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "weights/pickle/input.h"
@@ -33,7 +35,7 @@ class Machine {
   void mark() { marks_.push_back(stack_.size()); }
   std::vector<Ref> pop_to_mark();
 
-  void remember(std::uint64_t number) { memo_[number] = top(); }
+  void remember(std::uint64_t number);
   void remember_next() { remember(memo_.size()); }
   Ref recall(std::uint64_t number) const;
 
@@ -41,7 +43,11 @@ class Machine {
   // none.
   const std::vector<Ref>* natural_tuple(Ref ref) const;
 
+  // Whether it is the first to be named `key`.
+  bool is_new_storage(std::string_view key) { return storage_keys_.insert(key).second; }
+
   Input& input;
+  const Dialect dialect;
   Pickle pickle;
 
  private:
@@ -52,6 +58,7 @@ class Machine {
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, Ref> memo_;
+  std::unordered_set<std::string_view> storage_keys_;
 };
 
 }  // namespace tandem::pickle

@@ -30,6 +30,7 @@ enum class Kind : std::uint8_t {
   kGlobal,
   kStorage,  // `integer` of Pickle::storages
   kTensor,   // `integer` of Pickle::tensors
+  kObject,   // of a class of TorchScript
 };
 
 struct Object {
@@ -39,7 +40,7 @@ struct Object {
   double real = 0, imaginary = 0;
   std::string_view text;   // in the bytes that were read
   std::vector<Ref> items;  // of a dict keys and values in turn
-  Ref attributes = 0;      // of an ordered dict a dict, or 0: None
+  Ref attributes = 0;      // of an ordered dict a dict, of an object its state, or 0: None
 };
 
 // A storage as a tensor refers to it. Several may have the same key: those are one.

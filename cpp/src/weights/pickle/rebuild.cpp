@@ -211,6 +211,28 @@ Ref tensor_with_attributes(Machine& machine, const Arguments& arguments) {
   }
 }
 
+// What LibTorch parses by calling itself.
+bool nests_deeply(std::string_view type) {
+  constexpr int kDeepest = 64;
+  int depth = 0;
+  for (const char c : type) {
+    if (c == '[' && ++depth > kDeepest) return true;
+    if (c == ']') --depth;
+  }
+  return false;
+}
+
+// The list or dict that is to be of a type, where LibTorch restores the types of values.
+Ref typed(Name name, const Arguments& arguments) {
+  if (name == Name::kTypedList) {
+    arguments.want(arguments.count() == 1 && arguments.is(0, Kind::kList));
+  } else {
+    arguments.want(arguments.count() == 2 && (arguments.is(0, Kind::kList) || arguments.is(0, Kind::kDict)) &&
+                   arguments.is(1, Kind::kString) && !nests_deeply(arguments.object(1).text));
+  }
+  return arguments[0];
+}
+
 }  // namespace
 
 Ref call(Machine& machine, Ref callable, Ref tuple) {
@@ -260,6 +282,12 @@ Ref call(Machine& machine, Ref callable, Ref tuple) {
       return parameter(machine, name, Arguments(machine, tuple, "_rebuild_parameter_with_state"));
     case Name::kRebuildFromType:
       return tensor_with_attributes(machine, Arguments(machine, tuple, "_rebuild_from_type_v2"));
+    case Name::kTypedList:
+      return typed(name, Arguments(machine, tuple, "torch.jit._pickle.build_list"));
+    case Name::kRestoreTypeTag:
+      return typed(name, Arguments(machine, tuple, "torch.jit._pickle.restore_type_tag"));
+    case Name::kScriptClass:  // an object, whose state follows, or a member of an enumeration
+      return add_kind(machine, Kind::kObject);
     case Name::kTensor:
     case Name::kParameter:
     case Name::kStorage:
@@ -273,6 +301,10 @@ Ref call(Machine& machine, Ref callable, Ref tuple) {
 void build(Machine& machine, Ref target, Ref state) {
   Object& object = machine.object(target);
   const Kind kind = machine.object(state).kind;
+  if (object.kind == Kind::kObject) {
+    object.attributes = state;
+    return;
+  }
   if (object.kind != Kind::kOrderedDict || (kind != Kind::kDict && kind != Kind::kOrderedDict)) {
     machine.input.fail("attributes for what may have none: only OrderedDict does", ErrorCode::kUnsupported);
   }
@@ -302,6 +334,10 @@ Ref persistent(Machine& machine, Ref id) {
   std::int64_t bytes = 0;
   arguments.want(elements >= 0 &&
                  !__builtin_mul_overflow(elements, std::int64_t{facts_of(global.dtype).bytes}, &bytes));
+  // LibTorch would read it anew each time.
+  if (machine.dialect == Dialect::kTorchScript && !machine.is_new_storage(text(2))) {
+    machine.input.fail("the storage '" + std::string(text(2).substr(0, 100)) + "' a second time: it is damaged");
+  }
   Object object;
   object.kind = Kind::kStorage;
   object.integer = static_cast<std::int64_t>(machine.pickle.storages.size());

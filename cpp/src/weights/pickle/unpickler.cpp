@@ -219,12 +219,14 @@ class Unpickler {
   }
 
   void push_global(std::string_view module, std::string_view name) {
-    const auto global = find_global(module, name);
+    const auto global = find_global(module, name, limits_.dialect);
     if (!global) {
       const std::string full = std::string(module.substr(0, 200)) + "." + std::string(name.substr(0, 200));
       input_.fail("the global " + (is_utf8(full) ? full : "'?'") +
-                      ", which is not among those that weights need, so the file is refused: Python would run it. Save "
-                      "a state_dict, which holds tensors and plain values alone",
+                      (limits_.dialect == Dialect::kTorchScript
+                           ? ", which is not among those that a module of TorchScript needs, so the file is refused"
+                           : ", which is not among those that weights need, so the file is refused: Python would run "
+                             "it. Save a state_dict, which holds tensors and plain values alone"),
                   ErrorCode::kUnsupported);
     }
     Object object = of_kind(Kind::kGlobal);

@@ -1,5 +1,5 @@
-// Reads pickles of torch.save without running them: the opcodes that it writes, and the names of globals.h, which stand
-// for values that are made here. Whatever else a pickle asks for is refused.
+// Reads pickles of torch.save and torch.jit.save without running them: the opcodes that these write, and the names of
+// globals.h, which stand for values that are made here. Whatever else a pickle asks for is refused.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ struct Limits {
   std::uint64_t most_values = std::uint64_t{1} << 22;
   // Lists, tuples and dicts within each other.
   int deepest = 256;
+  // Of kTorchScript what LibTorch's unpickler, which reads it next, would take memory for is bounded as well.
+  Dialect dialect = Dialect::kTorchSave;
 };
 
 // Of the first pickle in `bytes`; more may follow. What it gives refers to `bytes`. `name`: of file and pickle, for

@@ -47,6 +47,15 @@ final class NameTable {
       tdm_ddp_set_batch_samples DistributedDataParallel.setBatchSamples
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
       tdm_get_num_threads Tandem.numThreads
+      tdm_jit_call ScriptModule.call
+      tdm_jit_compile ScriptModule.compile
+      tdm_jit_load ScriptModule.load
+      tdm_jit_load_bytes ScriptModule.load
+      tdm_jit_methods ScriptModule.methods
+      tdm_jit_save ScriptModule.save
+      tdm_jit_save_bytes ScriptModule.toBytes
+      tdm_jit_schema ScriptModule.schema
+      tdm_jit_trace_function ScriptModule.trace
       tdm_libtorch_version Tandem.libtorchVersion
       tdm_live_count Tandem.liveCount
       tdm_load Tandem.load
@@ -197,6 +206,8 @@ final class NameTable {
       tdm_device Device.Type
       tdm_dtype DType
       tdm_error ErrorCode
+      tdm_jit_trace ScriptModule.trace
+      tdm_jit_trace_call ScriptModule.trace
       tdm_load_device Tandem.LoadDevice
       tdm_load_options.libtorch the first argument of Tandem.load()
       tdm_loader Loader

@@ -1,0 +1,20 @@
+// Arguments of a method, as its schema has them.
+#pragma once
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <vector>
+
+namespace tandem::jit {
+
+// "forward(x: Tensor, by: int = 1) -> Tensor": without the module itself, which is a method's first argument.
+std::string described(const std::string& method, const c10::FunctionSchema& schema);
+
+// Values of the schema's types, with its defaults for those that are left out at the end; without the module. Throws
+// tandem::Error (kInvalidArgument) naming the argument, with the schema.
+std::vector<at::IValue> fit_arguments(const std::string& method, const c10::FunctionSchema& schema,
+                                      std::vector<at::IValue> arguments);
+
+}  // namespace tandem::jit
