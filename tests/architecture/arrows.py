@@ -11,13 +11,8 @@ import tempfile
 # room of cpp/src → the rooms it may use (docs/design.md, "Rooms"); all may use BASE, which uses none
 BASE = "base"
 ROOMS = {
-<<<<<<< HEAD
-    BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": set(), "summary": set(), "trace": set(),
-    "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
-=======
     BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": {"weights"}, "summary": set(), "trace": set(),
-    "weights": {"optim"}, "checkpoint": {"comm", "weights"},
->>>>>>> f810ad7b7eee980ee1f69bcec3e958761aefd545
+    "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data", "trace"},

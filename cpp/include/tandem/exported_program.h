@@ -56,6 +56,8 @@ class TANDEM_API ExportedProgram final : public nn::Module {
 
   // Throws Error (kInvalidArgument): inputs that do not fit, and what an operator refuses, with the node's name.
   std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override;
+  // The same, with the result as the Python module gave it.
+  at::IValue call(at::ArrayRef<at::IValue> arguments) const;
   // Its train() throws Error (kUnsupported) for a mode that the archive was not exported in, as Python does.
   torch::nn::Module& get() const override;
 

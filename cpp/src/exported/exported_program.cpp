@@ -26,7 +26,12 @@ std::unique_ptr<ExportedProgram> ExportedProgram::load(const std::string& path, 
 }
 
 std::vector<at::IValue> ExportedProgram::forward(at::ArrayRef<at::IValue> arguments) {
-  return root_->forward(arguments);
+  at::IValue result = call(arguments);
+  return result.isTuple() ? result.toTupleRef().elements().vec() : std::vector<at::IValue>{std::move(result)};
+}
+
+at::IValue ExportedProgram::call(at::ArrayRef<at::IValue> arguments) const {
+  return root_->call(arguments);
 }
 
 torch::nn::Module& ExportedProgram::get() const {

@@ -202,7 +202,7 @@ bool Model::has_other_dtype() const {
   return !real_.empty() && state_.at(real_).scalar_type() != exported_dtype_;
 }
 
-std::vector<at::IValue> Model::forward(at::ArrayRef<at::IValue> arguments) const {
+at::IValue Model::call(at::ArrayRef<at::IValue> arguments) const {
   const DeviceChange devices{exported_device_, present_device()};
   return program().run(arguments, *this, devices, has_other_dtype());
 }

@@ -28,7 +28,7 @@ class Model : public Scope, public Tensors {
   void train(bool on = true) override;
 
   const Program& program() const { return *programs_[present_]; }
-  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) const;
+  at::IValue call(at::ArrayRef<at::IValue> arguments) const;
   at::Tensor at(const InputBinding& binding) const override;
   // Whether its floating-point tensors have another dtype than in the archive.
   bool has_other_dtype() const;

@@ -187,8 +187,8 @@ void Program::check(const std::vector<Leaf>& leaves, bool any_real) const {
   check_ranges(ranges_, symbols);
 }
 
-std::vector<at::IValue> Program::run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors,
-                                     const DeviceChange& devices, bool any_real) const {
+at::IValue Program::run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
+                        bool any_real) const {
   const std::vector<Leaf> leaves = flatten(arguments);
   check(leaves, any_real);
   std::vector<at::IValue> inputs(signature_.inputs.size());
@@ -211,9 +211,7 @@ std::vector<at::IValue> Program::run(at::ArrayRef<at::IValue> arguments, const T
     if (!writes(signature_.outputs[i])) user.push_back(results[i]);
   }
   auto next = user.cbegin();
-  at::IValue whole = given_.unflatten(next);
-  if (!given_.is_tuple()) return {std::move(whole)};
-  return whole.toTupleRef().elements().vec();
+  return given_.unflatten(next);
 }
 
 void Program::write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const {

@@ -33,8 +33,8 @@ class Program {
   std::vector<ExportedInput> inputs() const;
 
   // `any_real`: see InputCheck. Thread-safe.
-  std::vector<at::IValue> run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
-                              bool any_real) const;
+  at::IValue run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
+                 bool any_real) const;
 
  private:
   struct Leaf {

@@ -958,6 +958,43 @@ TDM_API TDM_BLOCKS tdm_error* tdm_tensors_load(const char* const* into_names, td
                                                int32_t convert_dtype, TDM_NULLABLE tdm_strings** missing,
                                                TDM_NULLABLE tdm_strings** unexpected);
 
+/* ----------------------------------------------------------------------------------------------- exported programs */
+
+typedef struct tdm_exported_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* other_mode; /* another archive of the same model, exported after model.eval() where the first
+                                          trains, or the other way round: tdm_module_train() changes between them */
+} tdm_exported_options;
+#define TDM_EXPORTED_OPTIONS_INIT { sizeof(tdm_exported_options), NULL }
+TDM_API void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size);
+
+/* A model that Python exported (torch.export.export, torch.export.save), run and trained without Python: a tdm_module as
+ * all others, of type "ExportedProgram". Its parameters and buffers have the names that they had in Python, those that are
+ * tied the first of theirs; weights are mapped, copy-on-write. Without other_mode it has the mode that it was exported in,
+ * and tdm_module_train() gives TDM_ERROR_UNSUPPORTED for the other. docs/exported-models.md has a page on this.
+ *
+ * Nothing of Python is in the archive: its graph are calls of operators. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO;
+ * TDM_ERROR_DATA_LOSS for an archive that is damaged or contradicts itself; TDM_ERROR_UNSUPPORTED for an operator that
+ * this LibTorch lacks, with its node, and for containers other than tuples, lists, dicts and named tuples. Free with
+ * tdm_module_free(). Source: torch.export.load. */
+TDM_API TDM_BLOCKS tdm_error* tdm_exported_load(const char* path, TDM_NULLABLE const tdm_exported_options* options,
+                                                tdm_module** out);
+/* Calls the program: tensors, numbers, STRINGs, TUPLEs, LISTs and DICTs as the Python module took them, keyword arguments
+ * behind the others in the program's order. *out: what that gave, tuples as TUPLEs, dicts as DICTs; tdm_value_clear() it.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for inputs of another structure, shape, dtype or outside of the ranges of dynamic
+ * sizes, which are named, and for what an operator refuses, with the node. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments,
+                                                                size_t argument_count, tdm_value* out);
+/* Its inputs in the order of arguments, nested ones flattened: names, and of each what it must be, "Float[s0, 3]". Free
+ * both with tdm_strings_free(). */
+TDM_API tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions);
+/* Further names of tied parameters and buffers, and of each the name that the module has. Free both with
+ * tdm_strings_free(). */
+TDM_API tdm_error* tdm_exported_tied(const tdm_module* program, tdm_strings** names, tdm_strings** kept);
+/* Writes an archive with the present tensors, which torch.export.load opens; `path` has the old content or the new. Errors:
+ * TDM_ERROR_UNSUPPORTED after tdm_module_to() with another dtype. */
+TDM_API TDM_BLOCKS tdm_error* tdm_exported_save(const tdm_module* program, const char* path);
+
 /* ----------------------------------------------------------------------------------------------------- TorchScript */
 
 /* Modules that Python scripted or traced (torch.jit.save), and functions compiled or traced here: a tdm_module as all

@@ -46,6 +46,11 @@ final class NameTable {
       tdm_ddp_prepare_forward DistributedDataParallel.forward
       tdm_ddp_set_batch_samples DistributedDataParallel.setBatchSamples
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
+      tdm_exported_call ExportedProgram.call
+      tdm_exported_inputs ExportedProgram.inputs
+      tdm_exported_load ExportedProgram.load
+      tdm_exported_save ExportedProgram.save
+      tdm_exported_tied ExportedProgram.tied
       tdm_get_num_threads Tandem.numThreads
       tdm_jit_call ScriptModule.call
       tdm_jit_compile ScriptModule.compile
@@ -206,6 +211,7 @@ final class NameTable {
       tdm_device Device.Type
       tdm_dtype DType
       tdm_error ErrorCode
+      tdm_exported_options ExportedProgram.Options
       tdm_jit_trace ScriptModule.trace
       tdm_jit_trace_call ScriptModule.trace
       tdm_load_device Tandem.LoadDevice

@@ -1,0 +1,101 @@
+// Programs of torch.export.
+#include <algorithm>
+
+#include "core/call/options.h"
+#include "core/call/strings.h"
+#include "core/jit/script_values.h"
+#include "core/operators/intra_op.h"
+#include "core/operators/on_cpu.h"
+#include "core/training/module_handle.h"
+#include "tandem/exported_program.h"
+#include "tandem/runtime.h"
+
+namespace tandem::capi {
+namespace {
+
+const ExportedProgram& exported_of(const tdm_module* program) {
+  const nn::Module& held = *not_null(program, "program")->module;
+  if (const auto* const found = dynamic_cast<const ExportedProgram*>(&held)) return *found;
+  invalid("argument 'program' is of type " + held.type() + ", and no exported program");
+}
+
+bool program_is_on_cpu(const torch::nn::Module& module, const std::vector<at::IValue>& arguments) {
+  return std::all_of(arguments.begin(), arguments.end(), [](const at::IValue& one) { return is_on_cpu(one); }) &&
+         is_on_cpu(module.parameters()) && is_on_cpu(module.buffers());
+}
+
+void give_pair(std::vector<std::string> first, std::vector<std::string> second, tdm_strings** first_out,
+               tdm_strings** second_out) {
+  auto made = std::make_unique<tdm_strings>(std::move(first));
+  *second_out = new tdm_strings(std::move(second));
+  *first_out = made.release();
+}
+
+}  // namespace
+}  // namespace tandem::capi
+
+using namespace tandem::capi;
+
+tdm_error* tdm_exported_load(const char* path, const tdm_exported_options* options, tdm_module** out) {
+  return guard("tdm_exported_load", [&] {
+    not_null(path, "path");
+    not_null(out, "out");
+    const auto given = read_options<tdm_exported_options>(options, TDM_EXPORTED_OPTIONS_INIT, "tdm_exported_options");
+    tandem::ExportedProgramOptions how;
+    if (given.other_mode) how.other_mode = given.other_mode;
+    *out = new tdm_module(tandem::ExportedProgram::load(path, how));
+  });
+}
+
+tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments, std::size_t argument_count,
+                             tdm_value* out) {
+  return guard("tdm_exported_call", [&] {
+    const auto& exported = exported_of(program);
+    not_null(out, "out");
+    check_count(argument_count, "arguments");
+    if (argument_count != 0) not_null(arguments, "arguments");
+    std::vector<at::IValue> values;
+    for (std::size_t i = 0; i < argument_count; ++i) {
+      values.push_back(to_script(arguments[i], "arguments[" + std::to_string(i) + "]"));
+    }
+    at::IValue result;
+    run_large([&] { return program_is_on_cpu(exported.get(), values); }, [&] { result = exported.call(values); });
+    *out = from_script(result);
+    if (!program->called.load(std::memory_order_relaxed)) {
+      program->called.store(true, std::memory_order_relaxed);
+      tandem::rearm_exit();
+    }
+  });
+}
+
+tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions) {
+  return guard("tdm_exported_inputs", [&] {
+    const auto& exported = exported_of(program);
+    not_null(names, "names");
+    not_null(descriptions, "descriptions");
+    std::vector<std::string> first, second;
+    for (const tandem::ExportedInput& input : exported.inputs()) {
+      first.push_back(input.name);
+      second.push_back(input.description);
+    }
+    give_pair(std::move(first), std::move(second), names, descriptions);
+  });
+}
+
+tdm_error* tdm_exported_tied(const tdm_module* program, tdm_strings** names, tdm_strings** kept) {
+  return guard("tdm_exported_tied", [&] {
+    const auto& exported = exported_of(program);
+    not_null(names, "names");
+    not_null(kept, "kept");
+    std::vector<std::string> first, second;
+    for (const auto& [name, original] : exported.tied()) {
+      first.push_back(name);
+      second.push_back(original);
+    }
+    give_pair(std::move(first), std::move(second), names, kept);
+  });
+}
+
+tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
+  return guard("tdm_exported_save", [&] { exported_of(program).save(not_null(path, "path")); });
+}
