@@ -696,7 +696,7 @@ TDM_API void tdm_module_free(tdm_module* module);
  * result_count: in, room; out, the number of results. Dropout and batch norm follow tdm_module_train(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count,
                                                  tdm_value* results, TDM_INOUT size_t* result_count);
-/* Free with tdm_named_tensors_free(). */
+/* One that is tied stands under each of its names. Free with tdm_named_tensors_free(). */
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
@@ -969,8 +969,8 @@ typedef struct tdm_exported_options {
 TDM_API void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size);
 
 /* A model that Python exported (torch.export.export, torch.export.save), run and trained without Python: a tdm_module as
- * all others, of type "ExportedProgram". Its parameters and buffers have the names that they had in Python, those that are
- * tied the first of theirs; weights are mapped, copy-on-write. Without other_mode it has the mode that it was exported in,
+ * all others, of type "ExportedProgram". Its parameters and buffers have the names that they had in Python; weights are
+ * mapped, copy-on-write. Without other_mode it has the mode that it was exported in,
  * and tdm_module_train() gives TDM_ERROR_UNSUPPORTED for the other. docs/exported-models.md has a page on this.
  *
  * Nothing of Python is in the archive: its graph are calls of operators. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO;
@@ -988,9 +988,6 @@ TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_exported_call(tdm_module* prog
 /* Its inputs in the order of arguments, nested ones flattened: names, and of each what it must be, "Float[s0, 3]". Free
  * both with tdm_strings_free(). */
 TDM_API tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions);
-/* Further names of tied parameters and buffers, and of each the name that the module has. Free both with
- * tdm_strings_free(). */
-TDM_API tdm_error* tdm_exported_tied(const tdm_module* program, tdm_strings** names, tdm_strings** kept);
 /* Writes an archive with the present tensors, which torch.export.load opens; `path` has the old content or the new. Errors:
  * TDM_ERROR_UNSUPPORTED after tdm_module_to() with another dtype. */
 TDM_API TDM_BLOCKS tdm_error* tdm_exported_save(const tdm_module* program, const char* path);

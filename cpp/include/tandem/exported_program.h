@@ -65,9 +65,7 @@ class TANDEM_API ExportedProgram final : public nn::Module {
   // In the order of forward()'s arguments, nested ones flattened.
   std::vector<ExportedInput> inputs() const;
 
-  // The further names of tied parameters and buffers, each with the one that the module has: a state dict of Python has
-  // all of them.
-  const std::vector<std::pair<std::string, std::string>>& tied() const;
+  std::vector<std::pair<std::string, std::string>> tied() const override;
 
   // Writes an archive with the present tensors, that torch.export.load opens; `path` has the old content or the new.
   // Of a program of two modes: the graph of the present one. Throws tandem::Error: kIo, kNotFound (its folder),

@@ -30,6 +30,9 @@ class TANDEM_API Module {
   // tandem::Error (kInvalidArgument) naming what does not fit.
   virtual std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) = 0;
 
+  // Further names of tied parameters and buffers, each with the one that get() has: a state dict of Python has all.
+  virtual std::vector<std::pair<std::string, std::string>> tied() const { return {}; }
+
   // A module of its own with copies of the parameters and buffers. Draws no random numbers. Throws tandem::Error
   // (kUnsupported) where that has no meaning.
   std::unique_ptr<Module> clone() const;

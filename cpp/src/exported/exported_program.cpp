@@ -46,7 +46,7 @@ std::vector<ExportedInput> ExportedProgram::inputs() const {
   return root_->program().inputs();
 }
 
-const std::vector<std::pair<std::string, std::string>>& ExportedProgram::tied() const {
+std::vector<std::pair<std::string, std::string>> ExportedProgram::tied() const {
   return root_->tied();
 }
 

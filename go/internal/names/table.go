@@ -131,7 +131,6 @@ var table = map[string]string{
 	"tdm_exported_load":                             "export.Load",
 	"tdm_exported_options":                          "export.Options",
 	"tdm_exported_save":                             "export.Program.Save",
-	"tdm_exported_tied":                             "export.Load",
 	"tdm_flight_record":                             "dist.FlightRecord",
 	"tdm_function":                                  "Function",
 	"tdm_function_record":                           "Apply",

@@ -24,13 +24,6 @@ bool program_is_on_cpu(const torch::nn::Module& module, const std::vector<at::IV
          is_on_cpu(module.parameters()) && is_on_cpu(module.buffers());
 }
 
-void give_pair(std::vector<std::string> first, std::vector<std::string> second, tdm_strings** first_out,
-               tdm_strings** second_out) {
-  auto made = std::make_unique<tdm_strings>(std::move(first));
-  *second_out = new tdm_strings(std::move(second));
-  *first_out = made.release();
-}
-
 }  // namespace
 }  // namespace tandem::capi
 
@@ -78,21 +71,9 @@ tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, t
       first.push_back(input.name);
       second.push_back(input.description);
     }
-    give_pair(std::move(first), std::move(second), names, descriptions);
-  });
-}
-
-tdm_error* tdm_exported_tied(const tdm_module* program, tdm_strings** names, tdm_strings** kept) {
-  return guard("tdm_exported_tied", [&] {
-    const auto& exported = exported_of(program);
-    not_null(names, "names");
-    not_null(kept, "kept");
-    std::vector<std::string> first, second;
-    for (const auto& [name, original] : exported.tied()) {
-      first.push_back(name);
-      second.push_back(original);
-    }
-    give_pair(std::move(first), std::move(second), names, kept);
+    auto made = std::make_unique<tdm_strings>(std::move(first));
+    *descriptions = new tdm_strings(std::move(second));
+    *names = made.release();
   });
 }
 

@@ -13,10 +13,13 @@ using namespace tandem::capi;
 
 namespace {
 
-tdm_named_tensors* named(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
+tdm_named_tensors* named(const torch::OrderedDict<std::string, at::Tensor>& tensors, const tandem::nn::Module& module) {
   auto list = std::make_unique<tdm_named_tensors>();
   for (const auto& item : tensors) {
     if (item.value().defined()) list->items.emplace_back(item.key(), item.value());
+  }
+  for (const auto& [name, kept] : module.tied()) {
+    if (const at::Tensor* tensor = tensors.find(kept)) list->items.emplace_back(name, *tensor);
   }
   return list.release();
 }
@@ -85,7 +88,7 @@ tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tenso
   return guard("tdm_module_named_parameters", [&] {
     not_null(module, "module");
     not_null(out, "out");
-    *out = named(module->module->get().named_parameters());
+    *out = named(module->module->get().named_parameters(), *module->module);
   });
 }
 
@@ -93,7 +96,7 @@ tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors*
   return guard("tdm_module_named_buffers", [&] {
     not_null(module, "module");
     not_null(out, "out");
-    *out = named(module->module->get().named_buffers());
+    *out = named(module->module->get().named_buffers(), *module->module);
   });
 }
 

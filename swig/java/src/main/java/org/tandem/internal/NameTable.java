@@ -50,7 +50,6 @@ final class NameTable {
       tdm_exported_inputs ExportedProgram.inputs
       tdm_exported_load ExportedProgram.load
       tdm_exported_save ExportedProgram.save
-      tdm_exported_tied ExportedProgram.tied
       tdm_get_num_threads Tandem.numThreads
       tdm_jit_call ScriptModule.call
       tdm_jit_compile ScriptModule.compile
