@@ -155,6 +155,8 @@ tdm_error* tdm_jit_load_bytes(const void* data, std::size_t data_bytes, tdm_modu
   return guard("tdm_jit_load_bytes", [&] {
     not_null(data, "data");
     not_null(out, "out");
+    constexpr std::size_t kMost = std::size_t{1} << 36;
+    if (data_bytes > kMost) invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
     *out = make_scripted(tj::load_bytes({static_cast<const std::uint8_t*>(data), data_bytes}));
   });
 }
