@@ -95,32 +95,38 @@ func Rename(tensors map[string]*Tensor, rules ...RenameRule) (map[string]*Tensor
 	return renamed, nil
 }
 
-func fromPython(value c.Value) any {
+// fromPython gives tensors that outlive every scope.
+func fromPython(value c.Value) any { return nested(value, adopt) }
+
+// fromScript is fromPython for results, whose tensors belong to the open scope.
+func fromScript(value c.Value) any { return nested(value, wrap) }
+
+func nested(value c.Value, tensor func(c.Made) *Tensor) any {
 	switch v := value.(type) {
 	case c.Made:
-		return adopt(v)
+		return tensor(v)
 	case []c.Value:
-		return Tuple(allFromPython(v))
+		return Tuple(allNested(v, tensor))
 	case c.List:
-		return allFromPython(v)
+		return allNested(v, tensor)
 	case c.Dict:
-		return dictFromPython(v)
+		return nestedDict(v, tensor)
 	}
 	return resultOf(value)
 }
 
-func allFromPython(values []c.Value) []any {
+func allNested(values []c.Value, tensor func(c.Made) *Tensor) []any {
 	all := make([]any, len(values))
 	for i, one := range values {
-		all[i] = fromPython(one)
+		all[i] = nested(one, tensor)
 	}
 	return all
 }
 
-func dictFromPython(pairs c.Dict) any {
+func nestedDict(pairs c.Dict, tensor func(c.Made) *Tensor) any {
 	named, all := map[string]any{}, map[any]any{}
 	for i := 0; i < len(pairs); i += 2 {
-		key, one := resultOf(pairs[i]), fromPython(pairs[i+1])
+		key, one := resultOf(pairs[i]), nested(pairs[i+1], tensor)
 		if name, ok := key.(string); ok {
 			named[name] = one
 		}
@@ -134,19 +140,30 @@ func dictFromPython(pairs c.Dict) any {
 
 // putPython adds a value to the frame, and releases that where it panics.
 func putPython(f *c.Frame, value any, op string) {
-	done := false
-	defer func() {
-		if !done {
-			f.Release()
-		}
-	}()
-	pythonWriter{f, op}.put(value, "the value", 0)
-	done = true
+	pythonWriter{f, op, "no state and no file of torch.save has"}.add(value, "the value")
+}
+
+// putScript is putPython for the argument of a method of TorchScript, whose place is for messages.
+func putScript(f *c.Frame, value any, op, place string) {
+	pythonWriter{f, op, "no method of TorchScript takes"}.add(value, place)
 }
 
 type pythonWriter struct {
 	f  *c.Frame
 	op string
+	// of other values, for messages
+	refusal string
+}
+
+func (w pythonWriter) add(value any, place string) {
+	done := false
+	defer func() {
+		if !done {
+			w.f.Release()
+		}
+	}()
+	w.put(value, place, 0)
+	done = true
 }
 
 // place is the value's in errors, depth how many values it lies in.
@@ -170,7 +187,7 @@ func (w pythonWriter) put(value any, place string, depth int) {
 	case kind == reflect.Slice:
 		w.f.List(elements)
 	case !addArgument(w.f, value, w.op):
-		panic(invalid(w.op, "%s is a %T, which no state and no file of torch.save has", place, value))
+		panic(invalid(w.op, "%s is a %T, which %s", place, value, w.refusal))
 	}
 }
 

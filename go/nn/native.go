@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"runtime"
 
 	"tandem.example/gotorch"
@@ -38,6 +39,20 @@ func adopt(list []c.Named) []Named {
 	return named
 }
 
+// shareTied has parameters that are one tensor be one here as well.
+func (p *parts) shareTied() {
+	known := map[string][]*gotorch.Tensor{}
+	for i, one := range p.parameters {
+		shape := fmt.Sprint(one.Tensor.Shape())
+		for _, other := range known[shape] {
+			if c.IsSame(bridge.Handle(one.Tensor, one.Name), bridge.Handle(other, one.Name)) {
+				p.parameters[i].Tensor = other
+			}
+		}
+		known[shape] = append(known[shape], p.parameters[i].Tensor)
+	}
+}
+
 func (n *Native) native() *Native { return n }
 
 func init() {
@@ -46,6 +61,12 @@ func init() {
 			return has.native().handle, has.native().kind
 		}
 		return nil, ""
+	}
+	bridge.Native = func(kind string, handle c.Module, training bool) any {
+		n := newNative(kind, handle)
+		n.evaluates = !training
+		n.owned.shareTied()
+		return n
 	}
 }
 

@@ -78,6 +78,7 @@ func (r *replicator) native(n *Native) *Native {
 	runtime.KeepAlive(n)
 	bridge.Must(err)
 	copied := newNative(n.kind, handle)
+	copied.owned.shareTied()
 	copied.Base = n.Base
 	copied.given, copied.tied = n.given, n.tied
 	for i, one := range n.owned.parameters {

@@ -102,6 +102,8 @@ ALLOW(Results::enumeration)
 ALLOW(Results::string)
 ALLOW(Results::integers)
 ALLOW(Results::reals)
+ALLOW(Results::flags)
+ALLOW(Results::strings)
 ALLOW(Results::device)
 ALLOW(Results::take_tensor)
 ALLOW(Results::take_elements)
@@ -143,6 +145,17 @@ ALLOW_CLASS(Match)
 %rename("%s") tandem::abi::Match::Match;
 ALLOW(Match::missing)
 ALLOW(Match::unexpected)
+
+// jit.hpp
+ALLOW(jit_load)
+ALLOW(jit_load_bytes)
+ALLOW(jit_compile)
+ALLOW(jit_save)
+ALLOW(jit_save_bytes)
+ALLOW(jit_methods)
+ALLOW(jit_schema)
+ALLOW(jit_is_training)
+ALLOW(jit_call)
 
 // optim.hpp
 ALLOW_CLASS(Optimizer)

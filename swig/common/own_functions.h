@@ -24,6 +24,12 @@ class LossSource {
   virtual Sample evaluate() = 0;
 };
 
+class TracedSource {
+ public:
+  virtual ~TracedSource() = default;
+  virtual Sample compute(Sample inputs) = 0;
+};
+
 // The source is the scheduler's from then on.
 inline tandem::abi::LrScheduler lr_scheduler_of_function(const std::string& type,
                                                          const tandem::abi::Optimizer& optimizer,
@@ -51,6 +57,20 @@ inline tandem::abi::Tensor step_with_closure(tandem::abi::Optimizer& optimizer, 
     auto loss = enter([&] { return owned->evaluate().tensors; });
     return loss.empty() ? tandem::abi::Tensor() : std::move(loss[0]);
   });
+}
+
+// The source is deleted before this returns.
+inline tandem::abi::Module traced_module(TracedSource* source, const tandem::abi::TensorList& inputs,
+                                         const std::vector<std::string>& parameter_names,
+                                         const tandem::abi::TensorList& parameters,
+                                         const std::vector<std::string>& buffer_names,
+                                         const tandem::abi::TensorList& buffers) {
+  const std::shared_ptr<TracedSource> owned(source, Release());
+  return tandem::abi::jit_trace(
+      [owned](std::vector<tandem::abi::Tensor> given) {
+        return enter([&] { return owned->compute({std::move(given)}).tensors; });
+      },
+      inputs, parameter_names, parameters, buffer_names, buffers);
 }
 
 }  // namespace tandem_swig

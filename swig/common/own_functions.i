@@ -5,8 +5,10 @@
 
 DIRECTOR(RateSource)
 DIRECTOR(LossSource)
+DIRECTOR(TracedSource)
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::lr_scheduler_of_function;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::sequential_lr;
 %rename(TANDEM_FUNCTION_NAME) tandem_swig::step_with_closure;
+%rename(TANDEM_FUNCTION_NAME) tandem_swig::traced_module;
 
 %include "own_functions.h"

@@ -42,6 +42,7 @@ JAVA_DIRECTOR(OpenStream)
 JAVA_DIRECTOR(StreamSource)
 JAVA_DIRECTOR(RateSource)
 JAVA_DIRECTOR(LossSource)
+JAVA_DIRECTOR(TracedSource)
 // A stream goes over to who asked for it; so SWIG's warning does not apply.
 %typemap(directorout) tandem_swig::OpenStream* {
   $result = *($&1_ltype)&$input;

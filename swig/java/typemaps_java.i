@@ -49,6 +49,7 @@ JAVA_TYPE(std::vector<uint8_t>, jbooleanArray, boolean[], boolean[], "$javainput
 %enddef
 JAVA_BYTES(tandem::abi::Store::get)
 JAVA_BYTES(tandem::abi::RecordIOReader::get)
+JAVA_BYTES(tandem::abi::jit_save_bytes)
 JAVA_BYTES(tandem::abi::Loader::state)
 JAVA_BYTES(tandem::abi::DynamicLoader::state)
 %typemap(jstype) const std::string& state "byte[]"

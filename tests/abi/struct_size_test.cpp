@@ -578,8 +578,8 @@ TEST(StructSizeDefaults, OfATcpStore) {
 TEST(StructSizeTable, HasEveryStructOfTheHeader) {
   std::ifstream file(TANDEM_HEADER);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::set<std::string> declared, tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_replica_call",
-                                         "tdm_step_batch"};  // Tandem's own: for callbacks
+  std::set<std::string> declared, tested{"tdm_function_backward", "tdm_grad_bucket", "tdm_jit_trace_call",
+                                         "tdm_replica_call", "tdm_step_batch"};  // Tandem's own: for callbacks
   const std::regex pattern(R"(typedef struct (tdm_\w+) \{\s*size_t struct_size;)");
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
     declared.insert((*match)[1]);

@@ -31,6 +31,11 @@ var (
 	// call named op; it panics with *gotorch.Error, and then releases the frame.
 	FromPython func(c.Value) any
 	PutPython  func(f *c.Frame, value any, op string)
+	// FromScript is FromPython with tensors of the open scope. PutScript is PutPython; place is the value's in messages.
+	FromScript func(c.Value) any
+	PutScript  func(f *c.Frame, value any, op, place string)
+	// Native is an *nn.Native around a module that LibTorch implements; its tensors that are one have one *gotorch.Tensor.
+	Native func(kind string, handle c.Module, training bool) any
 	// InScopeOf has body run in the native scope of a callback, with *gotorch.Tensors around the handles (nil where there
 	// is none), and gives handles of that scope for the tensors that body returns.
 	InScopeOf func(call c.Invocation, given []c.Made, body func(given []any) ([]any, error)) ([]c.Tensor, error)

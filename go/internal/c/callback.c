@@ -1,4 +1,6 @@
 /* The callbacks that the C ABI calls, each of which asks Go. */
+#include <stdlib.h>
+
 #include "_cgo_export.h"
 
 static void release(void* user_data) { tgRelease((uintptr_t)user_data); }
@@ -121,6 +123,32 @@ tg_tensor tg_optimizer_step_closure(tdm_optimizer* optimizer, uintptr_t handle) 
   tg_tensor made = tg_describe(loss);
   made.error = error;
   return made;
+}
+
+static tdm_error* on_traced(void* user_data, const tdm_jit_trace_call* call) {
+  tg_call go = {.scope = tdm_scope_current(),
+                .inputs = call->inputs,
+                .input_count = call->input_count,
+                .results = call->outputs,
+                .result_count = call->output_room,
+                .output_count = call->output_count};
+  return tgCallback((uintptr_t)user_data, &go);
+}
+
+tdm_error* tg_jit_trace(tdm_tensor* const* inputs, size_t input_count, const char* const* parameter_names,
+                        tdm_tensor* const* parameters, size_t parameter_count, const char* const* buffer_names,
+                        tdm_tensor* const* buffers, size_t buffer_count, uintptr_t handle, tdm_module** out) {
+  tdm_value* values = calloc(input_count ? input_count : 1, sizeof *values);
+  if (!values) return tdm_error_create(TDM_ERROR_OUT_OF_MEMORY, "tdm_jit_trace_function", "out of memory", NULL, NULL);
+  for (size_t i = 0; i < input_count; ++i) {
+    values[i].tag = TDM_VALUE_TENSOR;
+    values[i].as.tensor = inputs[i];
+  }
+  tdm_jit_trace trace = {sizeof trace,    values,  input_count,  parameter_names, parameters, parameter_count,
+                         buffer_names,    buffers, buffer_count, on_traced,       (void*)handle, release};
+  tdm_error* error = tdm_jit_trace_function(&trace, out);
+  free(values);
+  return error;
 }
 
 tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle) {

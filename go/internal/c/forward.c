@@ -204,6 +204,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_jit_save_bytes",
     "tdm_jit_methods",
     "tdm_jit_schema",
+    "tdm_jit_is_training",
     "tdm_jit_call",
     "tdm_jit_trace_init",
     "tdm_jit_trace_function",
@@ -1429,1147 +1430,1152 @@ tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_stri
   return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[196])(module, method, out);
 }
 
+int32_t tdm_jit_is_training(const tdm_module* module) {
+  if (!slots[197]) return 0;
+  return ((int32_t (*)(const tdm_module* module))slots[197])(module);
+}
+
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[197])(module, method, arguments, argument_count, out);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[198])(module, method, arguments, argument_count, out);
 }
 
 void tdm_jit_trace_init(tdm_jit_trace* made, size_t struct_size) {
-  if (!slots[198]) return;
-  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[198])(made, struct_size);
+  if (!slots[199]) return;
+  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[199])(made, struct_size);
 }
 
 tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[199])(trace, out);
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[200])(trace, out);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
-  if (!slots[200]) return;
-  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[200])(made, struct_size);
+  if (!slots[201]) return;
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[201])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[201])(host, port, options, out);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[202])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[202])(path, world_size, out);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[203])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
-  return ((tdm_error* (*)(tdm_store** out))slots[203])(out);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(tdm_store** out))slots[204])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[204])(prefix, store, out);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[205])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[205]) return;
-  ((void (*)(tdm_store* store))slots[205])(store);
+  if (!slots[206]) return;
+  ((void (*)(tdm_store* store))slots[206])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[206]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[206])(store);
+  if (!slots[207]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[207])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[207])(store, key, data, size);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[208])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[208])(store, key, out);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[209])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[209])(store, key, amount, out);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[210])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[210])(store, keys, count, out);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[211])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[211])(store, key, out);
+  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[212])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[212])(store, keys, count, timeout_ms);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[213])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[213])(store, key, expected, expected_size, desired, desired_size, out);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[214])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[214])(store, timeout_ms);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[215])(store, timeout_ms);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[215]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[215])(made, struct_size);
+  if (!slots[216]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[216])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[216])(options, store, out);
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[217])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[217]) return;
-  ((void (*)(tdm_process_group* group))slots[217])(group);
+  if (!slots[218]) return;
+  ((void (*)(tdm_process_group* group))slots[218])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[218]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[218])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[219]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[219])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[220]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[220])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[220])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[221]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[221])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[222]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[222])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[222])(group);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[223])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[223])(group, ranks, rank_count, name, out);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[224])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[224])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[225])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[225])(group, size, name, out);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[226])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[226]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[226])(group, rank);
+  if (!slots[227]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[227])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[227]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[227])(group, global_rank);
+  if (!slots[228]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[228])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[228])(group, tensor, root, work);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[229])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[229])(group, tensor, op, work);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[230])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[230])(group, tensor, factor, work);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[231])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[231])(group, tensors, tensor_count, op, work);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[232])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[232])(group, tensor, root, op, work);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[233])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[233])(group, outputs, output_count, input, work);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[234])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[234])(group, output, input, work);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[235])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[235])(group, outputs, output_count, input, root, work);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[236])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[236])(group, output, inputs, input_count, root, work);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[237])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[237])(group, output, inputs, input_count, op, work);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[238])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[238])(group, output, input, op, work);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[239])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[239])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[240])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[240])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[241])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[241])(group, work);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[242])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[242])(group, timeout_ms);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[243])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[243])(group, tensor, to, tag, work);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[244])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[244])(group, tensor, from, tag, source, work);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[245])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[245])(group, messages, message_count, work);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[246])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[246])(group, data, size, root, out);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[247])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[247])(group, data, size, out, out_count);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[248])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[248])(group, data, size, root, out, out_count);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[249])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[249])(group, data, sizes, count, root, out);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[250])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[250])(work, timeout_ms);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[251])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[251]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[251])(work);
+  if (!slots[252]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[252])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[252])(work, out);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[253])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[253])(work, callback, user_data, destroy);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[254])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[254]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[254])(work);
+  if (!slots[255]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[255])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[255])(work, index, out);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[256])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[256]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[256])(work);
+  if (!slots[257]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[257])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[257]) return;
-  ((void (*)(tdm_work* work))slots[257])(work);
+  if (!slots[258]) return;
+  ((void (*)(tdm_work* work))slots[258])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(tdm_string** out))slots[258])(out);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(tdm_string** out))slots[259])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[259]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[259])(made, struct_size);
+  if (!slots[260]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[260])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[260])(group, options);
+  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[261])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(const char* path))slots[261])(path);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(const char* path))slots[262])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[262]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[262])(made, struct_size);
+  if (!slots[263]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[263])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[263])(group, options);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[264])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[264])(path, table);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[265])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[265])(group, tensor, root, out);
+  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[266])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[266])(group, tensor, op, out);
+  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[267])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[267])(group, tensor, root, op, out);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[268])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[268])(group, tensor, root, out, out_count);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[269])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[269])(group, tensors, tensor_count, root, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[270])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[270])(group, tensor, out, out_count);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[271])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[271])(group, tensors, tensor_count, op, out);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[272])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[272])(group, tensors, tensor_count, out, out_count);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[273])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[273])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[274])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[274]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[274])(made, struct_size);
+  if (!slots[275]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[275])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[275])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[276])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[276]) return;
-  ((void (*)(tdm_ddp* ddp))slots[276])(ddp);
+  if (!slots[277]) return;
+  ((void (*)(tdm_ddp* ddp))slots[277])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
-  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[277])(ddp, training, arguments, argument_count, prepared);
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[278])(ddp, training, arguments, argument_count, prepared);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[278])(ddp, outputs, output_count, prepared);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[279])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[279])(ddp);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[280])(ddp);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[280])(ddp, on);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[281])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[281])(ddp, samples);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[282])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[282])(ddp, buffers, buffer_count);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[283])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[283]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[283])(made, struct_size);
+  if (!slots[284]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[284])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[284])(ddp, hook, options);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[285])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[285])(ddp, out);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[286])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[286])(ddp, names, tensors, count);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[287])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[287])(ddp, begin, finish, user_data, destroy);
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[288])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[288])(ddp, optimizer);
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[289])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[289]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[289])(made, struct_size);
+  if (!slots[290]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[290])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[290])(ddp, options);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[291])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[291])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[292])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[293])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[293]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[293])(made, struct_size);
+  if (!slots[294]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[294])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[294])(ddp, out);
+  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[295])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[295])(ddp, index, bytes, names);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[296])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[296])(ddp, iterations);
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[297])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[297])(ddp, out);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[298])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[298])(ddp, every);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[299])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[299]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[299])(made, struct_size);
+  if (!slots[300]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[300])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[300])(ddp, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[301])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[301])(ddp, index, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[302])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[302])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[303])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[303]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[303])(made, struct_size);
+  if (!slots[304]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[304])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[304])(ddp, options);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[305])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[305]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[305])(made, struct_size);
+  if (!slots[306]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[306])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[306])(ddp, out);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[307])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[307])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[308])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[308])(module, group);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[309])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[309]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[309])(made, struct_size);
+  if (!slots[310]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[310])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[310])(options, out);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[311])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[311]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[311])(data_parallel);
+  if (!slots[312]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[312])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[312]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[312])(data_parallel);
+  if (!slots[313]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[313])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[313]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[313])(made, struct_size);
+  if (!slots[314]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[314])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[314])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[315])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[315])(group, period, warmup_steps, out);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[316])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[316])(periods, groups, count, warmup_steps, out);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[317])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[317]) return;
-  ((void (*)(tdm_model_averager* averager))slots[317])(averager);
+  if (!slots[318]) return;
+  ((void (*)(tdm_model_averager* averager))slots[318])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[318])(averager, parameters, parameter_count, averaged);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[319])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[319])(optimizer, averager, out);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[320])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[320])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[321])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[321])(optimizer, to);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[322])(optimizer, to);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[322]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[322])(made, struct_size);
+  if (!slots[323]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[323])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[323])(path, options, group, out);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[324])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[324]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[324])(folder);
+  if (!slots[325]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[325])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[325]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[325])(folder);
+  if (!slots[326]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[326])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[326])(folder, step, tensors, tensor_count, values);
-}
-
-tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[327])(folder, step, tensors, tensor_count, values);
 }
 
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[328])(folder, step, tensors, tensor_count, values);
+}
+
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[328]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[328])(folder);
+  if (!slots[329]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[329])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[329])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[330])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[331])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[331])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[332])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[332])(folder, step, sections, section_count, out);
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[333])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[333]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[333])(made, struct_size);
+  if (!slots[334]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[334])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[334])(folder, selection, out);
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[335])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[335])(folder, failure);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[336])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[336]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[336])(checkpoint);
+  if (!slots[337]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[337])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[337]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[337])(checkpoint);
+  if (!slots[338]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[338])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[338]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[338])(checkpoint);
+  if (!slots[339]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[339])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[339]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[339])(checkpoint);
+  if (!slots[340]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[340])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[340])(checkpoint, out);
-}
-
-tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[341])(checkpoint, out);
 }
 
-tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[342])(checkpoint, section, out);
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[342])(checkpoint, out);
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[343])(checkpoint, section, out);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[343]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[343])(made, struct_size);
+  if (!slots[344]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[344])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[344])(path, options, out);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[345])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[345])(writer, data, size);
+  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[346])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[346])(writer);
+  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[347])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[347]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[347])(writer);
+  if (!slots[348]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[348])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[348])(path, out);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[349])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[349]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[349])(reader);
+  if (!slots[350]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[350])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[350])(reader, index, data, size);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[351])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[351])(reader, index, destination, bytes);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[352])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[352]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[352])(reader);
+  if (!slots[353]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[353])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[353]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[353])(reader);
+  if (!slots[354]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[354])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[354]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[354])(reader);
+  if (!slots[355]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[355])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[355]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[355])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[356]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[356])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[357]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[357])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[357]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[357])(reader);
+  if (!slots[358]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[358])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[358]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[358])(made, struct_size);
+  if (!slots[359]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[359])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[359])(paths, path_count, fields, field_count, options, out);
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[360])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[360]) return;
-  ((void (*)(tdm_loader* loader))slots[360])(loader);
+  if (!slots[361]) return;
+  ((void (*)(tdm_loader* loader))slots[361])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[361]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[361])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[362]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[362])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[363]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[363])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[363])(loader, epoch, first_batch);
+  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[364])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[364])(loader, batch, field_count, has_batch);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[365])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[365])(loader);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[366])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[366]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[366])(made, struct_size);
+  if (!slots[367]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[367])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[367])(loader, out);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[368])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[368])(loader, out);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[369])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[369])(loader, record);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[370])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[370])(loader, out);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[371])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[371])(loader, data, size);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[372])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[372]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[372])(loader);
+  if (!slots[373]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[373])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[373]) return;
-  ((void (*)(tdm_dataset* dataset))slots[373])(dataset);
+  if (!slots[374]) return;
+  ((void (*)(tdm_dataset* dataset))slots[374])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[374]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[374])(dataset);
+  if (!slots[375]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[375])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[375]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[375])(dataset);
+  if (!slots[376]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[376])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[376]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[376])(dataset, index);
+  if (!slots[377]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[377])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[377])(dataset, index, sample, field_count);
+  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[378])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[378]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[378])(made, struct_size);
+  if (!slots[379]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[379])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[379])(paths, path_count, fields, field_count, options, out);
+  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[380])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[380])(tensors, count, names, out);
+  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[381])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[381])(datasets, count, out);
+  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[382])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[382])(dataset, samples, count, out);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[383])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[383])(dataset, sizes, count, seed, parts);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[384])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[384])(dataset, fractions, count, sizes);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[385])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[385])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[386])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[386])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[387])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[387]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[387])(made, struct_size);
+  if (!slots[388]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[388])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[388])(iterable, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[389])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[389])(dataset, options, out);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[390])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[390]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[390])(made, struct_size);
+  if (!slots[391]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[391])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[391])(paths, path_count, options, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[392])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[392])(loader, transforms);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[393])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[393])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[394])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[394]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[394])(made, struct_size);
+  if (!slots[395]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[395])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[395])(loader, out);
+  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[396])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[396])(loader, out);
+  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[397])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[397]) return;
-  ((void (*)(tdm_sampler* sampler))slots[397])(sampler);
+  if (!slots[398]) return;
+  ((void (*)(tdm_sampler* sampler))slots[398])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[398]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[398])(sampler);
+  if (!slots[399]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[399])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[399])(sampler, seed, epoch, first, samples, count);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[400])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[400])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[401])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[402])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[402])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[403])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[403])(samples, count, shuffle, out);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[404])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[404])(samples, count, batch_size, shuffle, out);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[405])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[405])(lengths, count, batch_size, window, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[406])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[406])(sampler, rank, world_size, out);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[407])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[407])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[408])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[408]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[408])(made, struct_size);
+  if (!slots[409]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[409])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[409])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[410])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[410])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[411])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[411])(loader, has_step);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[412])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[412])(loader, sample, reason);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[413])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[413]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[413])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[414]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[414])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[415]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[415])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[416]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[416])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[416])(loader, out);
+  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[417])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[417])(folder, suffix, out);
+  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[418])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[418]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[418])(writer);
+  if (!slots[419]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[419])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[419])(writer, tag, value, step, wall_time);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[420])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[420])(writer, tag, values, step, wall_time);
+  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[421])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[421])(writer, tag, image, layout, step, wall_time);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[422])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[422])(writer, tag, text, step, wall_time);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[423])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[423])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[424])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[425])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[425]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[425])(writer);
+  if (!slots[426]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[426])(writer);
 }

@@ -153,6 +153,12 @@ func takeOne(v *C.tdm_value) Value {
 			bools[i] = b != 0
 		}
 		return bools
+	case C.TDM_VALUE_STRING_LIST:
+		texts := make([]string, list.size)
+		for i, one := range unsafe.Slice((**C.char)(list.data), list.size) {
+			texts[i] = C.GoString(one)
+		}
+		return texts
 	case C.TDM_VALUE_TUPLE:
 		return takeElements(list.data, list.size)
 	case C.TDM_VALUE_LIST:

@@ -121,6 +121,12 @@ tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t co
   return tdm_module_forward(module, arguments, count, results, result_count);
 }
 
+tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
+                       tdm_value* out) {
+  place(arguments, count, pool);
+  return tdm_jit_call(module, method, arguments, count, out);
+}
+
 /* The caller frees the array. NULL when memory is exhausted or there are none. */
 static tdm_option* options_of(const int64_t* names, tdm_value* values, size_t count, char* pool) {
   tdm_option* options = count ? calloc(count, sizeof *options) : NULL;

@@ -43,6 +43,8 @@ TDM_API tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments
 /* At most `room` results; *result_count says how many came. */
 TDM_API tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t count, char* pool,
                                      tdm_value* results, size_t* result_count);
+TDM_API tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
+                               tdm_value* out);
 /* Options: names[i] is the offset of option i's name in the pool. */
 TDM_API tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_value* values, size_t count, char* pool,
                                     tdm_module** out);
@@ -191,6 +193,11 @@ TDM_API tdm_error* tg_loader_add_step(tdm_loader* loader, const char* const* add
 
 /* tdm_optimizer_step_closure(), with a Go callback that gives the loss. */
 TDM_API tg_tensor tg_optimizer_step_closure(tdm_optimizer* optimizer, uintptr_t handle);
+
+/* tdm_jit_trace_function() of a Go callback, whose inputs are tensors. */
+TDM_API tdm_error* tg_jit_trace(tdm_tensor* const* inputs, size_t input_count, const char* const* parameter_names,
+                                tdm_tensor* const* parameters, size_t parameter_count, const char* const* buffer_names,
+                                tdm_tensor* const* buffers, size_t buffer_count, uintptr_t handle, tdm_module** out);
 
 /* A Go error, by its cgo.Handle, on its way through C. */
 TDM_API tdm_error* tg_error(int32_t code, const char* message, uintptr_t handle);

@@ -1019,6 +1019,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_s
 TDM_API tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out);
 /* "forward(x: Tensor, by: int = 1) -> Tensor". Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out);
+/* 1 when it is in training mode, as files keep it; 0 for NULL and modules of other types. */
+TDM_API int32_t tdm_jit_is_training(const tdm_module* module);
 /* Calls a method. Arguments take the types of its schema: an INT is a float where one is wanted, a TUPLE does for a list
  * and the other way, and the elements of lists and dicts, whose keys may be STRINGs, INTs, DOUBLEs and BOOLs, may be of
  * any kind that fits. What is left out at the end has the schema's default. *out: tuples are TUPLEs, dicts DICTs, lists

@@ -351,6 +351,7 @@ var internal = []string{
 	"tdm_generator_free",
 	"tdm_get_modes",
 	"tdm_grad_scaler_free",
+	"tdm_jit_is_training",
 	"tdm_load_options",
 	"tdm_lr_scheduler_free",
 	"tdm_lr_scheduler_last_lr",

@@ -40,6 +40,11 @@ tdm_error* give_input(void*, const tdm_replica_call* call) {
   *call->output_count = 1;
   return nullptr;
 }
+tdm_error* give_traced_input(void*, const tdm_jit_trace_call* call) {
+  call->outputs[0] = call->inputs[0];
+  *call->output_count = 1;
+  return nullptr;
+}
 tdm_error* get_sample(void*, std::int64_t, tdm_tensor**, std::size_t) {
   return nullptr;
 }
@@ -271,6 +276,13 @@ void* Arguments::struct_for(const Parameter& parameter) {
     tdm_replicas replicas = TDM_REPLICAS_INIT;
     replicas.forward = give_input;
     fill(replicas);
+  } else if (type == "tdm_jit_trace") {
+    tdm_jit_trace trace = TDM_JIT_TRACE_INIT;
+    trace.inputs = static_cast<const tdm_value*>(keep(sizeof(tdm_value)));
+    trace.input_count = 1;
+    *const_cast<tdm_value*>(trace.inputs) = calls::of(static_cast<tdm_tensor*>(handles_.get("tensor")));
+    trace.function = give_traced_input;
+    fill(trace);
   } else if (type == "tdm_grad_scaler_state") {
     fill(tdm_grad_scaler_state TDM_GRAD_SCALER_STATE_INIT);
   } else if (type == "tdm_checkpoint_selection") {

@@ -155,6 +155,8 @@ tdm_error* tdm_jit_load_bytes(const void* data, std::size_t data_bytes, tdm_modu
   return guard("tdm_jit_load_bytes", [&] {
     not_null(data, "data");
     not_null(out, "out");
+    constexpr std::size_t kMost = std::size_t{1} << 36;
+    if (data_bytes > kMost) invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
     *out = make_scripted(tj::load_bytes({static_cast<const std::uint8_t*>(data), data_bytes}));
   });
 }
@@ -194,6 +196,12 @@ tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_stri
     not_null(out, "out");
     *out = make_string(script.schema(method));
   });
+}
+
+std::int32_t tdm_jit_is_training(const tdm_module* module) {
+  const auto* const live = if_live(module);
+  const auto* const scripted = live ? dynamic_cast<const Scripted*>(live->module.get()) : nullptr;
+  return scripted && scripted->script().is_training() ? 1 : 0;
 }
 
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, std::size_t argument_count,

@@ -17,6 +17,10 @@ class Module {
     check(tdm_module_create(type.c_str(), raw.data(), raw.size(), handle_.out()));
   }
 
+  // Takes a handle over.
+  static Module owned(tdm_module* handle) { return Module(handle); }
+  tdm_module* raw() const { return handle_.get(); }
+
   // With copies of the parameters and buffers.
   Module clone() const {
     tdm_module* copied = nullptr;
@@ -73,7 +77,7 @@ class Module {
   void to(const Device& device, int32_t dtype = -1) { check(tdm_module_to(handle_.get(), device.raw(), dtype)); }
 
  private:
-  explicit Module(tdm_module* owned) : handle_(owned) {}
+  explicit Module(tdm_module* handle) : handle_(handle) {}
 
   Handle<tdm_module, tdm_module_free> handle_;
 };

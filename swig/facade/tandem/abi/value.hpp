@@ -34,6 +34,11 @@ class Arguments {
     if (!value.raw()) return add_none();
     push(TDM_VALUE_TENSOR).as.tensor = value.raw();
   }
+  // A tensor by its handle.
+  void add_borrowed(tdm_tensor* handle) {
+    if (!handle) return add_none();
+    push(TDM_VALUE_TENSOR).as.tensor = handle;
+  }
   void add(const Generator& value) {
     if (!value.raw()) return add_none();
     push(TDM_VALUE_GENERATOR).as.generator = value.raw();
@@ -203,6 +208,16 @@ class Results {
   }
   std::vector<int64_t> integers(size_t index) const { return list<int64_t>(index, TDM_VALUE_INT_LIST); }
   std::vector<double> reals(size_t index) const { return list<double>(index, TDM_VALUE_DOUBLE_LIST); }
+  // Of 0 and 1.
+  std::vector<int64_t> flags(size_t index) const {
+    const std::vector<uint8_t> bytes = list<uint8_t>(index, TDM_VALUE_BOOL_LIST);
+    return {bytes.begin(), bytes.end()};
+  }
+  std::vector<std::string> strings(size_t index) const {
+    const auto& given = at(index, TDM_VALUE_STRING_LIST).as.list;
+    const auto* const texts = static_cast<const char* const*>(given.data);
+    return {texts, texts + given.size};
+  }
 
   // Takes the tensor out; undefined where the result is NONE.
   Tensor take_tensor(size_t index) {

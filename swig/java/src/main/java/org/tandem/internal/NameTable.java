@@ -53,10 +53,10 @@ final class NameTable {
       tdm_get_num_threads Tandem.numThreads
       tdm_jit_call ScriptModule.call
       tdm_jit_compile ScriptModule.compile
-      tdm_jit_load ScriptModule.load
-      tdm_jit_load_bytes ScriptModule.load
+      tdm_jit_load ScriptModule.loadScript
+      tdm_jit_load_bytes ScriptModule.loadScript
       tdm_jit_methods ScriptModule.methods
-      tdm_jit_save ScriptModule.save
+      tdm_jit_save ScriptModule.saveScript
       tdm_jit_save_bytes ScriptModule.toBytes
       tdm_jit_schema ScriptModule.schema
       tdm_jit_trace_function ScriptModule.trace

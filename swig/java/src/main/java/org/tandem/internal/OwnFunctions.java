@@ -1,5 +1,9 @@
 package org.tandem.internal;
 
+import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
 import org.tandem.Options;
 import org.tandem.Tensor;
 import org.tandem.optim.Closure;
@@ -27,6 +31,42 @@ public final class OwnFunctions {
       source.delete(); // unless native code had it already
       throw failed;
     }
+  }
+
+  /** What a traced function computes of its inputs. */
+  @FunctionalInterface
+  public interface Traced {
+    Tensor[] of(Tensor[] inputs) throws Exception;
+  }
+
+  /** A module that computes what {@code function} does; tensors with names are its own. */
+  public static NativeModule trace(Traced function, Tensor[] inputs, Map<String, Tensor> parameters, Map<String, Tensor> buffers) {
+    NativeTracedSource source = new NativeTracedSource() {
+      @Override
+      public long[] compute(long[] given) {
+        return Upcall.sample(() -> {
+          Tensor[] made = function.of(Upcall.received(given));
+          return made == null ? new Tensor[0] : made;
+        });
+      }
+    };
+    try {
+      return TandemNative.tracedModule(source, handles(Arrays.asList(inputs)), names(parameters), handles(parameters.values()),
+          names(buffers), handles(buffers.values()));
+    } catch (RuntimeException failed) {
+      source.delete();
+      throw failed;
+    } finally {
+      Reference.reachabilityFence(inputs);
+      Reference.reachabilityFence(parameters);
+      Reference.reachabilityFence(buffers);
+    }
+  }
+
+  private static String[] names(Map<String, Tensor> tensors) { return tensors.keySet().toArray(String[]::new); }
+
+  private static NativeTensor[] handles(Collection<Tensor> tensors) {
+    return tensors.stream().map(Natives::of).toArray(NativeTensor[]::new);
   }
 
   /** The loss of the first call. */

@@ -11,8 +11,10 @@ public final class ValueTag {
   public static final int DTYPE = 8;
   public static final int DEVICE = 11;
   public static final int TENSOR_LIST = 12;
+  public static final int BOOL_LIST = 13;
   public static final int INT_LIST = 14;
   public static final int DOUBLE_LIST = 15;
+  public static final int STRING_LIST = 16;
   public static final int TUPLE = 19;
   public static final int DICT = 20;
   public static final int LIST = 21;

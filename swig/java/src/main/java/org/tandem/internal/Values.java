@@ -24,18 +24,36 @@ public final class Values {
   private static final int DEEPEST = 64;
 
   private final String operation;
+  private final String refusal;
   private final List<NativeHandle> pinned = new ArrayList<>();
 
-  private Values(String operation) { this.operation = operation; }
+  private Values(String operation, String refusal) {
+    this.operation = operation;
+    this.refusal = refusal;
+  }
 
   /** Runs {@code body} with the one argument {@code value}, whose tensors stay open until it has returned. */
   public static void give(String operation, Object value, Consumer<NativeArguments> body) {
-    Values values = new Values(operation);
+    Values values = new Values(operation, "no state and no file of torch.save has");
+    values.with(arguments -> values.add(arguments, value, "the value", 0), body);
+  }
+
+  /** The same with several arguments, of a method of TorchScript. */
+  public static void giveAll(String operation, Object[] given, Consumer<NativeArguments> body) {
+    Values values = new Values(operation, "no method of TorchScript takes");
+    values.with(arguments -> {
+      for (int i = 0; i < given.length; i++) {
+        values.add(arguments, given[i], "argument " + i, 0);
+      }
+    }, body);
+  }
+
+  private void with(Consumer<NativeArguments> fill, Consumer<NativeArguments> body) {
     try (NativeArguments arguments = new NativeArguments()) {
-      values.add(arguments, value, "the value", 0);
+      fill.accept(arguments);
       body.accept(arguments);
     } finally {
-      values.pinned.forEach(handle -> NativeHandle.unpin(handle));
+      pinned.forEach(handle -> NativeHandle.unpin(handle));
     }
   }
 
@@ -76,7 +94,7 @@ public final class Values {
       addAll(to, ValueTag.LIST, list, place, depth);
     } else {
       throw new TandemInvalidArgumentException(
-          operation, place + " is a " + value.getClass().getName() + ", which no state and no file of torch.save has");
+          operation, place + " is a " + value.getClass().getName() + ", which " + refusal);
     }
   }
 
@@ -107,7 +125,7 @@ public final class Values {
 
   /** The one result, which is taken out. */
   public static Object take(String operation, NativeResults result) {
-    return new Values(operation).takeAll(result).get(0);
+    return new Values(operation, "").takeAll(result).get(0);
   }
 
   private List<Object> takeAll(NativeResults results) {
@@ -126,6 +144,9 @@ public final class Values {
         case ValueTag.LIST -> elements(results, i);
         case ValueTag.INT_LIST -> Arrays.stream(results.integers(i)).<Object>boxed().toList();
         case ValueTag.DOUBLE_LIST -> Arrays.stream(results.reals(i)).<Object>boxed().toList();
+        case ValueTag.BOOL_LIST -> Arrays.stream(results.flags(i)).<Object>mapToObj(flag -> flag != 0).toList();
+        case ValueTag.STRING_LIST -> List.<Object>of((Object[]) results.strings(i));
+        case ValueTag.TENSOR_LIST -> tensors(results.tensors(i));
         case ValueTag.DICT -> map(elements(results, i));
         default ->
           throw new TandemUnsupportedException(
@@ -139,6 +160,19 @@ public final class Values {
     try (NativeResults elements = results.takeElements(index)) {
       return takeAll(elements);
     }
+  }
+
+  private static List<Object> tensors(NativeTensor[] handles) {
+    List<Object> tensors = new ArrayList<>();
+    for (NativeTensor handle : handles) {
+      if (handle.defined()) {
+        tensors.add(Natives.tensor(handle));
+      } else {
+        tensors.add(null);
+        handle.close();
+      }
+    }
+    return tensors;
   }
 
   private static Map<Object, Object> map(List<Object> pairs) {

@@ -44,15 +44,26 @@ public class TorchModule extends Module {
     listTensors();
   }
 
+  /** Takes a native module over, which trains or not. */
+  TorchModule(String type, NativeModule handle, boolean training) {
+    this.type = type;
+    this.handle = handle;
+    super.setTraining(training);
+    listTensors();
+  }
+
   private void listTensors() {
     ScopeFrame.outside(() -> {
       try (NativeNamedTensors parameters = handle.namedParameters();
           NativeNamedTensors buffers = handle.namedBuffers()) {
-        parts().own(Natives.named(parameters), Natives.named(buffers));
+        parts().own(tied(Natives.named(parameters)), Natives.named(buffers));
       }
       return null;
     });
   }
+
+  /** Parameters that are one tensor become one here as well. */
+  Map<String, Tensor> tied(Map<String, Tensor> parameters) { return parameters; }
 
   @Override
   void copyTensors(ModuleCopier copier) {
@@ -97,7 +108,7 @@ public class TorchModule extends Module {
     return TandemNative.moduleTypes();
   }
 
-  private NativeModule open() {
+  final NativeModule open() {
     if (handle.isClosed()) {
       throw new TandemClosedException(getClass().getSimpleName(), "the module was closed before this call");
     }

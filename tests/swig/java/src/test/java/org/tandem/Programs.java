@@ -24,6 +24,8 @@ final class Programs {
       case "load" -> Tandem.load(arguments[1], Tandem.LoadDevice.CPU);
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
+      case "train-a-script" -> ScriptModuleTest.train(
+          Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3], Path.of(arguments[4]));
       case "end-while-computing" -> endWhileComputing();
       case "end-while-waiting" -> endWhileWaiting();
       case "end-with-a-dropped-work" -> endWithADroppedWork();
