@@ -43,9 +43,14 @@ class Api:
 
     @property
     def modules(self):
-        """modules.Module, sorted by name."""
+        """modules.Module of torch.nn, sorted by name."""
         self._modules = self._modules or modules.build()
         return self._modules
+
+    @property
+    def networks(self):
+        """modules.Net, sorted by name."""
+        return modules.networks()
 
     def _model(self):
         self._operators = self._operators or model.build()

@@ -46,6 +46,9 @@ inline std::string option_type(const at::Tensor&) {
 inline std::string option_type(at::ScalarType) {
   return "dtype";
 }
+inline std::string option_type(const at::Generator&) {
+  return "generator";
+}
 inline std::string option_type(const std::vector<std::int64_t>&) {
   return "int[]";
 }

@@ -91,6 +91,11 @@ void Options::assign(const char* name, const at::IValue& value, at::ScalarType& 
   target = value.toScalarType();
 }
 
+void Options::assign(const char* name, const at::IValue& value, at::Generator& target) const {
+  if (!value.isGenerator()) wrong_type(name, value, "a generator of random numbers");
+  target = value.toGenerator();
+}
+
 void Options::assign(const char* name, const at::IValue& value, std::vector<std::int64_t>& target) const {
   if (value.isInt()) {
     target = {value.toInt()};

@@ -98,6 +98,7 @@ class Options {
   void assign(const char* name, const at::IValue& value, std::string& target) const;
   void assign(const char* name, const at::IValue& value, at::Tensor& target) const;
   void assign(const char* name, const at::IValue& value, at::ScalarType& target) const;
+  void assign(const char* name, const at::IValue& value, at::Generator& target) const;
   // A number counts as a list of one.
   void assign(const char* name, const at::IValue& value, std::vector<std::int64_t>& target) const;
   void assign(const char* name, const at::IValue& value, std::vector<double>& target) const;

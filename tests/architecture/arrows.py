@@ -12,7 +12,7 @@ import tempfile
 BASE = "base"
 ROOMS = {
     BASE: set(), "memory": set(), "data": set(), "nn": set(), "optim": set(), "jit": {"weights"}, "summary": set(), "trace": set(),
-    "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
+    "models": {"nn"}, "weights": {"optim"}, "checkpoint": {"comm", "weights"}, "exported": {"nn", "weights"},
     "comm": {"memory", "trace"}, "nccl": {"comm"}, "ddp": {"comm", "nn", "optim", "trace"},
     "profiler": {"comm", "trace"}, "pipeline": {"comm"}, "rpc": {"comm"}, "elastic": {"comm", "data"},
     "launch": {"elastic", "comm", "data", "trace"},

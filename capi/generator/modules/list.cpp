@@ -25,6 +25,15 @@ Json type(const tandem::nn::ValueDescription& value) {
   return parts;
 }
 
+// Of its own: those of parts are no fields.
+Json own(const std::vector<std::string>& names) {
+  Json own = Json::array();
+  for (const std::string& name : names) {
+    if (name.find('.') == std::string::npos) own.push_back(name);
+  }
+  return own;
+}
+
 Json module(const tandem::nn::ModuleDescription& described) {
   Json options = Json::array(), arguments = Json::array(), results = Json::array();
   for (const auto& one : described.options) {
@@ -41,8 +50,8 @@ Json module(const tandem::nn::ModuleDescription& described) {
           {"options", options},
           {"arguments", arguments},
           {"results", results},
-          {"parameters", described.parameters},
-          {"buffers", described.buffers}};
+          {"parameters", own(described.parameters)},
+          {"buffers", own(described.buffers)}};
 }
 
 }  // namespace

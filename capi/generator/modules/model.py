@@ -4,6 +4,8 @@ import json
 import pathlib
 import re
 
+from modules.networks import FAMILIES, NETWORKS
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -62,6 +64,16 @@ class Module:
         return [a.type for a in self.arguments if a.required] == ["tensor"] and self.results == ("tensor",)
 
 
+@dataclasses.dataclass(frozen=True)
+class Net(Module):
+    """A network: `type` is the registry's name, `name` that in words, `package` where languages have it."""
+    name: str
+    family: str
+    kind: str
+    package: str
+    source: str
+
+
 def sentences():
     told, topic = {}, None
     for line in (HERE / "sentences.txt").read_text(encoding="utf-8").splitlines():
@@ -93,15 +105,41 @@ def fixed(names):
     return tuple(n for n in names if "." not in n and not re.search(r"\d", n))
 
 
+def described():
+    return json.loads((HERE / "modules.json").read_text(encoding="utf-8"))
+
+
+def parts(d):
+    """Options, arguments, results and tensors."""
+    return (tuple(Option(o["name"], o["type"], o["required"], o.get("default"), tuple(o.get("choices", ())))
+                  for o in d["options"]),
+            tuple(Argument(a["name"], a["type"], a["required"]) for a in d["arguments"]),
+            tuple(tuple(r) if isinstance(r, list) else r for r in d["results"]), fixed(d["parameters"] + d["buffers"]))
+
+
+def is_network(d):
+    """torch.nn's modules are named as classes are, networks as functions."""
+    return d["type"][0].islower()
+
+
+def networks():
+    found = [d for d in described() if is_network(d)]
+    if {d["type"] for d in found} != set(NETWORKS):
+        raise SystemExit(f"modules/networks.py: differs from the registry by {sorted({d['type'] for d in found} ^ set(NETWORKS))}")
+    made = []
+    for d in found:
+        network = NETWORKS[d["type"]]
+        family = FAMILIES[network.family]
+        made.append(Net(d["type"], family.package, family.text, *parts(d), network.name, network.family, network.kind,
+                        family.package, family.source.format(d["type"])))
+    return made
+
+
 def build():
     told = sentences()
-    described = json.loads((HERE / "modules.json").read_text(encoding="utf-8"))
-    untold, unknown = sorted({d["type"] for d in described} - set(told)), sorted(set(told) - {d["type"] for d in described})
+    classes = [d for d in described() if not is_network(d)]
+    types = {d["type"] for d in classes}
+    untold, unknown = sorted(types - set(told)), sorted(set(told) - types)
     if untold or unknown:
         raise SystemExit(f"modules/sentences.txt: nothing of {untold}, and of unknown {unknown}")
-    return [Module(d["type"], *told[d["type"]],
-                   tuple(Option(o["name"], o["type"], o["required"], o.get("default"), tuple(o.get("choices", ())))
-                         for o in d["options"]),
-                   tuple(Argument(a["name"], a["type"], a["required"]) for a in d["arguments"]),
-                   tuple(tuple(r) if isinstance(r, list) else r for r in d["results"]),
-                   fixed(d["parameters"] + d["buffers"])) for d in described]
+    return [Module(d["type"], *told[d["type"]], *parts(d)) for d in classes]

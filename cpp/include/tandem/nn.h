@@ -61,7 +61,11 @@ class TANDEM_API Module {
 // an unknown type or option (the known ones are listed), kInvalidArgument for a missing or ill-typed option.
 TANDEM_API std::unique_ptr<Module> make_module(const std::string& type, const std::vector<Option>& options);
 
-// Names that make_module() knows, sorted.
+// The same with parameters and buffers on the device "meta", which have names, sizes and dtypes, but no memory; draws no
+// random numbers. Buffers that count may be on the CPU all the same.
+TANDEM_API std::unique_ptr<Module> make_meta_module(const std::string& type, const std::vector<Option>& options);
+
+// Names that make_module() knows, sorted: classes of torch.nn, and networks ("resnet18", "gpt2").
 TANDEM_API std::vector<std::string> module_types();
 
 // What a forward takes or gives.

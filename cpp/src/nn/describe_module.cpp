@@ -9,8 +9,8 @@ namespace {
 // A value of an option that is needed, such that modules which get these for all of them can be made.
 at::IValue some_value(const OptionDescription& option) {
   if (option.type == "float") return 1.0;
-  if (option.type == "string") return option.choices.at(0);
-  if (option.type == "int") return 4;
+  if (option.type == "string") return option.choices.empty() ? option.initial : at::IValue(option.choices[0]);
+  if (option.type == "int" || option.type == "int?") return 4;
   return std::vector<std::int64_t>{2};  // a list, or one for all dimensions
 }
 
@@ -55,7 +55,7 @@ ModuleDescription describe_module(const std::string& type) {
   ModuleOptions reader(type, description);
   find_factory(type)(reader);
   const auto look = [&](const std::vector<Option>& options) {
-    const auto module = make_module(type, options);
+    const auto module = make_meta_module(type, options);
     add_names(description.parameters, module->get().named_parameters());
     add_names(description.buffers, module->get().named_buffers());
   };

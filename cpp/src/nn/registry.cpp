@@ -2,11 +2,18 @@
 #include <map>
 
 #include "nn/forward_state.h"
+#include "nn/meta_device.h"
 #include "nn/parametrizations.h"
 #include "nn/registry.h"
 
 namespace tandem::nn {
 namespace {
+
+// Constants of other files, in no order, add to it.
+std::vector<Registered>& added() {
+  static auto* list = new std::vector<Registered>;
+  return *list;
+}
 
 const std::map<std::string, Factory>& registry() {
   static const auto* all = [] {
@@ -16,6 +23,7 @@ const std::map<std::string, Factory>& registry() {
                              shapes(), transformers(), unpoolings(), upsamplings()}) {
       for (const Registered& entry : table) made->emplace(entry.type, entry.make);
     }
+    for (const Registered& entry : added()) made->emplace(entry.type, entry.make);
     return made;
   }();
   return *all;
@@ -34,6 +42,10 @@ void move(const at::Tensor& tensor, at::Device device, std::optional<at::ScalarT
 
 }  // namespace
 
+Registration::Registration(at::ArrayRef<Registered> table) {
+  added().insert(added().end(), table.begin(), table.end());
+}
+
 Factory find_factory(const std::string& type) {
   const auto found = registry().find(type);
   if (found != registry().end()) return found->second;
@@ -46,6 +58,11 @@ std::unique_ptr<Module> make_module(const std::string& type, const std::vector<O
   const Factory make = find_factory(type);
   ModuleOptions reader(type, options);
   return make(reader);
+}
+
+std::unique_ptr<Module> make_meta_module(const std::string& type, const std::vector<Option>& options) {
+  const MetaDevice meta;
+  return make_module(type, options);
 }
 
 std::vector<std::string> module_types() {

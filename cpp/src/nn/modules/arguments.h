@@ -90,6 +90,19 @@ class Arguments {
     }
     return std::make_tuple(states[0].toTensor(), states[1].toTensor());
   }
+  // A tuple of tensors, such as a decoder's past keys and values.
+  std::vector<at::Tensor> take(std::vector<at::Tensor>*) {
+    const at::IValue* given = value();
+    if (!given) return {};
+    if (given->isTensorList()) return given->toTensorVector();
+    if (!given->isTuple()) wrong(*given, "a tuple of tensors");
+    std::vector<at::Tensor> tensors;
+    for (const at::IValue& one : given->toTupleRef().elements()) {
+      if (!one.isTensor()) wrong(one, "a tuple of tensors");
+      tensors.push_back(one.toTensor());
+    }
+    return tensors;
+  }
   // A tuple of its four tensors, of which the last two may be none.
   torch::nn::utils::rnn::PackedSequence take(torch::nn::utils::rnn::PackedSequence*) {
     const at::IValue* given = value();
@@ -156,6 +169,9 @@ inline ValueDescription describe_value(const std::optional<bool>*) {
 }
 inline ValueDescription describe_value(const std::vector<std::int64_t>*) {
   return {"int[]", {}};
+}
+inline ValueDescription describe_value(const std::vector<at::Tensor>*) {
+  return {"tensor[]", {}};
 }
 template <typename... Ts>
 ValueDescription describe_value(const std::tuple<Ts...>*) {

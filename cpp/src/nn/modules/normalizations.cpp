@@ -1,4 +1,5 @@
 #include "nn/modules/layer_norm.h"
+#include "nn/modules/rms_norm.h"
 #include "nn/modules/wrap.h"
 
 namespace tandem::nn {
@@ -25,31 +26,6 @@ Made layer_norm(ModuleOptions& o) {
   o.read("eps", s.eps).read("elementwise_affine", s.elementwise_affine).read("bias", s.bias);
   return wrap<LayerNorm>(o, {"input"}, s);
 }
-
-struct RmsNormSettings {
-  std::vector<int64_t> normalized_shape;
-  std::optional<double> eps{};
-  bool elementwise_affine = true;
-};
-
-class RmsNormImpl : public tn::Cloneable<RmsNormImpl> {
- public:
-  explicit RmsNormImpl(RmsNormSettings settings) : settings_(std::move(settings)) { reset(); }
-
-  void reset() override {
-    const bool affine = settings_.elementwise_affine;
-    weight_ = register_parameter("weight", affine ? torch::ones(settings_.normalized_shape) : at::Tensor(), affine);
-  }
-  at::Tensor forward(const at::Tensor& x) {
-    const std::optional<at::Tensor> weight = weight_.defined() ? std::make_optional(weight_) : std::nullopt;
-    return at::rms_norm(x, settings_.normalized_shape, weight, settings_.eps);
-  }
-
- private:
-  RmsNormSettings settings_;
-  at::Tensor weight_;
-};
-TORCH_MODULE_IMPL(RmsNorm, RmsNormImpl);
 
 Made rms_norm(ModuleOptions& o) {
   RmsNormSettings s{.normalized_shape = o.need<std::vector<int64_t>>("normalized_shape")};
