@@ -216,14 +216,17 @@ class DdpStep(unittest.TestCase):
 
 class TrainStep(WithStandIns):
     def stand_ins(self, losses_of_python=(3, 2, 1)):
-        """Python takes 2 ms a step, and is told its rank as torchrun would tell it."""
-        self.stand_in("bench-ddp-step", {"step_ms": 1.6, "losses": [3, 2, 1]})
-        path = self.stand_in("python", {"step_ms": 2, "losses": losses_of_python})
-        with open(path) as file:
-            writes = file.read().splitlines()[1:]
-        with open(path, "w") as file:
-            file.write("\n".join(["#!/bin/sh", 'case "$1" in */ddp_step.py) [ "$RANK" = 0 ] || exit 9;;',
-                                  "*/compare.py) echo all agree; exit;; *) exit;; esac", *writes]) + "\n")
+        """Python takes 2 ms a step. Both are told that they are alone, as a launcher would tell them."""
+        alone = '[ "$RANK,$WORLD_SIZE" = 0,1 ] || exit 9'
+        for name, first, values in (("bench-ddp-step", alone, {"step_ms": 1.6, "losses": [3, 2, 1]}),
+                                    ("python", f'case "$1" in */ddp_step.py) {alone};; '
+                                     "*/compare.py) echo all agree; exit;; *) exit;; esac",
+                                     {"step_ms": 2, "losses": losses_of_python})):
+            path = self.stand_in(name, values)
+            with open(path) as file:
+                shell, *writes = file.read().splitlines()
+            with open(path, "w") as file:
+                file.write("\n".join([shell, first, *writes]) + "\n")
 
     def test_each_model_has_an_entry_and_its_limit_is_said(self):
         self.stand_ins()

@@ -18,12 +18,12 @@ class Model:
         subprocess.run([places.PYTHON, places.peer("prepare.py"), name, "1", folder], check=True)
 
     def run(self, side, warmup, steps, extra=()):
-        """The programs of `ddp-step`, started without a launcher and without DistributedDataParallel."""
+        """The programs of `ddp-step`, of one rank, started without a launcher and without DistributedDataParallel."""
         program = {"ours": [places.program("bench-ddp-step"), "--bare"],
                    "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
         [values], _ = measure.run([*program, "--model", self.name, "--data", self.folder, "--exchange", "none",
                                    "--warmup", str(warmup), "--steps", str(steps), *extra],
-                                  ranks=1, environment={"RANK": "0"} if side == "python" else {})
+                                  ranks=1, environment={"RANK": "0", "WORLD_SIZE": "1"})
         return values
 
     def check(self, progress):
