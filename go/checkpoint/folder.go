@@ -116,8 +116,8 @@ func (f *Folder) Steps() (steps []int, err error) {
 	return steps, err
 }
 
-// Close waits for a save that goes on, and gives its error where nobody was told; one that another goroutine waits for is
-// aborted. A second Close does nothing.
+// Close waits for a save that goes on, and gives its error where nobody was told. A save that another goroutine waits for is
+// aborted, and so is one that waits for a rank whose process has not run for some ten seconds. A second Close does nothing.
 func (f *Folder) Close() error {
 	if !f.watch.Done() {
 		return nil
@@ -127,7 +127,7 @@ func (f *Folder) Close() error {
 		f.mutex.Lock()
 	}
 	defer f.mutex.Unlock()
-	err := bridge.Error(c.WaitCheckpoint(f.handle))
+	err := bridge.Error(c.CloseCheckpoint(f.handle))
 	f.freed.Lock()
 	defer f.freed.Unlock()
 	c.FreeCheckpointFolder(f.handle)

@@ -75,6 +75,42 @@ func TestARankThatCannotUseItFailsAll(t *testing.T) {
 	})
 }
 
+// What one rank fails of before it saves anything the others are told, who save already.
+func TestARankThatCannotMakeItFailsAll(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "run")
+	ranks(t, 2, func(rank int, group *dist.ProcessGroup) {
+		folder := open(t, path, checkpoint.Options{Group: group})
+		defer folder.Close()
+		good := checkpoint.State{Model: nn.NewLinear(4, 2), Values: rank}
+		state := good
+		if rank == 1 {
+			state.Values = func() {} // no JSON
+		}
+		told := func(err error) {
+			if err == nil || !strings.Contains(err.Error(), "the values cannot be written as JSON") ||
+				rank == 0 && !strings.Contains(err.Error(), "rank 1: ") {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		}
+		told(folder.Save(ctx, 1, state))
+		err := folder.SaveAsync(ctx, 2, state)
+		if rank == 0 && err == nil { // it goes on beside the rest there
+			err = folder.Wait(ctx)
+		}
+		told(err)
+		if err := folder.SaveAsync(ctx, 3, good); err != nil {
+			t.Error(err)
+		}
+		if err := folder.Wait(ctx); err != nil {
+			t.Error(err)
+		}
+		if steps, err := folder.Steps(); !slices.Equal(steps, []int{3}) {
+			t.Error(steps, err)
+		}
+	})
+}
+
 func TestAPartIsReadWithoutTheOtherFiles(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "run")
@@ -153,15 +189,19 @@ func stoppedRank() {
 	ctx, cancel := context.WithCancel(context.Background())
 	check(checkpoints.SaveAsync(context.Background(), 2, state))
 	time.AfterFunc(200*time.Millisecond, map[string]func(){"context": cancel, "abort": checkpoints.Abort,
-		"close": func() { checkpoints.Close() }, "close group": func() { group.Close() }, "abort group": func() { group.Abort() }}[how])
-	fmt.Printf("%q\n", checkpoints.Wait(ctx))
+		"close": func() { checkpoints.Close() }, "close group": func() { group.Close() }, "abort group": func() { group.Abort() }, "close alone": func() {}}[how])
+	if how == "close alone" {
+		fmt.Printf("%q\n", checkpoints.Close())
+	} else {
+		fmt.Printf("%q\n", checkpoints.Wait(ctx))
+	}
 	checkpoints.Close()
 	group.Close()
 	fmt.Println("closed")
 }
 
 func TestASaveThatWaitsForAStoppedRankEnds(t *testing.T) {
-	for _, how := range []string{"context", "abort", "close", "close group", "abort group"} {
+	for _, how := range []string{"context", "abort", "close", "close group", "abort group", "close alone"} {
 		folder := t.TempDir()
 		stopped := testmain.Command(t, "stopped rank", stopVariable+"="+folder+"|"+how, "TEST_RANK=1")
 		if err := stopped.Start(); err != nil {

@@ -76,10 +76,8 @@ func (f *Folder) save(ctx context.Context, step int, state State, async bool) er
 	}
 	content, err := f.content(state)
 	if err != nil {
-		if f.group != nil { // the other ranks save already: they are told by a tensor that cannot be saved
-			f.use(ctx, op, func() *c.Failure {
-				return c.SaveCheckpoint(f.handle, int64(step), []c.CheckpointTensor{{Section: modelSection}}, "{}", async)
-			})
+		if f.group != nil { // the other ranks save already
+			f.use(ctx, op, func() *c.Failure { return c.FailCheckpoint(f.handle, int64(step), async, err.Error()) })
 		}
 		return err
 	}

@@ -97,8 +97,10 @@ func TestWhatTheProgramCannotReadIsRetriedSkippedOrFails(t *testing.T) {
 	readings := []error{&gotorch.Error{Code: gotorch.ErrIO, Op: "get", Message: "away"}, gotorch.ErrTimeout,
 		&fs.PathError{Op: "read", Path: "/mnt/x", Err: syscall.EIO}, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
 		context.DeadlineExceeded}
+	_, asPicture := os.ReadFile(t.TempDir())
+	_, _, asTensors := gotorch.Open(t.TempDir())
 	contents := []error{errors.New("it is broken"), &fs.PathError{Op: "open", Path: "/mnt/x", Err: fs.ErrNotExist},
-		io.ErrUnexpectedEOF}
+		&fs.PathError{Op: "open", Path: "/mnt/x/y", Err: syscall.ENOTDIR}, asPicture, asTensors, io.ErrUnexpectedEOF}
 	read := func(err error, times int32, o data.Options) (count, skipped int, failure error) {
 		own := &unreadable{err: fmt.Errorf("sample of the program: %w", err)}
 		own.times.Store(times)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -18,9 +19,9 @@ import (
 // alike in all samples, which a batch stacks. The loader's threads call it, several at once, each time in a scope:
 // tensors that it makes are freed when it returns, but those it gives back or keeps ([gotorch.Tensor.Keep]). Its error,
 // or panic, reaches who asks for the batch, naming the sample; errors.Is finds it. An error of files or the network
-// ([gotorch.ErrIO], [gotorch.ErrTimeout], [net.Error], [fs.PathError], but not [fs.ErrNotExist]) says that the sample
-// cannot be read now: loaders do what [Options.OnIOError] says. Neither it nor [gotorch.ErrOutOfMemory] counts against the
-// sample in a [DynamicLoader].
+// ([gotorch.ErrIO], [gotorch.ErrTimeout], [net.Error], [fs.PathError], but neither [fs.ErrNotExist] nor a folder in the
+// place of a file) says that the sample cannot be read now: loaders do what [Options.OnIOError] says. Neither it nor
+// [gotorch.ErrOutOfMemory] counts against the sample in a [DynamicLoader].
 //
 // A method Fingerprint() uint64 tells data sets apart in the states of loaders, beyond their size.
 type Samples interface {
@@ -40,14 +41,14 @@ func reading(answer c.Callback) c.Callback {
 }
 
 // noSamplesFault is gotorch.ErrIO or gotorch.ErrTimeout for what is of reading, gotorch.ErrOutOfMemory, and 0 for all
-// else. A file that is not there is no better the next time.
+// else. A file that is not there is no better the next time, nor is a folder that was given as one.
 func noSamplesFault(err error) gotorch.Code {
 	var timeout interface{ Timeout() bool }
 	var network net.Error
 	var path *fs.PathError
 	var system *os.SyscallError
 	switch {
-	case err == nil || errors.Is(err, fs.ErrNotExist):
+	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR):
 		return 0
 	case errors.Is(err, gotorch.ErrTimeout) || errors.As(err, &timeout) && timeout.Timeout():
 		return gotorch.ErrTimeout

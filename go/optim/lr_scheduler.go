@@ -76,7 +76,7 @@ func (s *scheduler) State() SchedulerState {
 	if failure := s.named("State", err); failure != nil {
 		panic(failure)
 	}
-	state, _ := bridge.FromPython(values).(map[string]any) // all keys are text
+	state, _ := bridge.FromPython(values).(map[string]any) // its own keys are text
 	return state
 }
 

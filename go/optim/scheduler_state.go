@@ -2,12 +2,14 @@ package optim
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
 // SchedulerState is the state of a scheduler by Python's names. Values are float64, int, bool, string, nil, []float64, []int,
-// []any and map[string]any. gotorch.SavePt writes it for Python, and what gotorch.LoadPt reads of Python's is one. It can be
-// written as JSON, too, in which what is infinite is "Infinity" and "-Infinity".
+// []any, map[string]any, and of MultiStepLR's milestones map[any]any, whose keys are int. gotorch.SavePt writes it for Python,
+// and what gotorch.LoadPt reads of Python's is one. It can be written as JSON, too, in which what is infinite is "Infinity" and
+// "-Infinity", and keys are text.
 type SchedulerState map[string]any
 
 // MarshalJSON writes the state.
@@ -22,6 +24,12 @@ func finite(value any) any {
 		all := make(map[string]any, len(v))
 		for name, one := range v {
 			all[name] = finite(one)
+		}
+		return all
+	case map[any]any:
+		all := make(map[string]any, len(v))
+		for key, one := range v {
+			all[fmt.Sprint(key)] = finite(one)
 		}
 		return all
 	case []any:
@@ -40,7 +48,8 @@ func finite(value any) any {
 	return value
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Whole numbers come back as float64, which LoadState takes as well.
+// UnmarshalJSON reads what MarshalJSON wrote. Whole numbers come back as float64, and as text where they were keys, which
+// LoadState takes as well.
 func (s *SchedulerState) UnmarshalJSON(text []byte) error {
 	var values map[string]any
 	if err := json.Unmarshal(text, &values); err != nil {

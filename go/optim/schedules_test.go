@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -289,6 +290,29 @@ func TestFunctionsOfRatesThatFail(t *testing.T) {
 	err = gotorch.Try(func() { optim.LambdaLR(o, func(int, int) float64 { panic(own) }) })
 	if !errors.Is(err, own) {
 		t.Fatal(err)
+	}
+}
+
+// Python looks for a number among the milestones, not for text.
+func TestMilestonesAreNumbers(t *testing.T) {
+	make := func() *optim.LRScheduler { return optim.MultiStepLR((&scheduleCase{}).twoGroups(), []int{3, 8, 8}) }
+	state := make().State()
+	want := map[any]any{3: 1, 8: 2}
+	if !reflect.DeepEqual(state["milestones"], want) {
+		t.Fatalf("%#v", state["milestones"])
+	}
+	path := filepath.Join(t.TempDir(), "state.pt")
+	if err := gotorch.SavePt(path, state); err != nil {
+		t.Fatal(err)
+	}
+	read, err := gotorch.LoadPt(path)
+	if err != nil || !reflect.DeepEqual(read.(map[string]any)["milestones"], want) {
+		t.Fatalf("%#v, %v", read, err)
+	}
+	for _, one := range []optim.SchedulerState{state, read.(map[string]any)} {
+		if err := make().LoadState(one); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

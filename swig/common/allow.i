@@ -397,8 +397,10 @@ ALLOW(LoadedCheckpoint::tensors)
 ALLOW_CLASS(CheckpointFolder)
 %rename("%s") tandem::abi::CheckpointFolder::CheckpointFolder;
 ALLOW(CheckpointFolder::save)
+ALLOW(CheckpointFolder::save_failed)
 ALLOW(CheckpointFolder::saving)
 %rename("await") tandem::abi::CheckpointFolder::wait;
+ALLOW(CheckpointFolder::finish)
 ALLOW(CheckpointFolder::steps)
 ALLOW(CheckpointFolder::load)
 ALLOW(CheckpointFolder::abort)

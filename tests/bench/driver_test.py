@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
-                    loader_open, loader_shuffled, measure, op_overhead, places, report, scaling)
+                    loader_open, loader_shuffled, measure, op_overhead, places, report, scaling, train_step)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -214,6 +214,43 @@ class DdpStep(unittest.TestCase):
                                   {"cnn-4-ranks-gloo": 80}])
 
 
+class TrainStep(WithStandIns):
+    def stand_ins(self, losses_of_python=(3, 2, 1)):
+        """Python takes 2 ms a step. Both are told that they are alone, as a launcher would tell them."""
+        alone = '[ "$RANK,$WORLD_SIZE" = 0,1 ] || exit 9'
+        for name, first, values in (("bench-ddp-step", alone, {"step_ms": 1.6, "losses": [3, 2, 1]}),
+                                    ("python", f'case "$1" in */ddp_step.py) {alone};; '
+                                     "*/compare.py) echo all agree; exit;; *) exit;; esac",
+                                     {"step_ms": 2, "losses": losses_of_python})):
+            path = self.stand_in(name, values)
+            with open(path) as file:
+                shell, *writes = file.read().splitlines()
+            with open(path, "w") as file:
+                file.write("\n".join([shell, first, *writes]) + "\n")
+
+    def test_each_model_has_an_entry_and_its_limit_is_said(self):
+        self.stand_ins()
+        said = []
+        entries = train_step.benchmark(5, said.append, ["mlp", "mlp-small"])
+        self.assertEqual([(e["case"], e["peer_name"], e["unit"], e["ratio"], e["ranks"], e["threads"]) for e in entries],
+                         [("mlp", "python", "ms/step", 0.8, 1, 1), ("mlp-small", "python", "ms/step", 0.8, 1, 1)])
+        self.assertIn("  0.800 of Python's time, at most 0.8 wanted", said)
+        self.assertIn("  0.800 of Python's time, at most 0.75 wanted: MISSED", said)
+        self.assertIn("  all agree", said)
+
+    def test_losses_that_differ_are_an_error(self):
+        self.stand_ins((3, 2, 1.1))
+        with self.assertRaisesRegex(measure.BenchError, "gpt10m: the loss at step 2 is 1, Python's 1.1"):
+            train_step.benchmark(5, lambda text: None, ["gpt10m"])
+
+    def test_programs_of_both_sides_have_each_model(self):
+        for path in ("peers/models.py", "go/models/models.go"):
+            with open(places.beside(path)) as file:
+                text = file.read()
+            for name in train_step.LIMITS:
+                self.assertIn(f'"{name}": ', text, path)
+
+
 class DdpStatistics(unittest.TestCase):
     def test_what_is_told_stands_beside_what_is_measured(self):
         class Model:
@@ -361,6 +398,19 @@ class Scaling(unittest.TestCase):
         for output in (self.EPOCHS, self.EPOCHS + self.READ.format(held=64)):
             with self.assertRaisesRegex(measure.BenchError, "8192 bytes, each on one rank"):
                 scaling.rate(output, windows=2, workers=2)
+
+    def test_layouts_are_compared_with_one_rank_and_drawn(self):
+        rates = {"1-rank": 100, "2-ranks": 170, "4-ranks": 160, "2-replicas": 200}
+        said = []
+        with mock.patch.object(scaling, "run", lambda model, layout, folder: rates[layout]), \
+                mock.patch.object(scaling.figures, "save") as save:
+            entries = scaling.benchmark(5, said.append, ["lstm"])
+        self.assertEqual([(e["case"], e["ratio"], e["unit"]) for e in entries],
+                         [("lstm-2-ranks", 100 / 170, "characters/s"), ("lstm-4-ranks", 100 / 160, "characters/s"),
+                          ("lstm-2-replicas", 0.5, "characters/s")])
+        self.assertIn("  2-ranks: 1.70 times one rank, at least 1.8 wanted: MISSED", said)
+        self.assertIn("  2-replicas: 2.00 times one rank", said)
+        self.assertEqual(save.call_args.args[0::2], ("scaling", {"lstm": rates}))
 
 
 class Against(unittest.TestCase):

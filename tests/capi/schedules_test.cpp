@@ -1,4 +1,5 @@
 // Schedulers, averages of weights and closures through the C ABI; tests/cpp/optim compares them with Python's.
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -159,7 +160,7 @@ TEST_F(Schedules, AreMadeOfOthers) {
 }
 
 // Lists of schedulers, and Python's dictionaries with numbers as keys.
-TEST_F(Schedules, StatesAreDictsOfText) {
+TEST_F(Schedules, StatesAreDicts) {
   const auto make = [](const Optimizer& of_this) {
     const std::vector<std::int64_t> milestones{1, 1, 3};
     const Scheduler steps = scheduler("MultiStepLR", of_this, {option("milestones", ints(milestones))});
@@ -175,6 +176,25 @@ TEST_F(Schedules, StatesAreDictsOfText) {
   tdm_value state{};
   ASSERT_OK(tdm_lr_scheduler_state(whole.get(), &state));
   ASSERT_EQ(state.tag, TDM_VALUE_DICT);
+  const auto member = [](const tdm_value& dict, const std::string& name) {
+    const auto* const each = static_cast<const tdm_value*>(dict.as.list.data);
+    for (std::size_t i = 0; i + 1 < dict.as.list.size; i += 2) {
+      if (each[i].tag == TDM_VALUE_STRING && name == each[i].as.string.data) return each[i + 1];
+    }
+    ADD_FAILURE() << "no " << name;
+    return tdm_value{};
+  };
+  const tdm_value parts = member(state, "_schedulers");
+  ASSERT_EQ(parts.tag, TDM_VALUE_LIST);
+  const tdm_value milestones = member(static_cast<const tdm_value*>(parts.as.list.data)[0], "milestones");
+  ASSERT_EQ(milestones.tag, TDM_VALUE_DICT);
+  ASSERT_EQ(milestones.as.list.size, 4U);
+  constexpr std::array<std::int64_t, 4> kTwiceAndOnce{1, 2, 3, 1};  // as Python has them, numbers are keys, too
+  for (std::size_t i = 0; i < kTwiceAndOnce.size(); ++i) {
+    const tdm_value& one = static_cast<const tdm_value*>(milestones.as.list.data)[i];
+    EXPECT_EQ(one.tag, TDM_VALUE_INT) << i;
+    EXPECT_EQ(one.as.integer, kTwiceAndOnce[i]) << i;
+  }
 
   const Optimizer other = two_groups(first, second);
   const Scheduler again = make(other);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "capi/autograd_values.h"
 
@@ -162,6 +164,39 @@ TEST(Module, RecurrentOnesTakeAndGiveStates) {
   count = 1;
   EXPECT_REFUSED(tdm_module_forward(lstm.get(), &input, 1, results, &count), TDM_ERROR_INVALID_ARGUMENT,
                  "gives 2 results");
+}
+
+// Each thread with its own mode, as docs/abi-threads.md has it.
+TEST(Module, ThreadsShareOneForInference) {
+  const Module lstm = module("LSTM", {option("input_size", of(3)), option("hidden_size", of(8)), option("dropout", of(0.5)),
+                                      option("num_layers", of(2))});
+  ASSERT_OK(tdm_module_train(lstm.get(), 0));
+  const auto answer = [&](int request) {
+    const Tensor x = tensor(std::vector<float>(12, 0.1F * static_cast<float>(request)), {4, 1, 3});
+    tdm_mode* inference = nullptr;
+    EXPECT_OK(tdm_mode_enter_inference(1, &inference));
+    tdm_value results[2];
+    std::size_t count = 2;
+    const tdm_value input = of(x);
+    EXPECT_OK(tdm_module_forward(lstm.get(), &input, 1, results, &count));
+    auto values = floats(results[0].as.tensor);
+    for (tdm_value& one : results) tdm_value_clear(&one);
+    EXPECT_OK(tdm_mode_exit(inference));
+    return values;
+  };
+  constexpr int kRequests = 8;
+  std::vector<std::vector<float>> alone;
+  for (int request = 0; request < kRequests; ++request) alone.push_back(answer(request));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        const int request = (thread + i) % kRequests;
+        EXPECT_EQ(answer(request), alone[static_cast<std::size_t>(request)]) << request;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Module, TrainAndEvalDiffer) {

@@ -88,7 +88,7 @@ class TANDEM_API CheckpointFolder {
  public:
   // Makes the folder where it is missing, with the first save.
   explicit CheckpointFolder(std::string path, CheckpointOptions options = {});
-  // Waits for a save that goes on; see abort().
+  // close(), whatever the save failed of.
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
@@ -112,6 +112,9 @@ class TANDEM_API CheckpointFolder {
   bool saving() const;
   // Until it does not. Throws what it failed of, once.
   void wait();
+  // The same before the end of the object: but a save that waits for another rank is ended as by abort() once that rank's
+  // process has not run for some ten seconds, for it is stopped, or gone.
+  void close();
   // Ends a save_async() that waits for other ranks, with an error (kAborted) that names those who are missing: a rank
   // that is stopped would hold it up until the group's timeout. So does the end of the group, by its abort() or
   // close(). Afterwards save_async() is refused. From any thread.

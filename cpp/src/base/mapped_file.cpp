@@ -29,15 +29,16 @@ MappedFile::MappedFile(const std::string& path, Access access) : path_(path), ac
   };
   struct stat status;
   if (stat(path.c_str(), &status) != 0) fail();
+  // No outage, which loaders would wait out: it will be no file later, either.
   if (S_ISDIR(status.st_mode)) {
-    errno = EISDIR;
-    fail();
+    throw Error(ErrorCode::kInvalidArgument, "cannot read " + shown_path(path) + ": it is a folder; name a file in it");
   }
   // Its size of 0 is not that of what it gives, and opening it may wait for another program.
   if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, "cannot read " + shown_path(path) + ": it is " + file_kind(status.st_mode) +
-                                    ", not a regular file; copy what it gives to a file first, or pipe lines to "
-                                    "`tandem record write` without a file");
+    throw Error(ErrorCode::kInvalidArgument,
+                "cannot read " + shown_path(path) + ": it is " + file_kind(status.st_mode) +
+                    ", not a regular file; copy what it gives to a file first, or pipe lines to `tandem record write` "
+                    "without a file");
   }
   Descriptor file = open_file(path.c_str(), O_RDONLY);
   if (!file.valid()) fail();
@@ -70,11 +71,11 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
-void MappedFile::look_at_size() const {
+bool MappedFile::look_at_size() const {
   struct stat now;
-  if (stat(path_.c_str(), &now) != 0) return;
-  const auto size = static_cast<std::uint64_t>(now.st_size);
-  if (now.st_dev == device_ && now.st_ino == inode_ && size < bytes_.size()) lose_end(watched_, size);
+  if (stat(path_.c_str(), &now) != 0 || now.st_dev != device_ || now.st_ino != inode_) return false;
+  if (const auto size = static_cast<std::uint64_t>(now.st_size); size < bytes_.size()) lose_end(watched_, size);
+  return true;
 }
 
 // A file that was written meanwhile may have other bytes.

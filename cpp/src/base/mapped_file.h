@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -12,7 +13,7 @@
 
 namespace tandem {
 
-// Throws Error(kNotFound) or Error(kIo) naming the file, kIo also for pipes and devices. Thread-safe after
+// Throws Error(kNotFound) or Error(kIo) naming the file, kInvalidArgument for folders, pipes and devices. Thread-safe after
 // construction. Bytes that the file loses while it is mapped read as zeros, see lost_pages.h.
 class MappedFile {
  public:
@@ -47,9 +48,15 @@ class MappedFile {
   }
   // Around reading bytes up to `end`: where the file ends before them now, they are counted as lost. Where it ends in
   // an earlier page its last byte faults: that costs a load. Its size tells of an end in the page that was its last
-  // before, which costs a system call, but few reads reach that page.
+  // before, which costs a system call, but few reads reach that page. The first few looks, such as of who only opens the
+  // file, are at its size, too, for the load maps a dozen pages.
   void look_for_end(std::uint64_t end) const {
     if (!watched_) return;
+    const int looks = looks_.load(std::memory_order_relaxed);
+    if (looks < kLooksAtSize) {
+      looks_.store(looks + 1, std::memory_order_relaxed);
+      if (look_at_size()) return;
+    }
     static_cast<void>(*static_cast<const volatile std::uint8_t*>(&bytes_.back()));
     if (end > last_page_) look_at_size();
   }
@@ -58,7 +65,8 @@ class MappedFile {
 
  private:
   bool has_lost() const { return watched_ && watched_->readable.load(std::memory_order_relaxed) < bytes_.size(); }
-  void look_at_size() const;
+  // False: the path is another file's now, or nobody's.
+  bool look_at_size() const;
   bool is_as_it_was(const struct stat& now) const;
   void recover(std::uint64_t offset, std::uint64_t length) const;
   // Of a file that has lost pages.
@@ -71,6 +79,8 @@ class MappedFile {
   std::uint64_t last_page_ = 0;        // where it begins
   std::int64_t modified_ = 0;
   std::uint64_t device_ = 0, inode_ = 0;
+  static constexpr int kLooksAtSize = 8;
+  mutable std::atomic<int> looks_{0};  // up to that, and some of several threads may go uncounted
   mutable std::mutex recovering_;
 };
 

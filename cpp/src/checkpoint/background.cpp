@@ -46,6 +46,15 @@ struct Background::State {
     join();
   }
 
+  void join(std::chrono::milliseconds interval, const std::function<void()>& look) {
+    for (std::unique_lock lock(ending); !ended.wait_for(lock, interval, [&] { return !running; });) {
+      lock.unlock();
+      look();
+      lock.lock();
+    }
+    join();
+  }
+
   void join() {
     const std::lock_guard lock(joining);
     if (thread.joinable()) thread.join();
@@ -78,6 +87,10 @@ bool Background::running() const {
 
 void Background::join() {
   state_->join();
+}
+
+void Background::join(std::chrono::milliseconds interval, const std::function<void()>& look) {
+  state_->join(interval, look);
 }
 
 void Background::finish() {

@@ -1,6 +1,7 @@
 // What goes on beside training.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace tandem::checkpoint {
 
-// One piece of work at a time, on a thread of its own that the object's end waits for. So does the program's shutdown,
-// so that what is half written is finished; after ten seconds it calls `give_up`, which ends waits for others.
+// One piece of work at a time, on a thread of its own that the object's end waits for, so that what is half written is
+// finished. So does the program's shutdown; after ten seconds it calls `give_up`, which ends waits for others.
 class Background {
  public:
   Background(const std::string& name, std::function<void()> give_up);
@@ -26,6 +27,8 @@ class Background {
   void join();
   // The same, and throws what the work threw, once.
   void finish();
+  // Until nothing runs, but calls `look` every so often, which may end the wait for others.
+  void join(std::chrono::milliseconds interval, const std::function<void()>& look);
 
  private:
   struct State;

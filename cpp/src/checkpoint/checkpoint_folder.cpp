@@ -7,9 +7,11 @@
 #include "checkpoint/background.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/load.h"
+#include "checkpoint/pulse.h"
 #include "checkpoint/ranks.h"
 #include "checkpoint/save.h"
 #include "checkpoint/staging.h"
+#include "comm/store/store_limit.h"
 #include "tandem/checkpoint.h"
 #include "tandem/error.h"
 #include "tandem/process_group.h"
@@ -30,14 +32,20 @@ struct CheckpointFolder::Parts {
 
   // Of saves beside training: others' collectives may be under way in the group that was given.
   std::shared_ptr<ProcessGroup> own_group;
+  std::unique_ptr<checkpoint::Pulse> pulse;  // in that group
   // Made after that group, so that a shutdown waits for the save before it ends the group.
   std::unique_ptr<checkpoint::Background> background;
 
   std::mutex aborting;  // `aborted`, and that group as others see it
   bool aborted = false;
+  const std::shared_ptr<StoreInterrupt> meeting = std::make_shared<StoreInterrupt>();  // of making it
 
-  // Meets the other ranks. Ends early where the group that was given does.
+  ~Parts() { end(); }
+
+  // Meets the other ranks. Ends early where the group that was given does, or with `meeting`.
   void make_own_group();
+  // Waits for a save that goes on, as long as all ranks' processes run.
+  void end();
   void refuse_if_aborted() {
     const std::lock_guard lock(aborting);
     if (aborted) throw Error(ErrorCode::kAborted, "the folder of checkpoints " + folder.path() + " was aborted");
@@ -88,7 +96,12 @@ void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
   parts.finish();
   parts.refuse_if_aborted();
   if (step < 0) invalid("a checkpoint's step is counted from 0, not " + std::to_string(step));
-  if (parts.options.group && !parts.own_group) parts.make_own_group();
+  try {
+    if (parts.options.group && !parts.own_group) parts.make_own_group();
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                "checkpoint " + checkpoint::step_name(step) + " in " + path() + " was not saved: " + error.what());
+  }
   if (!parts.background) {
     const auto give_up = [group = parts.own_group] {
       if (group) group->abort();
@@ -117,16 +130,31 @@ void CheckpointFolder::save_async(std::int64_t step, const Make& content) {
 void CheckpointFolder::Parts::make_own_group() {
   std::vector<int> all(ranks.size());
   std::iota(all.begin(), all.end(), 0);
+  const StoreLimit limit(meeting);
   auto made = options.group->new_group(all, options.group->name() + ".checkpoint");
   options.group->abort_with_this(made);
+  pulse = std::make_unique<checkpoint::Pulse>(made->native()->getStore(), made->rank(), made->size());
   const std::lock_guard lock(aborting);
   own_group = std::move(made);
   if (aborted) own_group->abort();
 }
 
+void CheckpointFolder::Parts::end() {
+  if (!background) return;
+  background->join(checkpoint::Pulse::kBeat, [this] {
+    if (pulse && !pulse->silent().empty()) own_group->abort();
+  });
+}
+
+void CheckpointFolder::close() {
+  parts_->end();
+  parts_->finish();
+}
+
 void CheckpointFolder::abort() {
   const std::lock_guard lock(parts_->aborting);
   parts_->aborted = true;
+  parts_->meeting->interrupt();
   if (parts_->own_group) parts_->own_group->abort();
 }
 

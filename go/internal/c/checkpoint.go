@@ -38,6 +38,11 @@ func WaitCheckpoint(f CheckpointFolder) *Failure {
 	return failure(C.tdm_checkpoint_folder_wait(checkpoints(f)))
 }
 
+// CloseCheckpoint waits, but not for ranks whose processes stand still.
+func CloseCheckpoint(f CheckpointFolder) *Failure {
+	return failure(C.tdm_checkpoint_folder_close(checkpoints(f)))
+}
+
 // SaveCheckpoint, beside training where it is async.
 func SaveCheckpoint(f CheckpointFolder, step int64, tensors []CheckpointTensor, values string, async bool) *Failure {
 	list, freeList := checkpointTensors(tensors)
@@ -48,6 +53,17 @@ func SaveCheckpoint(f CheckpointFolder, step int64, tensors []CheckpointTensor, 
 		return failure(C.tdm_checkpoint_folder_save_async(checkpoints(f), C.int64_t(step), list, C.size_t(len(tensors)), cValues))
 	}
 	return failure(C.tdm_checkpoint_folder_save(checkpoints(f), C.int64_t(step), list, C.size_t(len(tensors)), cValues))
+}
+
+// FailCheckpoint tells the other ranks, which save, why this one cannot make what it would save.
+func FailCheckpoint(f CheckpointFolder, step int64, async bool, reason string) *Failure {
+	cReason := C.CString(reason)
+	defer free(cReason)
+	beside := C.int32_t(0)
+	if async {
+		beside = 1
+	}
+	return failure(C.tdm_checkpoint_folder_save_failed(checkpoints(f), C.int64_t(step), beside, cReason))
 }
 
 // checkpointTensors are in C's memory, since they hold pointers.

@@ -336,8 +336,10 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_checkpoint_folder_path",
     "tdm_checkpoint_folder_save",
     "tdm_checkpoint_folder_save_async",
+    "tdm_checkpoint_folder_save_failed",
     "tdm_checkpoint_folder_saving",
     "tdm_checkpoint_folder_wait",
+    "tdm_checkpoint_folder_close",
     "tdm_checkpoint_folder_abort",
     "tdm_checkpoint_folder_steps",
     "tdm_checkpoint_folder_load",
@@ -2090,492 +2092,502 @@ tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[328])(folder, step, tensors, tensor_count, values);
 }
 
+tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[329])(folder, step, beside, reason);
+}
+
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[329]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[329])(folder);
+  if (!slots[330]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[330])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[330])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[331])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[332])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[332])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
+  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[333])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[334])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[333])(folder, step, sections, section_count, out);
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[335])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[334]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[334])(made, struct_size);
+  if (!slots[336]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[336])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[335])(folder, selection, out);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[337])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[336])(folder, failure);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[338])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[337]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[337])(checkpoint);
+  if (!slots[339]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[339])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[338]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[338])(checkpoint);
+  if (!slots[340]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[340])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[339]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[339])(checkpoint);
+  if (!slots[341]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[341])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[340]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[340])(checkpoint);
+  if (!slots[342]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[342])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[341])(checkpoint, out);
+  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[343])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[342]) return (tdm_error*)&tandem_go_missing[342];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[342])(checkpoint, out);
+  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[344])(checkpoint, out);
 }
 
 tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
-  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[343])(checkpoint, section, out);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[345])(checkpoint, section, out);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[344]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[344])(made, struct_size);
+  if (!slots[346]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[346])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[345])(path, options, out);
+  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[347])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[346])(writer, data, size);
+  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[348])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[347])(writer);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[349])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[348]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[348])(writer);
+  if (!slots[350]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[350])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[349])(path, out);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[351])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[350]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[350])(reader);
+  if (!slots[352]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[352])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[351])(reader, index, data, size);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[353])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[352])(reader, index, destination, bytes);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[354])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[353]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[353])(reader);
+  if (!slots[355]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[355])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[354]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[354])(reader);
+  if (!slots[356]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[356])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[355]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[355])(reader);
+  if (!slots[357]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[357])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[356]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[356])(reader, index);
+  if (!slots[358]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[358])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[357]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[357])(reader, index);
+  if (!slots[359]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[359])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[358]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[358])(reader);
+  if (!slots[360]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[360])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[359]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[359])(made, struct_size);
+  if (!slots[361]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[361])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[360])(paths, path_count, fields, field_count, options, out);
+  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[362])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[361]) return;
-  ((void (*)(tdm_loader* loader))slots[361])(loader);
+  if (!slots[363]) return;
+  ((void (*)(tdm_loader* loader))slots[363])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[362]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[362])(loader);
+  if (!slots[364]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[364])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[363]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[363])(loader);
+  if (!slots[365]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[365])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[364])(loader, epoch, first_batch);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[366])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[365])(loader, batch, field_count, has_batch);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[367])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[366])(loader);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[368])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[367]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[367])(made, struct_size);
+  if (!slots[369]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[369])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[368])(loader, out);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[370])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[369])(loader, out);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[371])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[370])(loader, record);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[372])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[371])(loader, out);
+  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[373])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[372])(loader, data, size);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[374])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[373]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[373])(loader);
+  if (!slots[375]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[375])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[374]) return;
-  ((void (*)(tdm_dataset* dataset))slots[374])(dataset);
+  if (!slots[376]) return;
+  ((void (*)(tdm_dataset* dataset))slots[376])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[375]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[375])(dataset);
+  if (!slots[377]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[377])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[376]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[376])(dataset);
+  if (!slots[378]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[378])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[377]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[377])(dataset, index);
+  if (!slots[379]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[379])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[378])(dataset, index, sample, field_count);
+  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[380])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[379]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[379])(made, struct_size);
+  if (!slots[381]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[381])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[380])(paths, path_count, fields, field_count, options, out);
+  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[382])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[381])(tensors, count, names, out);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[383])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[382])(datasets, count, out);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[384])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[383])(dataset, samples, count, out);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[385])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[384])(dataset, sizes, count, seed, parts);
+  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[386])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[385])(dataset, fractions, count, sizes);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[387])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[386])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[388])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[387])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[389])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[388]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[388])(made, struct_size);
+  if (!slots[390]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[390])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[389])(iterable, out);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[391])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[390])(dataset, options, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[392])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[391]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[391])(made, struct_size);
+  if (!slots[393]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[393])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[392])(paths, path_count, options, out);
+  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[394])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[393])(loader, transforms);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[395])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[394])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[396])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[395]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[395])(made, struct_size);
+  if (!slots[397]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[397])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[396])(loader, out);
+  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[398])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[397])(loader, out);
+  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[399])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[398]) return;
-  ((void (*)(tdm_sampler* sampler))slots[398])(sampler);
+  if (!slots[400]) return;
+  ((void (*)(tdm_sampler* sampler))slots[400])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[399]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[399])(sampler);
+  if (!slots[401]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[401])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[400])(sampler, seed, epoch, first, samples, count);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[402])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[401])(size, out);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[403])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[402])(size, out);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[404])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[403])(weights, count, positions, replacement, out);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[405])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[404])(samples, count, shuffle, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[406])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[405])(samples, count, batch_size, shuffle, out);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[407])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[406])(lengths, count, batch_size, window, out);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[408])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[407])(sampler, rank, world_size, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[409])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[408])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[410])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[409]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[409])(made, struct_size);
+  if (!slots[411]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[411])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[410])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[412])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[411])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[413])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[412])(loader, has_step);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[414])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[413])(loader, sample, reason);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[415])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[414]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[414])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[415]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[415])(loader);
-}
-
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
   if (!slots[416]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[416])(loader);
 }
 
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
+  if (!slots[417]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[417])(loader);
+}
+
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[418]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[418])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[417])(loader, out);
+  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[419])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[418]) return (tdm_error*)&tandem_go_missing[418];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[418])(folder, suffix, out);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[420])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[419]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[419])(writer);
+  if (!slots[421]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[421])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[420])(writer, tag, value, step, wall_time);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[422])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[421])(writer, tag, values, step, wall_time);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[423])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[422])(writer, tag, image, layout, step, wall_time);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[424])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[423])(writer, tag, text, step, wall_time);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[425])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[424])(writer);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[426])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[425])(writer);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[427])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[426]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[426])(writer);
+  if (!slots[428]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[428])(writer);
 }

@@ -810,12 +810,12 @@ TDM_API tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, dou
 TDM_API tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch);
 /* Each group's rate as the last step left it, a DOUBLE_LIST; tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out);
-/* A DICT, Python's state_dict(), but that all keys are STRINGs, and functions none; lists are INT_LIST, DOUBLE_LIST and
- * LIST. tdm_value_clear() it. */
+/* A DICT, Python's state_dict(), but functions: its keys are STRINGs, those of MultiStepLR's milestones INTs; lists are
+ * INT_LIST, DOUBLE_LIST and LIST. tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out);
 /* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Takes what tdm_pt_load() reads of
- * Python's, with INTs as keys, too. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that is missing or unknown, or a value of
- * another type. */
+ * Python's, and numbers that are keys as text, too, as JSON has them. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that is
+ * missing or unknown, or a value of another type. */
 TDM_API tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state);
 
 typedef int32_t tdm_averaging;
@@ -1758,7 +1758,7 @@ typedef struct tdm_checkpoint_folder_options {
 TDM_API void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size);
 
 /* The folder itself is made with the first save. Holds the group, NULL for one process. Free with
- * tdm_checkpoint_folder_free(), which waits for a save that goes on. */
+ * tdm_checkpoint_folder_free(), which waits as tdm_checkpoint_folder_close() does. */
 TDM_API tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options,
                                                 TDM_NULLABLE tdm_process_group* group, tdm_checkpoint_folder** out);
 TDM_API TDM_BLOCKS void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder);
@@ -1788,10 +1788,18 @@ TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* 
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step,
                                                                const tdm_checkpoint_tensor* tensors,
                                                                size_t tensor_count, TDM_NULLABLE const char* values);
+/* Instead of one of these, by a rank that cannot make what it would save; `beside`: 1 instead of the second. The other
+ * ranks, which save, are told `reason` with this rank's number in front, and nobody saves. Errors: TDM_ERROR_CALLBACK with
+ * the reason, always, unless the ranks cannot be told, and those of collectives. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step,
+                                                                int32_t beside, const char* reason);
 /* Whether a save goes on. */
 TDM_API int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder);
 /* Until it does not; its error, once. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder);
+/* The same before the folder is freed: but a save that waits for another rank is ended as by tdm_checkpoint_folder_abort()
+ * once that rank's process has not run for some ten seconds, for it is stopped, or gone. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder);
 /* Ends a save beside training that waits for other ranks, with an error (TDM_ERROR_ABORTED) that names those who are
  * missing: a rank that is stopped would hold it up until the group's timeout. So does the end of the group. Afterwards
  * nothing can be saved beside training. */

@@ -11,6 +11,7 @@ BATCH, LENGTH = 32, 64  # of each rank, or replica
 STEPS = {"mlstm": 16, "lstm": 20}  # of an epoch; the first of two is not counted
 # How the processes and replicas are laid out; all but the first are compared with it.
 LAYOUTS = {"1-rank": (1, 1), "2-ranks": (2, 1), "4-ranks": (4, 1), "2-replicas": (1, 2)}
+LEAST = {"2-ranks": 1.8}  # times the rate of one rank
 
 
 def write_text(path, size):
@@ -65,7 +66,9 @@ def benchmark(rounds, progress, only=None):
         for layout, (ranks, replicas) in list(LAYOUTS.items())[1:]:
             entry = report.entry(f"{model}-{layout}", runs[layout], runs["1-rank"], peer_name="1-rank", unit="characters/s",
                                  ranks=ranks, threads=replicas, rate=True)
-            progress(f"  {layout}: {1 / entry['ratio']:.2f} times one rank")
+            times, least = 1 / entry["ratio"], LEAST.get(layout, 0)
+            wanted = f", at least {least} wanted{'' if times >= least else ': MISSED'}" if least else ""
+            progress(f"  {layout}: {times:.2f} times one rank{wanted}")
             entries.append(entry)
     if drawn:
         figures.save("scaling", draw, drawn, progress)

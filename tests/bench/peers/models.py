@@ -1,5 +1,7 @@
-"""The models of `ddp-step` and of `op-overhead`: see docs/benchmarks.md. Their Go twins are in ../go/ddpstep and
+"""The models of `ddp-step`, `train-step` and `op-overhead`: see docs/benchmarks.md. Their Go twins are in ../go/models and
 ../go/opoverhead."""
+import math
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -14,6 +16,16 @@ class MLP(nn.Module):
 
     def forward(self, x):
         return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+
+
+class SmallMLP(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(64, 64)
+        self.fc2 = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.fc2(F.relu(self.fc1(x)))
 
 
 class CNN(nn.Module):
@@ -81,6 +93,59 @@ class ResNet18(nn.Module):
         return self.fc(self.pool(x).flatten(1))
 
 
+class GPTAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+
+
+class GPTBlock(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.norm2 = nn.LayerNorm(width)
+        self.attention = GPTAttention(width, heads)
+        self.widen = nn.Linear(width, 4 * width)
+        self.close = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.close(F.gelu(self.widen(self.norm2(x))))
+
+
+class GPT(nn.Module):
+    """The network of the example gpt in Go, of 10.8 million parameters, without dropout."""
+
+    def __init__(self, layers=6, heads=6, width=384, length=128):
+        super().__init__()
+        self.embed = nn.Embedding(256, width)
+        self.positions = nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(GPTBlock(width, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, 256, bias=False)
+        self.head.weight = self.embed.weight
+        for name, parameter in self.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(parameter)
+            elif parameter.dim() > 1:
+                adds = name.endswith(("out.weight", "close.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if adds else 0.02)
+
+    def forward(self, tokens):
+        x = self.embed(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x)).flatten(0, 1)
+
+
 class LSTMCellLoop(nn.Module):
     """Of the sizes of PyTorch's tutorial on C++ extensions, which is about the cost of such loops."""
 
@@ -95,17 +160,23 @@ class LSTMCellLoop(nn.Module):
         return hidden
 
 
-MODELS = {"mlp": MLP, "cnn": CNN, "lstm": LSTM, "resnet18": ResNet18, "lstm-cell-loop": LSTMCellLoop}
+MODELS = {"mlp": MLP, "mlp-small": SmallMLP, "cnn": CNN, "lstm": LSTM, "resnet18": ResNet18, "gpt10m": GPT,
+          "lstm-cell-loop": LSTMCellLoop}
 
 
 def batch(model, generator):
     """One rank's inputs and targets."""
     if model == "mlp":
         return torch.randn(64, 784, generator=generator), torch.randint(10, (64,), generator=generator)
+    if model == "mlp-small":
+        return torch.randn(16, 64, generator=generator), torch.randint(10, (16,), generator=generator)
     if model == "cnn":
         return torch.randn(64, 1, 28, 28, generator=generator), torch.randint(10, (64,), generator=generator)
     if model == "lstm":
         text = torch.randint(256, (32, 65), generator=generator)
+        return text[:, :-1].contiguous(), text[:, 1:].flatten()
+    if model == "gpt10m":
+        text = torch.randint(256, (4, 129), generator=generator)
         return text[:, :-1].contiguous(), text[:, 1:].flatten()
     if model == "lstm-cell-loop":
         return torch.randn(32, 16, 32, generator=generator), torch.randn(16, 128, generator=generator)

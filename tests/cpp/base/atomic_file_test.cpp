@@ -105,9 +105,9 @@ TEST(MappedFileTest, SaysWhatIsNoFile) {
   EXPECT_TRUE(MappedFile(dir / "empty").bytes().empty());
   EXPECT_TRUE(MappedFile(dir / "empty", MappedFile::Access::kCopyOnWrite).bytes().empty());
   EXPECT_ERROR(MappedFile(dir / "none"), ErrorCode::kNotFound, "cannot read", "/none");
-  EXPECT_ERROR(MappedFile(dir / ""), ErrorCode::kIo, "Is a directory");
+  EXPECT_ERROR(MappedFile(dir / ""), ErrorCode::kInvalidArgument, "it is a folder; name a file in it");
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
-  EXPECT_ERROR(MappedFile(dir / "pipe"), ErrorCode::kIo, "it is a pipe");
+  EXPECT_ERROR(MappedFile(dir / "pipe"), ErrorCode::kInvalidArgument, "it is a pipe");
 }
 
 TEST(MappedFileTest, WhatIsCutOffIsRefused) {

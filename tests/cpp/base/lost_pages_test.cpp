@@ -8,7 +8,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
+
+#include "base/mapped_file.h"
+#include "cpp/data/expect_error.h"
+#include "cpp/data/temp_dir.h"
 
 namespace tandem::testing::base_lost_pages_test {
 namespace {
@@ -49,6 +56,22 @@ TEST(LostPages, AReadWaitsForAnotherThreadsChanges) {
   unwatch_mapping(watched);
   munmap(memory, bytes);
   close(file);
+}
+
+// The first looks are at the file's size, later ones at its last byte.
+TEST(LostPages, EachReadSeesWhereAFileEndsNow) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  for (int reads = 0; reads < 12; ++reads) {
+    SCOPED_TRACE(reads);
+    const test::TempDir dir;
+    const std::string path = dir / "file";
+    std::ofstream(path) << std::string(4 * page, 'x');
+    const MappedFile file(path);
+    for (int i = 0; i < reads; ++i) file.require(0, 1);
+    std::filesystem::resize_file(path, page + 10);
+    file.require(0, page);
+    EXPECT_ERROR(file.require(page, 20), ErrorCode::kDataLoss, "are gone");
+  }
 }
 
 }  // namespace

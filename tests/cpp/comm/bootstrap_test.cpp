@@ -248,6 +248,41 @@ TEST(BootstrapFaults, AnInterruptEndsTheWait) {
   }
 }
 
+// Who is interrupted tells the others, who would wait for the timeout: while a rank is missing, and once all have come.
+TEST(BootstrapFaults, WhatARankIsInterruptedInIsToldToAll) {
+  for (const int interrupted : {0, 1}) {
+    for (const bool is_missing : {true, false}) {
+      const Store store = hash_store();
+      const auto begun = Clock::now();
+      run_ranks(2, [&](int rank) {
+        const auto interrupt = std::make_shared<StoreInterrupt>();
+        Bootstrap bootstrap(WaitableStore(store), rank, is_missing ? 3 : 2);
+        if (rank != interrupted) {
+          if (!is_missing) bootstrap.all_gather("", kLong);
+          const Error error = error_of([&] { bootstrap.all_gather("", kLong); });
+          EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+          EXPECT_STREQ(error.what(), "given up");
+          return;
+        }
+        const StoreLimit limit(interrupt);
+        std::thread other([&] {
+          std::this_thread::sleep_for(milliseconds(200));
+          interrupt->interrupt();
+        });
+        if (is_missing) {
+          EXPECT_EQ(error_of([&] { bootstrap.all_gather("", kLong); }).code(), ErrorCode::kAborted);
+          EXPECT_EQ(bootstrap.who_is_missing(), "rank 2 is missing");
+        } else {
+          bootstrap.all_gather("", kLong);
+        }
+        other.join();
+        bootstrap.refuse(Error(ErrorCode::kPeerLost, "given up"));
+      });
+      EXPECT_LT(Clock::now() - begun, seconds(50)) << interrupted << is_missing;
+    }
+  }
+}
+
 // Two groups at once, which their ranks make in another order, through one client of a TCP store each.
 TEST(Bootstraps, WaitWithoutHoldingUpOtherThreads) {
   TCPStoreOptions server;

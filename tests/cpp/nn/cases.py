@@ -228,7 +228,9 @@ CASES = [
         ({}, [real(3, 4), real(5, 4), real(5, 4), flags(5), True, real(2, 3, 5)]),
         ({"batch_first": True}, [real(3, 4), real(5, 4), real(5, 4), None, False]),
         ({}, [real(3, 2, 4), real(3, 2, 4), real(3, 2, 4), None, False, causal(3), True, True]),
-        ({}, [real(3, 2, 4), real(3, 2, 4), real(3, 2, 4), fixed(2, 3), True, causal(3), True, True]))],
+        ({}, [real(3, 2, 4), real(3, 2, 4), real(3, 2, 4), fixed(2, 3), True, causal(3), True, True]),
+        ({"add_bias_kv": True, "add_zero_attn": True}, [real(3, 2, 4), real(3, 2, 4), real(3, 2, 4), None, False, causal(3), True, True]),
+        ({"add_bias_kv": True, "add_zero_attn": True}, [real(3, 2, 4), real(3, 2, 4), real(3, 2, 4), None, True, causal(3), True, True]))],
     case("MultiheadAttention", {"embed_dim": 4, "num_heads": 2, "dropout": 0.5}, real(3, 2, 4), real(5, 2, 4), real(5, 2, 4)),
     case("MultiheadAttention", {"embed_dim": 4, "num_heads": 2, "dropout": 0.5}, real(3, 2, 4), real(5, 2, 4), real(5, 2, 4), mode="eval"),
     *[case("TransformerEncoderLayer", {**LAYER, **more}, *arguments, mode=mode) for mode in ("train", "eval") for more, arguments in (

@@ -111,6 +111,9 @@ def attention():
         yield {**crossed, **some, **seen, **extra, "need_weights": weights}
         yield {**crossed, **causal, "is_causal": True, "need_weights": weights}
         yield {**crossed, **causal, **seen, "is_causal": True, "need_weights": weights}
+        for more in ({"bias_k": extra["bias_k"], "bias_v": extra["bias_v"]}, {"add_zero_attn": True}, extra):
+            yield {**crossed, **causal, **more, "is_causal": True, "need_weights": weights}
+        yield {**crossed, **causal, **seen, **extra, "is_causal": True, "need_weights": weights}
         yield {**crossed, "attn_mask": T(4, 3, 5, start=3), "need_weights": weights}
         yield {**crossed, "dropout_p": 0.5, "need_weights": weights, "training": False}
         yield {**crossed, "static_k": T(4, 6, 2), "static_v": T(4, 6, 2, start=1), "need_weights": weights}

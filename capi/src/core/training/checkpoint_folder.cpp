@@ -54,6 +54,11 @@ tandem::CheckpointContent content_of(const tdm_checkpoint_tensor* tensors, std::
   return content;
 }
 
+// Why a rank failed. Without a word the others would take it for no failure.
+const char* told(const char* reason) {
+  return *reason ? reason : "the program gave no reason";
+}
+
 // Null where none was ever saved.
 tdm_checkpoint* load(tdm_checkpoint_folder& folder, std::int64_t step, tandem::CheckpointRequest request) {
   if (step < -1) invalid("step is " + std::to_string(step) + "; give -1 for the newest");
@@ -102,12 +107,34 @@ tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, std::
   });
 }
 
+tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, std::int64_t step, std::int32_t beside,
+                                             const char* reason) {
+  return guard("tdm_checkpoint_folder_save_failed", [&] {
+    not_null(folder, "folder");
+    if (beside < 0 || beside > 1) invalid("beside is " + std::to_string(beside) + ", neither 0 nor 1");
+    check_utf8(not_null(reason, "reason"), "reason");
+    const tandem::CheckpointFolder::Make fails = [&]() -> tandem::CheckpointContent {
+      throw tandem::Error(tandem::ErrorCode::kCallback, told(reason));
+    };
+    if (beside) {
+      folder->folder.save_async(step, fails);
+      folder->folder.wait();
+    } else {
+      folder->folder.save(step, fails);
+    }
+  });
+}
+
 std::int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
   return if_live(folder) && folder->folder.saving();
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
   return guard("tdm_checkpoint_folder_wait", [&] { not_null(folder, "folder")->folder.wait(); });
+}
+
+tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
+  return guard("tdm_checkpoint_folder_close", [&] { not_null(folder, "folder")->folder.close(); });
 }
 
 tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, std::int64_t* steps,
@@ -149,8 +176,7 @@ tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
   return guard("tdm_checkpoint_folder_agree", [&] {
     not_null(folder, "folder")->folder.together([&] {
-      // Without a word the others would take it for no failure.
-      if (failure) throw tandem::Error(tandem::ErrorCode::kCallback, *failure ? failure : "the program gave no reason");
+      if (failure) throw tandem::Error(tandem::ErrorCode::kCallback, told(failure));
     });
   });
 }

@@ -47,19 +47,18 @@ std::vector<std::shared_ptr<tandem::optim::LrScheduler>> to_schedulers(tdm_lr_sc
   return list;
 }
 
-// A state as values have it, whose dictionaries' keys are text.
-at::IValue with_text_keys(const at::IValue& value) {
+// A state as values have it: lists are of any type. The keys of what counts, as MultiStepLR's milestones, are numbers.
+at::IValue with_plain_lists(const at::IValue& value) {
   if (value.isGenericDict()) {
+    const auto given = value.toGenericDict();
+    if (given.keyType()->kind() != c10::TypeKind::StringType) return value;
     tandem::optim::SchedulerState dict(c10::StringType::get(), c10::AnyType::get());
-    for (const auto& item : value.toGenericDict()) {
-      const at::IValue key = item.key();
-      dict.insert(key.isInt() ? at::IValue(std::to_string(key.toInt())) : key, with_text_keys(item.value()));
-    }
+    for (const auto& item : given) dict.insert(item.key(), with_plain_lists(item.value()));
     return dict;
   }
   if (!value.isList() || value.isIntList() || value.isDoubleList()) return value;
   c10::impl::GenericList list(c10::AnyType::get());
-  for (const at::IValue& one : value.toListRef()) list.push_back(with_text_keys(one));
+  for (const at::IValue& one : value.toListRef()) list.push_back(with_plain_lists(one));
   return list;
 }
 
@@ -173,7 +172,7 @@ tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* 
   return guard("tdm_lr_scheduler_state", [&] {
     not_null(scheduler, "scheduler");
     not_null(out, "out");
-    *out = from_ivalue(with_text_keys(scheduler->scheduler->state()));
+    *out = from_ivalue(with_plain_lists(scheduler->scheduler->state()));
     tuples_to_lists(*out);
   });
 }

@@ -195,8 +195,10 @@ std::vector<std::string> Bootstrap::all_gather(const std::string& bytes, const C
     // All have read the answer before, for they are in this round.
     if (before && rank_ == 0) failed_before ? before->delete_failed() : before->delete_answer();
     failed_ = false;
+    interrupted_ = false;
     return gathered;
   } catch (...) {
+    interrupted_ = StoreLimit::is_interrupted();
     rethrow_store_error(call.purpose);
   }
 }
@@ -224,14 +226,21 @@ std::string Bootstrap::who_is_missing() noexcept {
 }
 
 void Bootstrap::refuse(const Error& reason) noexcept {
-  if (failed_ || size_ == 1) return;
+  if ((failed_ && !interrupted_) || size_ == 1) return;
   try {
     const StoreLimit limit(Clock::now() + kUntilNamed);
-    Round(*this, round_).refuse(reason);
+    bool are_in_next = true;
+    if (interrupted_) {
+      Round ended(*this, round_ - 1);
+      ended.refuse(reason);
+      are_in_next = ended.answer_if_any().has_value();
+    }
+    if (are_in_next) Round(*this, round_).refuse(reason);
   } catch (const std::exception&) {
     // The others learn it by their timeouts.
   }
   failed_ = true;
+  interrupted_ = false;
 }
 
 void Bootstrap::finish() noexcept {

@@ -170,8 +170,12 @@ std::vector<std::string> GroupBootstrap::gather(const std::string& bytes,
     mark_ended();
     return gathered;
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kAborted) mark_ended();
-    throw;
+    if (error.code() != ErrorCode::kAborted) {
+      mark_ended();
+      throw;
+    }
+    const std::string who = bootstrap_.who_is_missing();
+    throw Error(error.code(), error.what() + (who.empty() ? "" : "; " + who));
   }
 }
 

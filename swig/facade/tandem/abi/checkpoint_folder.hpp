@@ -63,9 +63,15 @@ class CheckpointFolder {
     const auto call = async ? tdm_checkpoint_folder_save_async : tdm_checkpoint_folder_save;
     check(call(handle_.get(), step, list.data(), list.size(), values.c_str()));
   }
+  // Instead of it, where this rank cannot make what it would save: the others are told why. Throws.
+  void save_failed(int64_t step, bool async, const std::string& reason) {
+    check(tdm_checkpoint_folder_save_failed(handle_.get(), step, async, reason.c_str()));
+  }
   bool saving() const { return tdm_checkpoint_folder_saving(handle_.get()) != 0; }
   // Until no save goes on; its error, once.
   void wait() { check(tdm_checkpoint_folder_wait(handle_.get())); }
+  // The same before the end of the object, but does not wait for ranks whose processes stand still.
+  void finish() { check(tdm_checkpoint_folder_close(handle_.get())); }
   std::vector<int64_t> steps() const {
     std::vector<int64_t> steps(64);
     for (;;) {

@@ -3,20 +3,24 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/nn"
 )
 
 // byName makes one of them.
-var byName = map[string]func() nn.Layer{"mlp": newMLP, "cnn": newCNN, "lstm": newLSTM, "resnet18": newResNet18}
+var byName = map[string]func() nn.Layer{"mlp": newMLP, "mlp-small": newSmallMLP, "cnn": newCNN, "lstm": newLSTM,
+	"resnet18": newResNet18, "gpt10m": newGPT}
 
 // Load makes the model of that name, with the weights that prepare.py wrote into the folder.
 func Load(name, folder string) (nn.Layer, error) {
 	build, ok := byName[name]
 	if !ok {
-		return nil, fmt.Errorf("--model %q: there are mlp, cnn, lstm and resnet18", name)
+		return nil, fmt.Errorf("--model %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
 	}
 	model := build()
 	return model, nn.Load(filepath.Join(folder, "init.safetensors"), model)
@@ -33,6 +37,17 @@ func newMLP() nn.Layer {
 
 func (m *mlp) Forward(x *gotorch.Tensor) *gotorch.Tensor {
 	return m.FC3.Forward(m.FC2.Forward(m.FC1.Forward(x).ReLU()).ReLU())
+}
+
+type smallMLP struct {
+	nn.Base
+	FC1, FC2 *nn.Linear
+}
+
+func newSmallMLP() nn.Layer { return &smallMLP{FC1: nn.NewLinear(64, 64), FC2: nn.NewLinear(64, 10)} }
+
+func (m *smallMLP) Forward(x *gotorch.Tensor) *gotorch.Tensor {
+	return m.FC2.Forward(m.FC1.Forward(x).ReLU())
 }
 
 type cnn struct {

@@ -8,7 +8,7 @@ import org.tandem.internal.Natives;
 /** Options by LibTorch's names, for modules and optimizers. What is not set has PyTorch's default. */
 public final class Options {
   static {
-    Natives.provideOptions(Options::toNative);
+    Natives.provideOptions(Options::toNative, Options::values);
   }
 
   private final Map<String, Object> values = new LinkedHashMap<>();

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.tandem.TandemClosedException;
 import org.tandem.TandemException;
 import org.tandem.TandemInvalidArgumentException;
@@ -118,6 +119,32 @@ public final class CheckpointFolder implements AutoCloseable {
     save(step, content, true);
   }
 
+  /**
+   * Makes what this rank saves when all ranks save: whatever it throws is thrown here, and the other ranks get an exception that
+   * has it, with this rank's number.
+   */
+  public void save(long step, Supplier<Content> content) {
+    save(step, made(step, content, false), false);
+  }
+
+  /** The same beside training. */
+  public void saveAsync(long step, Supplier<Content> content) {
+    save(step, made(step, content, true), true);
+  }
+
+  private Content made(long step, Supplier<Content> content, boolean async) {
+    try {
+      return content.get();
+    } catch (RuntimeException | Error failed) {
+      try {
+        open().saveFailed(step, async, failed.toString());
+      } catch (TandemException told) {
+        failed.addSuppressed(told);
+      }
+      throw failed;
+    }
+  }
+
   private void save(long step, Content content, boolean async) {
     boolean[] own = new boolean[content.own.size()];
     for (int i = 0; i < own.length; i++) {
@@ -221,14 +248,17 @@ public final class CheckpointFolder implements AutoCloseable {
     }
   }
 
-  /** Waits for a save that goes on, and throws what it failed of where nobody was told. */
+  /**
+   * Waits for a save that goes on, and throws what it failed of where nobody was told. One that waits for a rank whose process
+   * has not run for some ten seconds is ended, as by {@link #abort}.
+   */
   @Override
   public void close() {
     if (handle.isClosed()) {
       return;
     }
     try {
-      handle.await();
+      handle.finish();
     } finally {
       handle.close();
     }

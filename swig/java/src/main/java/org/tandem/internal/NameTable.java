@@ -17,12 +17,14 @@ final class NameTable {
       tdm_broadcast ProcessGroup.broadcast
       tdm_checkpoint_folder_abort CheckpointFolder.abort
       tdm_checkpoint_folder_agree CheckpointFolder.together
+      tdm_checkpoint_folder_close CheckpointFolder.close
       tdm_checkpoint_folder_create CheckpointFolder
       tdm_checkpoint_folder_free CheckpointFolder.close
       tdm_checkpoint_folder_load CheckpointFolder.load
       tdm_checkpoint_folder_load_part CheckpointFolder.load
       tdm_checkpoint_folder_save CheckpointFolder.save
       tdm_checkpoint_folder_save_async CheckpointFolder.saveAsync
+      tdm_checkpoint_folder_save_failed CheckpointFolder.save
       tdm_checkpoint_folder_steps CheckpointFolder.steps
       tdm_checkpoint_folder_wait CheckpointFolder.await
       tdm_cuda_device_count Tandem.cudaDeviceCount

@@ -25,6 +25,7 @@ public final class Natives {
   private static Access<NativeTensor, Tensor> newTensor;
   private static Access<Tensor, NativeTensor> tensor;
   private static Access<Options, NativeOptions> options;
+  private static Access<Options, Map<String, Object>> optionValues;
   private static Access<Store, NativeStore> store;
   private static Access<Dataset, NativeDataset> dataset;
 
@@ -35,7 +36,8 @@ public final class Natives {
     tensor = access;
   }
 
-  public static void provideOptions(Access<Options, NativeOptions> access) {
+  public static void provideOptions(Access<Options, NativeOptions> access, Access<Options, Map<String, Object>> values) {
+    optionValues = values;
     options = access;
   }
 
@@ -101,6 +103,14 @@ public final class Natives {
       initialize(Options.class);
     }
     return options.of(object);
+  }
+
+  /** A copy of what was set. */
+  public static Map<String, Object> values(Options object) {
+    if (options == null) {
+      initialize(Options.class);
+    }
+    return optionValues.of(object);
   }
 
   public static NativeStore of(Store object) {

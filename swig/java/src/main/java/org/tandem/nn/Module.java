@@ -34,9 +34,8 @@ import org.tandem.Tensor;
  * }</pre>
  *
  * Names are Python's: "hidden.weight". A part that two modules register, or a tensor, has both names in the state dict and
- * is a parameter once, so layers are shared by registering one twice, and a head is tied to an embedding by registering
- * {@code embed.getParameter("weight")} in a module that computes {@link Functional#linear} with it. Several parts are
- * held by a {@link ModuleList} or {@link ModuleDict}.
+ * is a parameter once, so layers are shared by registering one twice, and a head is tied to an embedding by {@link #tie}.
+ * Several parts are held by a {@link ModuleList} or {@link ModuleDict}.
  */
 public abstract class Module implements AutoCloseable, Cloneable {
   private ModuleParts parts = new ModuleParts();
@@ -64,6 +63,11 @@ public abstract class Module implements AutoCloseable, Cloneable {
 
   /** Whether forward does. */
   boolean callsHooks() {
+    return false;
+  }
+
+  /** Whether it has parameters of another module in the place of its own. */
+  boolean isTied() {
     return false;
   }
 
@@ -184,6 +188,21 @@ public abstract class Module implements AutoCloseable, Cloneable {
     }
     return one;
   }
+
+  /**
+   * Has a parameter be the same tensor as another one, by their names, as where the head of a GPT has the embedding's weight:
+   * {@code gpt.tie("head.weight", "embed.weight")}, in Python {@code gpt.head.weight = gpt.embed.weight}. It is a parameter once,
+   * its gradient is the sum over all uses, and the state dict has both names. The tensor that was there before is emptied: tie
+   * before the optimizer and DistributedDataParallel.
+   *
+   * <p>The first is one of a Linear, an Embedding or a convolution that pads with zeros. Other parts are shared whole, by
+   * registering one twice, and tensors of your own by registering one in both places.
+   *
+   * @throws TandemNotFoundException there is no parameter of one of these names
+   * @throws TandemInvalidArgumentException shape, dtype or device differ, or gradients are sparse
+   * @throws TandemUnsupportedException the first is of another module
+   */
+  public final void tie(String name, String as) { Tie.parameters(this, name, as); }
 
   /** Calls {@code function} with all parts and then with this module, each once. Source: torch.nn.Module.apply. */
   public final void apply(Consumer<? super Module> function) {

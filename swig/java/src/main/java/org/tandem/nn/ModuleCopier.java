@@ -2,7 +2,9 @@ package org.tandem.nn;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.tandem.Tandem;
 import org.tandem.TandemInvalidArgumentException;
@@ -19,11 +21,15 @@ final class ModuleCopier {
 
   @SuppressWarnings("unchecked") // of the same class
   <M extends Module> M copy(M root) {
+    List<Module> tied = new ArrayList<>();
     for (Module original : ModuleParts.modules(root).values()) {
-      Module copy = original.shallowCopy();
-      modules.put(original, copy);
-      copy.copyTensors(this);
+      if (original.isTied()) {
+        tied.add(original);
+      } else {
+        copyWithTensors(original);
+      }
     }
+    tied.forEach(this::copyWithTensors); // once those are copied whose tensors they have
     modules.forEach((original, copy) -> {
       copy.copyParts(this);
       for (Class<?> type = copy.getClass(); type != Module.class && type != TorchModule.class; type = type.getSuperclass()) {
@@ -35,6 +41,12 @@ final class ModuleCopier {
       }
     });
     return (M) of(root);
+  }
+
+  private void copyWithTensors(Module original) {
+    Module copy = original.shallowCopy();
+    modules.put(original, copy);
+    copy.copyTensors(this);
   }
 
   /** The copy; {@code module} itself where it is not of the tree. */

@@ -123,14 +123,21 @@ final class ModuleParts {
   /** Parameters and buffers by all their names. */
   static Map<String, Tensor> state(Module root) {
     Map<String, Tensor> all = new LinkedHashMap<>();
-    collectState("", root, all);
+    collect("", root, List.of(parts -> parts.parameters, parts -> parts.buffers), all);
     return all;
   }
 
-  private static void collectState(String path, Module module, Map<String, Tensor> all) {
+  /** Parameters by all their names. */
+  static Map<String, Tensor> allParameters(Module root) {
+    Map<String, Tensor> all = new LinkedHashMap<>();
+    collect("", root, List.of(parts -> parts.parameters), all);
+    return all;
+  }
+
+  private static void collect(String path, Module module, List<Function<ModuleParts, Map<String, Tensor>>> kinds,
+      Map<String, Tensor> all) {
     ModuleParts parts = module.parts();
-    parts.parameters.forEach((name, tensor) -> all.put(joined(path, name), tensor));
-    parts.buffers.forEach((name, tensor) -> all.put(joined(path, name), tensor));
-    parts.children.forEach((name, child) -> collectState(joined(path, name), child, all));
+    kinds.forEach(of -> of.apply(parts).forEach((name, tensor) -> all.put(joined(path, name), tensor)));
+    parts.children.forEach((name, child) -> collect(joined(path, name), child, kinds, all));
   }
 }

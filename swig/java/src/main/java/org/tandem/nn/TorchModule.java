@@ -2,13 +2,16 @@ package org.tandem.nn;
 
 import java.lang.ref.Reference;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.tandem.DType;
 import org.tandem.Device;
 import org.tandem.Options;
 import org.tandem.TandemClosedException;
 import org.tandem.TandemInvalidArgumentException;
+import org.tandem.TandemUnsupportedException;
 import org.tandem.Tensor;
 import org.tandem.internal.NativeArguments;
 import org.tandem.internal.NativeDevice;
@@ -27,7 +30,9 @@ public class TorchModule extends Module {
   private static final int UNCHANGED = -1; // TDM_UNCHANGED
 
   private final String type;
+  private final Map<String, Object> options;
   private NativeModule handle;
+  private Set<String> tied = Set.of(); // names of parameters that are another module's
 
   /**
    * @param type "Linear", "Conv2d", …: see {@link #types()}
@@ -35,6 +40,7 @@ public class TorchModule extends Module {
    */
   public TorchModule(String type, Options options) {
     this.type = type;
+    this.options = Natives.values(options);
     NativeLibrary.load();
     try (NativeOptions natives = Natives.of(options)) {
       handle = new NativeModule(type, natives);
@@ -65,6 +71,39 @@ public class TorchModule extends Module {
   /** Parameters that are one tensor become one here as well. */
   Map<String, Tensor> tied(Map<String, Tensor> parameters) { return parameters; }
 
+  boolean isSparse() {
+    return Boolean.TRUE.equals(options.get("sparse"));
+  }
+
+  boolean canTie() {
+    return Tie.computes(type, options) && parts().parameters.keySet().stream().noneMatch(name -> name.contains("."));
+  }
+
+  @Override
+  boolean isTied() {
+    return !tied.isEmpty();
+  }
+
+  /** Puts a tensor of another module in the place of one of its own. */
+  void tie(Tensor replaced, Tensor kept) {
+    Set<String> names = new HashSet<>(tied);
+    parts().parameters.replaceAll((name, tensor) -> {
+      if (tensor != replaced) {
+        return tensor;
+      }
+      names.add(name);
+      return kept;
+    });
+    tied = names;
+  }
+
+  private void checkNotTied() {
+    if (isTied()) {
+      throw new TandemUnsupportedException(getClass().getSimpleName() + ".parametrize",
+          "this module computes with parameters of another one (Module.tie): " + tied);
+    }
+  }
+
   @Override
   void copyTensors(ModuleCopier copier) {
     Map<String, Tensor> parameters = parts().parameters;
@@ -73,7 +112,13 @@ public class TorchModule extends Module {
     ScopeFrame.outside(() -> {
       try (NativeNamedTensors newParameters = handle.namedParameters();
           NativeNamedTensors newBuffers = handle.namedBuffers()) {
-        Natives.named(newParameters).forEach((name, tensor) -> copier.put(parameters.get(name), tensor));
+        Natives.named(newParameters).forEach((name, tensor) -> {
+          if (tied.contains(name)) {
+            tensor.close(); // what is emptied
+          } else {
+            copier.put(parameters.get(name), tensor);
+          }
+        });
         Natives.named(newBuffers).forEach((name, tensor) -> copier.put(buffers.get(name), tensor));
       }
       return null;
@@ -90,6 +135,7 @@ public class TorchModule extends Module {
    * @throws org.tandem.TandemNotFoundException there is no such kind, parameter or option
    */
   public void parametrize(String kind, String name, Options options) {
+    checkNotTied();
     try (NativeOptions natives = Natives.of(options)) {
       open().parametrize(kind, name, natives);
     }
@@ -117,7 +163,15 @@ public class TorchModule extends Module {
 
   @Override
   public Tensor forward(Tensor input) {
-    return hooked(input, given -> Natives.tensor(open().forwardTensor(Natives.of(given))));
+    return hooked(input, this::compute);
+  }
+
+  private Tensor compute(Tensor input) {
+    if (isTied()) {
+      open();
+      return Tie.compute(type, options, parts().parameters, input);
+    }
+    return Natives.tensor(open().forwardTensor(Natives.of(input)));
   }
 
   @Override
@@ -136,6 +190,12 @@ public class TorchModule extends Module {
   }
 
   private Tensor[] computeAll(Object[] inputs) {
+    if (isTied() && inputs.length == 1 && inputs[0] instanceof Tensor only) {
+      return new Tensor[] {compute(only)};
+    } else if (isTied()) {
+      throw new TandemInvalidArgumentException(getClass().getSimpleName() + ".forwardAll",
+          "it takes one tensor, not " + inputs.length + " inputs");
+    }
     List<NativeHandle> pinned = new ArrayList<>();
     try (NativeArguments arguments = new NativeArguments()) {
       for (Object input : inputs) {

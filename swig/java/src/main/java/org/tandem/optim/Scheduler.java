@@ -28,9 +28,10 @@ public abstract class Scheduler implements AutoCloseable {
 
   /**
    * What it goes on from, with the names and values of Python's state_dict(): Double, Long, Boolean, String, null, and
-   * lists and maps of such; for {@link org.tandem.PtFile}. Functions are no part of it.
+   * lists and maps of such, whose keys are String, or Long in MultiStepLR's milestones; for {@link org.tandem.PtFile}.
+   * Functions are no part of it.
    */
-  @SuppressWarnings("unchecked") // a dict, whose keys are text
+  @SuppressWarnings("unchecked") // a dict, whose own keys are text
   public Map<String, Object> stateDict() {
     try (NativeResults state = open().state()) {
       return (Map<String, Object>) Values.take("Scheduler.stateDict", state);

@@ -3,6 +3,8 @@ package org.tandem;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.tandem.dist.CheckpointFolder;
@@ -66,6 +69,54 @@ class CheckpointFolderTest {
       assertEquals(4, last.sections().get("optimizer").get("0.step").item());
     }
     assertTrue(Files.exists(folder.resolve("run/step-000000007/optimizer.rank-0-of-1.safetensors")));
+  }
+
+  @Test
+  void whatOneRankCannotMakeAllAreTold() throws Exception {
+    Path run = folder.resolve("run");
+    try (Store store = Store.hash()) {
+      IllegalStateException broken = new IllegalStateException("no values");
+      Thread[] ranks = new Thread[2];
+      Throwable[] wrong = new Throwable[2];
+      for (int i = 0; i < ranks.length; i++) {
+        int rank = i;
+        ranks[i] = new Thread(() -> {
+          try (ProcessGroup group = ProcessGroup.init(new ProcessGroup.Options().rank(rank).worldSize(2).store(store));
+              CheckpointFolder checkpoints = new CheckpointFolder(run, 0, group)) {
+            Supplier<CheckpointFolder.Content> made = () -> {
+              if (rank == 1) {
+                throw broken;
+              }
+              return content(1);
+            };
+            for (boolean beside : new boolean[] {false, true}) {
+              RuntimeException thrown = assertThrows(RuntimeException.class, () -> {
+                if (beside) {
+                  checkpoints.saveAsync(1, made);
+                  checkpoints.await();
+                } else {
+                  checkpoints.save(1, made);
+                }
+              });
+              if (rank == 1) {
+                assertSame(broken, thrown);
+              } else {
+                assertTrue(thrown.getMessage().contains("rank 1: " + broken), thrown.getMessage());
+              }
+            }
+            checkpoints.save(2, () -> content(2));
+            assertArrayEquals(new long[] {2}, checkpoints.steps());
+          } catch (Throwable failed) {
+            wrong[rank] = failed;
+          }
+        });
+        ranks[i].start();
+      }
+      for (int i = 0; i < ranks.length; i++) {
+        ranks[i].join();
+        assertNull(wrong[i], () -> "a rank: " + java.util.Arrays.toString(wrong));
+      }
+    }
   }
 
   @Test

@@ -216,6 +216,82 @@ class ModuleTreeTest {
     }
   }
 
+  private static final class TiedNet extends Module {
+    private final Embedding embed = register("embed", new Embedding(5, 3, new Embedding.Options().paddingIdx(-1)));
+    private final Linear head = register("head", new Linear(3, 5));
+    private final Conv2d first = register("first", new Conv2d(1, 2, 3));
+    private final Conv2d second =
+        register("second", new Conv2d(1, 2, 3, new Conv2d.Options().stride(2, 1).padding(1).bias(false)));
+
+    @Override
+    public Tensor forward(Tensor indices) {
+      return head.forward(embed.forward(indices));
+    }
+  }
+
+  private static float[] floats(Tensor tensor) {
+    return tensor.detach().toFloatArray();
+  }
+
+  @Test
+  void parametersAreTied() {
+    try (Scope scope = Scope.open()) {
+      TiedNet net = new TiedNet();
+      int before = net.parameters().size();
+      net.tie("head.weight", "embed.weight");
+      net.tie("second.weight", "first.weight");
+      net.tie("second.weight", "first.weight"); // they are
+      Tensor weight = net.embed.getParameter("weight");
+      assertSame(weight, net.head.getParameter("weight"));
+      assertEquals(before - 2, net.parameters().size());
+      assertEquals(List.of("embed.weight", "head.weight", "head.bias", "first.weight", "first.bias", "second.weight"),
+          names(net.stateDict()));
+
+      Tensor indices = Tensor.of(new long[] {0, 2, 4, 2});
+      Tensor own = weight.detach().copy().requiresGrad(true);
+      Tensor expected = Functional.linear(
+          Operator.find("aten::embedding", "").callNamed(new Options().set("padding_idx", 4L), own, indices), own,
+          net.head.getParameter("bias").detach());
+      Tensor given = net.forward(indices);
+      assertArrayEquals(floats(expected), floats(given));
+      expected.mul(expected).sum().backward();
+      given.mul(given).sum().backward();
+      assertArrayEquals(own.grad().toFloatArray(), weight.grad().toFloatArray());
+
+      Tensor picture = Tensor.rand(1, 1, 6, 5);
+      Conv2d alone = new Conv2d(1, 2, 3, new Conv2d.Options().stride(2, 1).padding(1).bias(false));
+      alone.loadStateDict(Map.of("weight", net.first.getParameter("weight")));
+      assertArrayEquals(floats(alone.forward(picture)), floats(net.second.forward(picture)));
+      assertArrayEquals(floats(alone.forward(picture)), floats(net.second.forwardAll(picture)[0]));
+
+      TiedNet copy = Module.copyOf(net);
+      assertSame(copy.embed.getParameter("weight"), copy.head.getParameter("weight"));
+      assertNotSame(weight, copy.head.getParameter("weight"));
+      assertEquals(before - 2, copy.parameters().size());
+      assertArrayEquals(floats(given), floats(copy.forward(indices)));
+      copy.to(DType.FLOAT64);
+      assertEquals(DType.FLOAT64, copy.forward(indices).dtype());
+    }
+  }
+
+  @Test
+  void tiesThatCannotBeAreRefused() {
+    try (Scope scope = Scope.open()) {
+      TiedNet net = new TiedNet();
+      assertTrue(assertThrows(TandemNotFoundException.class, () -> net.tie("head.wait", "embed.weight")).getMessage()
+          .contains("'head.wait'; there are [embed.weight, head.weight"));
+      assertTrue(assertThrows(TandemInvalidArgumentException.class, () -> net.tie("head.bias", "embed.weight")).getMessage()
+          .contains("parameters that are tied are alike"));
+      Module recurrent = new Sequential(new LSTM(3, 3), new LSTM(3, 3));
+      assertTrue(assertThrows(TandemUnsupportedException.class, () -> recurrent.tie("1.weight_ih_l0", "0.weight_ih_l0"))
+          .getMessage().contains("belongs to a LSTM"));
+      Module sparse = new Sequential(new Embedding(5, 3, new Embedding.Options().sparse(true)), new Linear(3, 5));
+      assertThrows(TandemInvalidArgumentException.class, () -> sparse.tie("1.weight", "0.weight"));
+      net.tie("head.weight", "embed.weight");
+      assertThrows(TandemUnsupportedException.class, () -> net.head.parametrize("weight_norm", "weight", new Options()));
+    }
+  }
+
   @Test
   void functionsOfTheTreeAreNotCopied() {
     Linear inner = new Linear(2, 2);

@@ -177,6 +177,16 @@ class SchedulerTest {
     }
   }
 
+  /** Python looks for a number among them, not for text. */
+  @Test
+  void milestonesAreNumbers() {
+    try (Scope scope = Scope.open()) {
+      MultiStepLR steps = new MultiStepLR(twoGroups(false), new long[] {3, 8, 8});
+      assertEquals(Map.of(3L, 1L, 8L, 2L), steps.stateDict().get("milestones"));
+      new MultiStepLR(twoGroups(false), new long[] {3, 8, 8}).loadStateDict(steps.stateDict());
+    }
+  }
+
   @Test
   void whatIsWrongIsNamed() {
     try (Scope scope = Scope.open()) {

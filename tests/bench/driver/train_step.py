@@ -1,0 +1,61 @@
+"""`train-step`: a training step in one process with one thread, against Python in eager mode."""
+import math
+import os
+import subprocess
+import tempfile
+
+from . import ddp_step, measure, places, report
+
+# What part of Python's time each may take.
+LIMITS = {"mlp": 0.8, "cnn": 0.88, "lstm": 0.83, "resnet18": 0.92, "gpt10m": 0.95, "mlp-small": 0.75}
+STEPS = {**ddp_step.STEPS, "gpt10m": 8, "mlp-small": 20_000}
+WARMUP, CHECKED_STEPS = 5, 3
+
+
+class Model:
+    def __init__(self, name, folder):
+        self.name, self.folder = name, folder
+        subprocess.run([places.PYTHON, places.peer("prepare.py"), name, "1", folder], check=True)
+
+    def run(self, side, warmup, steps, extra=()):
+        """The programs of `ddp-step`, of one rank, started without a launcher and without DistributedDataParallel."""
+        program = {"ours": [places.program("bench-ddp-step"), "--bare"],
+                   "python": [places.PYTHON, places.peer("ddp_step.py")]}[side]
+        [values], _ = measure.run([*program, "--model", self.name, "--data", self.folder, "--exchange", "none",
+                                   "--warmup", str(warmup), "--steps", str(steps), *extra],
+                                  ranks=1, environment={"RANK": "0", "WORLD_SIZE": "1"})
+        return values
+
+    def check(self, progress):
+        """Both sides have the same losses, and the same parameters after a few steps."""
+        saved = {side: os.path.join(self.folder, side + ".safetensors") for side in ("ours", "python")}
+        losses = {side: self.run(side, 0, CHECKED_STEPS, ("--save", path))["losses"] for side, path in saved.items()}
+        for step, (a, b) in enumerate(zip(losses["ours"], losses["python"], strict=True)):
+            if not math.isclose(a, b, rel_tol=1e-3):
+                raise measure.BenchError(f"{self.name}: the loss at step {step} is {a}, Python's {b}")
+        compared = subprocess.run([places.PYTHON, places.peer("compare.py"), saved["ours"], saved["python"]],
+                                  capture_output=True, text=True)
+        if compared.returncode != 0:
+            raise measure.BenchError(f"{self.name}: {compared.stdout}{compared.stderr}")
+        progress(f"  {compared.stdout.strip()}")
+
+    def step_ms(self, side):
+        return self.run(side, WARMUP, STEPS[self.name])["step_ms"]
+
+
+def benchmark(rounds, progress, only=None):
+    entries = []
+    for name, limit in LIMITS.items():
+        if only and name not in only:
+            continue
+        progress(f" {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            model = Model(name, folder)
+            model.check(progress)
+            results = measure.alternate({side: lambda side=side: model.step_ms(side) for side in ("ours", "python")},
+                                        rounds, progress)
+        entry = report.entry(name, results["ours"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
+        held = "" if entry["ratio"] <= limit else ": MISSED"
+        progress(f"  {entry['ratio']:.3f} of Python's time, at most {limit} wanted{held}")
+        entries.append(entry)
+    return entries
