@@ -18,7 +18,7 @@ type Module struct{ *nn.Native }
 const kind = "ScriptModule"
 
 func newModule(handle c.Module) *Module {
-	return &Module{bridge.Native(kind, handle, c.ScriptTrains(handle)).(*nn.Native)}
+	return &Module{bridge.Native(kind, handle, c.Trains(handle)).(*nn.Native)}
 }
 
 // Load reads a file of torch.jit.save. Its tensors come to the CPU, and outlive any open scope. ErrNotFound; ErrDataLoss for

@@ -124,6 +124,7 @@ ALLOW(Module::forward_tensor)
 ALLOW(Module::forward_tensors)
 ALLOW(Module::named_parameters)
 ALLOW(Module::named_buffers)
+ALLOW(Module::is_training)
 ALLOW(Module::train)
 ALLOW(Module::set_batch_norm_momentum)
 ALLOW(Module::parametrize)
@@ -146,6 +147,12 @@ ALLOW_CLASS(Match)
 ALLOW(Match::missing)
 ALLOW(Match::unexpected)
 
+// exported.hpp
+ALLOW(exported_load)
+ALLOW(exported_call)
+ALLOW(exported_inputs)
+ALLOW(exported_save)
+
 // jit.hpp
 ALLOW(jit_load)
 ALLOW(jit_load_bytes)
@@ -154,7 +161,6 @@ ALLOW(jit_save)
 ALLOW(jit_save_bytes)
 ALLOW(jit_methods)
 ALLOW(jit_schema)
-ALLOW(jit_is_training)
 ALLOW(jit_call)
 
 // optim.hpp

@@ -16,6 +16,7 @@
 %include "tandem/abi/operator.hpp"
 %include "tandem/abi/nn.hpp"
 %include "tandem/abi/optim.hpp"
+%include "tandem/abi/exported.hpp"
 %include "tandem/abi/jit.hpp"
 %include "tandem/abi/checkpoint.hpp"
 %include "tandem/abi/dist.hpp"

@@ -98,10 +98,10 @@ TEST_F(Jit, ModulesAreModules) {
   const Named reference = expected();
   const Tensor x = select(select(reference["inputs"], 0), 0);
   EXPECT_OK(tdm_module_train(module.get(), 0));
-  EXPECT_EQ(tdm_jit_is_training(module.get()), 0);
+  EXPECT_EQ(tdm_module_is_training(module.get()), 0);
   EXPECT_TRUE(close(forward(module, {of(x)}), reference["norm.eval"]));
   EXPECT_OK(tdm_module_train(module.get(), 1));
-  EXPECT_EQ(tdm_jit_is_training(module.get()), 1);
+  EXPECT_EQ(tdm_module_is_training(module.get()), 1);
   EXPECT_TRUE(close(forward(module, {of(x)}), reference["norm.train"]));
   tdm_module* copied = nullptr;
   EXPECT_OK(tdm_module_clone(module.get(), &copied));

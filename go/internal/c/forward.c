@@ -137,6 +137,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_module_named_parameters",
     "tdm_module_named_buffers",
     "tdm_module_train",
+    "tdm_module_is_training",
     "tdm_module_to",
     "tdm_module_set_batch_norm_momentum",
     "tdm_module_types",
@@ -204,7 +205,6 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_jit_save_bytes",
     "tdm_jit_methods",
     "tdm_jit_schema",
-    "tdm_jit_is_training",
     "tdm_jit_call",
     "tdm_jit_trace_init",
     "tdm_jit_trace_function",
@@ -1097,344 +1097,344 @@ tdm_error* tdm_module_train(tdm_module* module, int32_t on) {
   return ((tdm_error* (*)(tdm_module* module, int32_t on))slots[129])(module, on);
 }
 
+int32_t tdm_module_is_training(const tdm_module* module) {
+  if (!slots[130]) return 0;
+  return ((int32_t (*)(const tdm_module* module))slots[130])(module);
+}
+
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
-  if (!slots[130]) return (tdm_error*)&tandem_go_missing[130];
-  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[130])(module, device, dtype);
+  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
+  return ((tdm_error* (*)(tdm_module* module, tdm_device device, tdm_dtype dtype))slots[131])(module, device, dtype);
 }
 
 tdm_error* tdm_module_set_batch_norm_momentum(tdm_module* module, const tdm_value* momentum, tdm_value* before) {
-  if (!slots[131]) return (tdm_error*)&tandem_go_missing[131];
-  return ((tdm_error* (*)(tdm_module* module, const tdm_value* momentum, tdm_value* before))slots[131])(module, momentum, before);
+  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
+  return ((tdm_error* (*)(tdm_module* module, const tdm_value* momentum, tdm_value* before))slots[132])(module, momentum, before);
 }
 
 tdm_error* tdm_module_types(tdm_strings** out) {
-  if (!slots[132]) return (tdm_error*)&tandem_go_missing[132];
-  return ((tdm_error* (*)(tdm_strings** out))slots[132])(out);
+  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
+  return ((tdm_error* (*)(tdm_strings** out))slots[133])(out);
 }
 
 tdm_error* tdm_module_clone(const tdm_module* module, tdm_module** out) {
-  if (!slots[133]) return (tdm_error*)&tandem_go_missing[133];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_module** out))slots[133])(module, out);
+  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_module** out))slots[134])(module, out);
 }
 
 tdm_error* tdm_module_parametrize(tdm_module* module, const char* kind, const char* name, const tdm_option* options, size_t option_count) {
-  if (!slots[134]) return (tdm_error*)&tandem_go_missing[134];
-  return ((tdm_error* (*)(tdm_module* module, const char* kind, const char* name, const tdm_option* options, size_t option_count))slots[134])(module, kind, name, options, option_count);
+  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
+  return ((tdm_error* (*)(tdm_module* module, const char* kind, const char* name, const tdm_option* options, size_t option_count))slots[135])(module, kind, name, options, option_count);
 }
 
 tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* name) {
-  if (!slots[135]) return (tdm_error*)&tandem_go_missing[135];
-  return ((tdm_error* (*)(tdm_module* module, const char* name))slots[135])(module, name);
+  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
+  return ((tdm_error* (*)(tdm_module* module, const char* name))slots[136])(module, name);
 }
 
 tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[136])(type, parameters, parameter_count, options, option_count, out);
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[137])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[137]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[137])(optimizer);
+  if (!slots[138]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[138])(optimizer);
 }
 
 tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[138])(optimizer, parameters, parameter_count, options, option_count);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[139])(optimizer, parameters, parameter_count, options, option_count);
 }
 
 tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out) {
-  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[139])(optimizer, out);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[140])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[140])(optimizer);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[141])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step_closure(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[141])(optimizer, closure, user_data, destroy, loss);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[142])(optimizer, closure, user_data, destroy, loss);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[142])(optimizer, set_to_none);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[143])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[143])(optimizer, group, option);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[144])(optimizer, group, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[144])(optimizer, group, name, out);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[145])(optimizer, group, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[145])(optimizer, out);
+  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[146])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[146])(optimizer, names, tensors, count);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[147])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_optimizer_state_dict(const tdm_optimizer* optimizer, tdm_value* out) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[147])(optimizer, out);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[148])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state_dict(tdm_optimizer* optimizer, const tdm_value* state_dict) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[148])(optimizer, state_dict);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[149])(optimizer, state_dict);
 }
 
 tdm_error* tdm_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[149])(type, optimizer, options, option_count, out);
+  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[150])(type, optimizer, options, option_count, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_with_function(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out) {
-  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[150])(type, optimizer, options, option_count, function, user_data, destroy, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[151])(type, optimizer, options, option_count, function, user_data, destroy, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_sequential(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[151])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[152])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_chained(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out) {
-  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
-  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[152])(schedulers, count, out);
+  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
+  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[153])(schedulers, count, out);
 }
 
 void tdm_lr_scheduler_free(tdm_lr_scheduler* scheduler) {
-  if (!slots[153]) return;
-  ((void (*)(tdm_lr_scheduler* scheduler))slots[153])(scheduler);
+  if (!slots[154]) return;
+  ((void (*)(tdm_lr_scheduler* scheduler))slots[154])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step(tdm_lr_scheduler* scheduler) {
-  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[154])(scheduler);
+  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[155])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, double metric) {
-  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[155])(scheduler, metric);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[156])(scheduler, metric);
 }
 
 tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[156])(scheduler, epoch);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[157])(scheduler, epoch);
 }
 
 tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out) {
-  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
-  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[157])(scheduler, out);
-}
-
-tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
   return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[158])(scheduler, out);
 }
 
-tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[159])(scheduler, state);
+  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[159])(scheduler, out);
+}
+
+tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[160])(scheduler, state);
 }
 
 void tdm_averaged_parameters_options_init(tdm_averaged_parameters_options* made, size_t struct_size) {
-  if (!slots[160]) return;
-  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[160])(made, struct_size);
+  if (!slots[161]) return;
+  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[161])(made, struct_size);
 }
 
 tdm_error* tdm_averaged_parameters_create(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out) {
-  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[161])(parameters, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
+  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[162])(parameters, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_averaged_parameters_free(tdm_averaged_parameters* averages) {
-  if (!slots[162]) return;
-  ((void (*)(tdm_averaged_parameters* averages))slots[162])(averages);
+  if (!slots[163]) return;
+  ((void (*)(tdm_averaged_parameters* averages))slots[163])(averages);
 }
 
 tdm_error* tdm_averaged_parameters_update(tdm_averaged_parameters* averages) {
-  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[163])(averages);
-}
-
-tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
   return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[164])(averages);
 }
 
-tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
-  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[165])(averages, out);
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[165])(averages);
+}
+
+tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
+  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[166])(averages, out);
 }
 
 tdm_error* tdm_averaged_parameters_load_state(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[166])(averages, names, tensors, count);
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[167])(averages, names, tensors, count);
 }
 
 void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size) {
-  if (!slots[167]) return;
-  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[167])(made, struct_size);
+  if (!slots[168]) return;
+  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[168])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[168])(options, out);
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[169])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[169]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[169])(scaler);
+  if (!slots[170]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[170])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[170])(scaler, tensor, out);
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[171])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[171])(scaler, optimizer);
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[172])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[172])(scaler, optimizer, stepped);
+  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[173])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[173])(scaler, new_scale);
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[174])(scaler, new_scale);
 }
 
 void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size) {
-  if (!slots[174]) return;
-  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[174])(made, struct_size);
+  if (!slots[175]) return;
+  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[175])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[175])(scaler, out);
+  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[176])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[176])(scaler, state);
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[177])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[177])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[178])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_save_sharded(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes) {
-  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
-  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[178])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[179])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values) {
-  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[179])(path, out, metadata_keys, metadata_values);
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[180])(path, out, metadata_keys, metadata_values);
 }
 
 void tdm_pt_load_options_init(tdm_pt_load_options* made, size_t struct_size) {
-  if (!slots[180]) return;
-  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[180])(made, struct_size);
+  if (!slots[181]) return;
+  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[181])(made, struct_size);
 }
 
 tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_options* options, tdm_value* out) {
-  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
-  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[181])(path, options, out);
+  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
+  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[182])(path, options, out);
 }
 
 tdm_error* tdm_pt_save(const char* path, const tdm_value* value) {
-  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[182])(path, value);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[183])(path, value);
 }
 
 tdm_error* tdm_names_replace(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[183])(names, count, patterns, replacements, rule_count, out);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[184])(names, count, patterns, replacements, rule_count, out);
 }
 
 tdm_error* tdm_tensors_load(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[184])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[185])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
 }
 
 void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size) {
-  if (!slots[185]) return;
-  ((void (*)(tdm_exported_options* made, size_t struct_size))slots[185])(made, struct_size);
+  if (!slots[186]) return;
+  ((void (*)(tdm_exported_options* made, size_t struct_size))slots[186])(made, struct_size);
 }
 
 tdm_error* tdm_exported_load(const char* path, const tdm_exported_options* options, tdm_module** out) {
-  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
-  return ((tdm_error* (*)(const char* path, const tdm_exported_options* options, tdm_module** out))slots[186])(path, options, out);
+  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
+  return ((tdm_error* (*)(const char* path, const tdm_exported_options* options, tdm_module** out))slots[187])(path, options, out);
 }
 
 tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out) {
-  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error* (*)(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[187])(program, arguments, argument_count, out);
+  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
+  return ((tdm_error* (*)(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[188])(program, arguments, argument_count, out);
 }
 
 tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions) {
-  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error* (*)(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions))slots[188])(program, names, descriptions);
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions))slots[189])(program, names, descriptions);
 }
 
 tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
-  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error* (*)(const tdm_module* program, const char* path))slots[189])(program, path);
+  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
+  return ((tdm_error* (*)(const tdm_module* program, const char* path))slots[190])(program, path);
 }
 
 tdm_error* tdm_jit_load(const char* path, tdm_module** out) {
-  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
-  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[190])(path, out);
+  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
+  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[191])(path, out);
 }
 
 tdm_error* tdm_jit_load_bytes(const void* data, size_t data_bytes, tdm_module** out) {
-  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
-  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[191])(data, data_bytes, out);
+  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[192])(data, data_bytes, out);
 }
 
 tdm_error* tdm_jit_compile(const char* source, tdm_module** out) {
-  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
-  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[192])(source, out);
+  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
+  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[193])(source, out);
 }
 
 tdm_error* tdm_jit_save(const tdm_module* module, const char* path) {
-  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[193])(module, path);
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[194])(module, path);
 }
 
 tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out) {
-  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[194])(module, out);
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[195])(module, out);
 }
 
 tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out) {
-  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[195])(module, out);
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[196])(module, out);
 }
 
 tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[196])(module, method, out);
-}
-
-int32_t tdm_jit_is_training(const tdm_module* module) {
-  if (!slots[197]) return 0;
-  return ((int32_t (*)(const tdm_module* module))slots[197])(module);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[197])(module, method, out);
 }
 
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out) {

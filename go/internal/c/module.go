@@ -88,6 +88,9 @@ func Buffers(m Module) ([]Named, *Failure) {
 
 func Train(m Module, on bool) *Failure { return failure(C.tdm_module_train(module(m), boolean(on))) }
 
+// Trains tells whether it is in training mode.
+func Trains(m Module) bool { return C.tdm_module_is_training(module(m)) != 0 }
+
 // SetBatchNormMomentum gives what it was; nil is none.
 func SetBatchNormMomentum(m Module, momentum *float64) (before *float64, err *Failure) {
 	f := NewFrame()

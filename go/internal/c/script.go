@@ -78,9 +78,6 @@ func ScriptSchema(m Module, method string) (string, *Failure) {
 	return text(s), nil
 }
 
-// ScriptTrains tells whether it is in training mode.
-func ScriptTrains(m Module) bool { return C.tdm_jit_is_training(module(m)) != 0 }
-
 // CallScript calls a method, and releases the frame.
 func CallScript(m Module, method string, f *Frame) (Value, *Failure) {
 	defer f.Release()

@@ -121,6 +121,11 @@ tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t co
   return tdm_module_forward(module, arguments, count, results, result_count);
 }
 
+tdm_error* tg_exported_call(tdm_module* program, tdm_value* arguments, size_t count, char* pool, tdm_value* out) {
+  place(arguments, count, pool);
+  return tdm_exported_call(program, arguments, count, out);
+}
+
 tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
                        tdm_value* out) {
   place(arguments, count, pool);

@@ -43,6 +43,7 @@ TDM_API tg_tensor tg_module_forward_one(tdm_module* module, tdm_value* arguments
 /* At most `room` results; *result_count says how many came. */
 TDM_API tdm_error* tg_module_forward(tdm_module* module, tdm_value* arguments, size_t count, char* pool,
                                      tdm_value* results, size_t* result_count);
+TDM_API tdm_error* tg_exported_call(tdm_module* program, tdm_value* arguments, size_t count, char* pool, tdm_value* out);
 TDM_API tdm_error* tg_jit_call(tdm_module* module, const char* method, tdm_value* arguments, size_t count, char* pool,
                                tdm_value* out);
 /* Options: names[i] is the offset of option i's name in the pool. */

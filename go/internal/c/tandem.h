@@ -700,6 +700,8 @@ TDM_API TDM_BLOCKS tdm_error* tdm_module_forward(tdm_module* module, const tdm_v
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
+/* 1 when it is in training mode, in which modules begin, but those of files that keep the mode; 0 for NULL. */
+TDM_API int32_t tdm_module_is_training(const tdm_module* module);
 /* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
  * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
@@ -1019,8 +1021,6 @@ TDM_API TDM_BLOCKS tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_s
 TDM_API tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out);
 /* "forward(x: Tensor, by: int = 1) -> Tensor". Free with tdm_string_free(). */
 TDM_API tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out);
-/* 1 when it is in training mode, as files keep it; 0 for NULL and modules of other types. */
-TDM_API int32_t tdm_jit_is_training(const tdm_module* module);
 /* Calls a method. Arguments take the types of its schema: an INT is a float where one is wanted, a TUPLE does for a list
  * and the other way, and the elements of lists and dicts, whose keys may be STRINGs, INTs, DOUBLEs and BOOLs, may be of
  * any kind that fits. What is left out at the end has the schema's default. *out: tuples are TUPLEs, dicts DICTs, lists

@@ -16,6 +16,7 @@
 #include "tandem/abi/fields.hpp"
 #include "tandem/abi/generator.hpp"
 #include "tandem/abi/indexing.hpp"
+#include "tandem/abi/exported.hpp"
 #include "tandem/abi/jit.hpp"
 #include "tandem/abi/nn.hpp"
 #include "tandem/abi/operator.hpp"

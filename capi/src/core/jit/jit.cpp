@@ -198,12 +198,6 @@ tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_stri
   });
 }
 
-std::int32_t tdm_jit_is_training(const tdm_module* module) {
-  const auto* const live = if_live(module);
-  const auto* const scripted = live ? dynamic_cast<const Scripted*>(live->module.get()) : nullptr;
-  return scripted && scripted->script().is_training() ? 1 : 0;
-}
-
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, std::size_t argument_count,
                         tdm_value* out) {
   return guard("tdm_jit_call", [&] {

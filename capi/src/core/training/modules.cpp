@@ -104,6 +104,11 @@ tdm_error* tdm_module_train(tdm_module* module, std::int32_t on) {
   return guard("tdm_module_train", [&] { not_null(module, "module")->module->get().train(on != 0); });
 }
 
+std::int32_t tdm_module_is_training(const tdm_module* module) {
+  const auto* const live = if_live(module);
+  return live && live->module->get().is_training() ? 1 : 0;
+}
+
 tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype) {
   return guard("tdm_module_to", [&] {
     not_null(module, "module");

@@ -44,7 +44,6 @@ inline std::string jit_schema(const Module& module, const std::string& method) {
   check(tdm_jit_schema(module.raw(), method.c_str(), &schema));
   return take_string(schema);
 }
-inline bool jit_is_training(const Module& module) { return tdm_jit_is_training(module.raw()) != 0; }
 // One result.
 inline Results jit_call(const Module& module, const std::string& method, const Arguments& arguments) {
   Results result(1);

@@ -59,6 +59,7 @@ class Module {
   void remove_parametrizations(const std::string& name) {
     check(tdm_module_remove_parametrizations(handle_.get(), name.c_str()));
   }
+  bool is_training() const { return tdm_module_is_training(raw()) != 0; }
   void train(bool on = true) { check(tdm_module_train(handle_.get(), on)); }
   // Of a BatchNorm: how much its running statistics take of each batch; NaN: they are means over all batches. Gives
   // what it was.

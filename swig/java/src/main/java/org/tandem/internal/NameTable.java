@@ -50,8 +50,8 @@ final class NameTable {
       tdm_ddp_set_require_backward_grad_sync DistributedDataParallel.noSync
       tdm_exported_call ExportedProgram.call
       tdm_exported_inputs ExportedProgram.inputs
-      tdm_exported_load ExportedProgram.load
-      tdm_exported_save ExportedProgram.save
+      tdm_exported_load ExportedProgram.loadProgram
+      tdm_exported_save ExportedProgram.saveProgram
       tdm_get_num_threads Tandem.numThreads
       tdm_jit_call ScriptModule.call
       tdm_jit_compile ScriptModule.compile
@@ -212,7 +212,7 @@ final class NameTable {
       tdm_device Device.Type
       tdm_dtype DType
       tdm_error ErrorCode
-      tdm_exported_options ExportedProgram.Options
+      tdm_exported_options ExportedProgram.loadProgram
       tdm_jit_trace ScriptModule.trace
       tdm_jit_trace_call ScriptModule.trace
       tdm_load_device Tandem.LoadDevice

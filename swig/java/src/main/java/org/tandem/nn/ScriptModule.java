@@ -1,9 +1,7 @@
 package org.tandem.nn;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.tandem.Tensor;
 import org.tandem.internal.NativeLibrary;
@@ -23,11 +21,11 @@ import org.tandem.internal.Values;
  * a program of whoever wrote it: loading runs nothing of it, but its methods do what their code says. PyTorch has deprecated
  * TorchScript in favour of torch.export. Source: torch.jit.ScriptModule.
  */
-public final class ScriptModule extends TorchModule {
+public final class ScriptModule extends LoadedModule {
   private static final String TYPE = "ScriptModule";
 
   private ScriptModule(NativeModule handle) {
-    super(TYPE, handle, TandemNative.jitIsTraining(handle));
+    super(TYPE, handle);
   }
 
   /**
@@ -117,20 +115,4 @@ public final class ScriptModule extends TorchModule {
 
   /** What {@link #saveScript} would write. */
   public byte[] toBytes() { return TandemNative.jitSaveBytes(open()); }
-
-  @Override
-  Map<String, Tensor> tied(Map<String, Tensor> parameters) {
-    List<Tensor> known = new ArrayList<>();
-    parameters.replaceAll((name, tensor) -> {
-      for (Tensor other : known) {
-        if (other.isSame(tensor)) {
-          tensor.close();
-          return other;
-        }
-      }
-      known.add(tensor);
-      return tensor;
-    });
-    return parameters;
-  }
 }

@@ -1,0 +1,85 @@
+package org.tandem.nn;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.NativeModule;
+import org.tandem.internal.NativeResults;
+import org.tandem.internal.TandemNative;
+import org.tandem.internal.Values;
+
+/**
+ * A model that Python exported with torch.export: it runs, trains and is saved without Python. It is a module as all others
+ * are: its parameters and buffers have Python's names, so that optimizers, DistributedDataParallel, state dicts, checkpoints and to
+ * work with it. {@link #forward} and {@link #forwardAll} take and give tensors, {@link #call} any values.
+ *
+ * <p>It has the modes that it was exported in: {@code train(on)} throws {@link org.tandem.TandemUnsupportedException} for one that it
+ * does not have. Several threads may call it, as long as nobody trains it, moves it or loads its state. Source:
+ * torch.export.ExportedProgram.
+ */
+public final class ExportedProgram extends LoadedModule {
+  private static final String TYPE = "ExportedProgram";
+
+  private ExportedProgram(NativeModule handle) {
+    super(TYPE, handle);
+  }
+
+  /**
+   * An archive of torch.export.save, of PyTorch 2.8 or later. Weights are mapped: what training writes to them changes no file.
+   *
+   * @throws org.tandem.TandemNotFoundException there is no such file
+   * @throws org.tandem.TandemDataLossException it is damaged, or contradicts itself
+   * @throws org.tandem.TandemUnsupportedException it needs an operator that this LibTorch lacks, or containers other than tuples,
+   *     lists, dicts and named tuples
+   */
+  public static ExportedProgram loadProgram(Path path) {
+    NativeLibrary.load();
+    return new ExportedProgram(TandemNative.exportedLoad(path.toString(), ""));
+  }
+
+  /**
+   * The same of two archives of one model, exported after {@code model.train()} and {@code model.eval()}: {@code train(on)}
+   * changes between them. They share the parameters and buffers of the first.
+   */
+  public static ExportedProgram loadProgram(Path path, Path otherMode) {
+    NativeLibrary.load();
+    return new ExportedProgram(TandemNative.exportedLoad(path.toString(), otherMode.toString()));
+  }
+
+  /**
+   * Runs the program on what the Python module took: null, Boolean, Long, Integer, Double, Float, String,
+   * {@link org.tandem.Tensor}, {@link org.tandem.Tuple}, and for lists and dicts collections, arrays and maps, at any depth; keyword
+   * arguments follow the others in the program's order. It gives the same kinds, as the Python module did.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException inputs are of another structure, shape or dtype, or outside of the ranges of
+   *     dynamic sizes, which are named; or an operator refuses them, whose node is named
+   */
+  public Object call(Object... arguments) {
+    Object[] result = new Object[1];
+    Values.giveAll(TYPE, arguments, given -> {
+      try (NativeResults value = TandemNative.exportedCall(open(), given)) {
+        result[0] = Values.take(TYPE, value);
+      }
+    });
+    return result[0];
+  }
+
+  /** The names of its inputs, in the order of {@link #call}'s arguments, and of each what it must be: {@code Float[s0, 3]}. */
+  public Map<String, String> inputs() {
+    String[] all = TandemNative.exportedInputs(open());
+    Map<String, String> inputs = new LinkedHashMap<>();
+    for (int i = 0; i < all.length / 2; ++i) {
+      inputs.put(all[i], all[all.length / 2 + i]);
+    }
+    return inputs;
+  }
+
+  /**
+   * Writes an archive with the present parameters and buffers that torch.export.load opens in Python. It appears under its name
+   * only when it is complete.
+   *
+   * @throws org.tandem.TandemUnsupportedException its dtype was changed, which the graph does not know
+   */
+  public void saveProgram(Path path) { TandemNative.exportedSave(open(), path.toString()); }
+}
