@@ -27,7 +27,7 @@ func batchOf(name string, rank, step int) []any {
 		return []any{classes([]int{2, 6}, seed, 13)}
 	}
 	padding := gotorch.Zeros([]int{2, 7}, gotorch.TensorOptions{DType: gotorch.Some(gotorch.Bool)})
-	padding.Select(0, 1).Narrow(0, 5, 2).Fill_(true)
+	padding.Select(0, 1).Narrow(0, 5, 2).FillScalarI(1)
 	return []any{classes([]int{2, 7}, seed, 11), padding}
 }
 

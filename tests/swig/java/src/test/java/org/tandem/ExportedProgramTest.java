@@ -49,29 +49,27 @@ class ExportedProgramTest {
   @Test
   void programsTrainUnderDistributedDataParallelAndAreSaved() throws Exception {
     Path saved = folder.resolve("mlp.pt2");
-    try (Store store = Store.hash()) {
-      List<Throwable> failures = new ArrayList<>();
-      double[][] losses = new double[2][4];
-      Thread[] ranks = new Thread[2];
-      for (int rank = 0; rank < 2; ++rank) {
-        int own = rank;
-        ranks[rank] = new Thread(() -> {
-          try {
-            train(store, own, losses[own], saved);
-          } catch (Throwable failure) {
-            synchronized (failures) {
-              failures.add(failure);
-            }
+    List<Throwable> failures = new ArrayList<>();
+    double[][] losses = new double[2][4];
+    Thread[] ranks = new Thread[2];
+    for (int rank = 0; rank < 2; ++rank) {
+      int own = rank;
+      ranks[rank] = new Thread(() -> {
+        try {
+          train(folder.resolve("meeting"), own, losses[own], saved);
+        } catch (Throwable failure) {
+          synchronized (failures) {
+            failures.add(failure);
           }
-        });
-        ranks[rank].start();
-      }
-      for (Thread rank : ranks) {
-        rank.join();
-      }
-      assertEquals(List.of(), failures);
-      assertTrue(losses[0][3] < losses[0][0] && losses[1][3] < losses[1][0]);
+        }
+      });
+      ranks[rank].start();
     }
+    for (Thread rank : ranks) {
+      rank.join();
+    }
+    assertEquals(List.of(), failures);
+    assertTrue(losses[0][3] < losses[0][0] && losses[1][3] < losses[1][0]);
     try (Scope scope = Scope.open(); ExportedProgram before = ExportedProgram.loadProgram(file("mlp"));
          ExportedProgram after = ExportedProgram.loadProgram(saved)) {
       Tensor x = pattern(1, 4, 6);
@@ -80,10 +78,12 @@ class ExportedProgramTest {
     }
   }
 
-  private static void train(Store store, int rank, double[] losses, Path saved) {
-    try (ProcessGroup group = ProcessGroup.create(store, rank, 2, new ProcessGroup.Options().timeout(Duration.ofSeconds(20)));
+  private static void train(Path meeting, int rank, double[] losses, Path saved) {
+    try (Store store = Store.file(meeting, 2);
+         ProcessGroup group = ProcessGroup.init(
+             new ProcessGroup.Options().store(store).rank(rank).worldSize(2).timeout(Duration.ofSeconds(20)));
          ExportedProgram program = ExportedProgram.loadProgram(file("mlp"));
-         DistributedDataParallel ddp = new DistributedDataParallel(group, program);
+         DistributedDataParallel ddp = new DistributedDataParallel(program, group);
          SGD sgd = new SGD(program.parameters(), 0.1)) {
       for (int step = 0; step < losses.length; ++step) {
         try (Scope scope = Scope.open()) {
@@ -108,10 +108,10 @@ class ExportedProgramTest {
       assertEquals("Double[3, 3]", program.inputs().get("options_weights_0"));
       Map<String, Object> options = Map.of("weights", Tuple.of(pattern(4, 3, 3)), "factor", pattern(5, 1));
       Tuple result = (Tuple) program.call(pattern(1, 4, 3), 3, "sum", options);
-      assertEquals(5L, result.get(2));
-      assertNull(result.get(3));
-      assertArrayEquals(new long[] {4, 2}, ((Tensor) result.get(4)).sizes());
-      assertTrue(((Map<?, ?>) result.get(0)).containsKey("first"));
+      assertEquals(5L, result.elements().get(2));
+      assertNull(result.elements().get(3));
+      assertArrayEquals(new long[] {4, 2}, ((Tensor) result.elements().get(4)).sizes());
+      assertTrue(((Map<?, ?>) result.elements().get(0)).containsKey("first"));
       TandemInvalidArgumentException wrong = assertThrows(TandemInvalidArgumentException.class,
           () -> program.call(pattern(1, 4, 3), 4, "sum", options));
       assertTrue(wrong.getMessage().contains("count must be 3"), wrong.getMessage());
@@ -123,7 +123,7 @@ class ExportedProgramTest {
     try (ExportedProgram program = ExportedProgram.loadProgram(file("decoder"))) {
       Map<String, Tensor> state = program.stateDict();
       assertSame(state.get("lm_head.weight"), state.get("model.embed_tokens.weight"));
-      assertEquals(state.size() - 1, program.parameters().length);
+      assertEquals(state.size() - 1, program.parameters().size());
     }
   }
 
