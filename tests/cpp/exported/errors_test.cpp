@@ -1,6 +1,8 @@
 // Archives that are damaged or lie, and inputs that do not fit: errors that say what and where.
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "cpp/comm/threads.h"
 #include "cpp/exported/archives.h"
 #include "cpp/exported/programs.h"
@@ -126,6 +128,53 @@ TEST_F(Lies, EveryMemberThatIsMissingIsToldOrNotNeeded) {
     }
   }
   EXPECT_GT(refused, 20);
+}
+
+// Bytes of the archive's two descriptions are changed at random: that gives a program or an error, and nothing else.
+TEST_F(Lies, MutantsAreProgramsOrErrors) {
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
+  const std::vector<std::string> pieces = {"null", "-1", "[]", "{}", "\"x\"", "99999999999999999999", "1e999", "true",
+                                           "as_int", "as_tensor", "torch.ops.aten.linear.default", "18446744073709551615"};
+  const std::vector<std::string> sources = {"regions", "decoder", "sizes", "functional"};
+  int read = 0, refused = 0;
+  for (int round = 0; round < 400; ++round) {
+    const std::string& name = sources[below(sources.size())];
+    const bool graph = below(4) != 0;
+    rewrite(archive(name), folder_ / "mutant.pt2", [&](const std::string& member, std::string content) {
+      const bool is_it = graph ? member == kModelMember : member == "data/weights/model_weights_config.json";
+      if (!is_it || content.empty()) return std::optional(content);
+      for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+        const std::size_t at = below(content.size());
+        switch (below(4)) {
+          case 0:
+            content[at] = static_cast<char>(below(256));
+            break;
+          case 1:
+            content.erase(at, 1 + below(8));
+            break;
+          case 2:
+            content.insert(at, pieces[below(pieces.size())]);
+            break;
+          default: {  // a value for another
+            const std::size_t colon = content.find(": ", at), end = content.find_first_of(",}", colon);
+            if (end != std::string::npos) content.replace(colon + 2, end - colon - 2, pieces[below(pieces.size())]);
+          }
+        }
+        if (content.empty()) break;
+      }
+      return std::optional(content);
+    });
+    try {
+      ExportedProgram::load(folder_ / "mutant.pt2");
+      ++read;
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kUnsupported) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(read, 5);
+  EXPECT_GT(refused, 50);
 }
 
 TEST_F(Lies, TruncatedArchivesAreErrors) {
