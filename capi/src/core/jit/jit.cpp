@@ -40,8 +40,9 @@ class Scripted : public nn::Module {
   const std::shared_ptr<jit::ScriptModule> script_;
 };
 
+// Of one that is not NULL, which is asked before other arguments, as this is after them.
 jit::ScriptModule& script_of(const tdm_module* module) {
-  const nn::Module& held = *not_null(module, "module")->module;
+  const nn::Module& held = *module->module;
   if (const auto* const scripted = dynamic_cast<const Scripted*>(&held)) return scripted->script();
   invalid("argument 'module' is of type " + held.type() + ", and none of TorchScript");
 }
@@ -170,31 +171,35 @@ tdm_error* tdm_jit_compile(const char* source, tdm_module** out) {
 }
 
 tdm_error* tdm_jit_save(const tdm_module* module, const char* path) {
-  return guard("tdm_jit_save", [&] { script_of(module).save(not_null(path, "path")); });
+  return guard("tdm_jit_save", [&] {
+    not_null(module, "module");
+    not_null(path, "path");
+    script_of(module).save(path);
+  });
 }
 
 tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out) {
   return guard("tdm_jit_save_bytes", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(out, "out");
-    *out = make_string(script.save_bytes());
+    *out = make_string(script_of(module).save_bytes());
   });
 }
 
 tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out) {
   return guard("tdm_jit_methods", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(out, "out");
-    *out = new tdm_strings(script.methods());
+    *out = new tdm_strings(script_of(module).methods());
   });
 }
 
 tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out) {
   return guard("tdm_jit_schema", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(method, "method");
     not_null(out, "out");
-    *out = make_string(script.schema(method));
+    *out = make_string(script_of(module).schema(method));
   });
 }
 
@@ -207,10 +212,11 @@ std::int32_t tdm_jit_is_training(const tdm_module* module) {
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, std::size_t argument_count,
                         tdm_value* out) {
   return guard("tdm_jit_call", [&] {
-    auto& script = script_of(module);
+    not_null(module, "module");
     not_null(method, "method");
     not_null(out, "out");
     std::vector<at::IValue> values = values_of(arguments, argument_count, "arguments");
+    auto& script = script_of(module);
     at::IValue result;
     run_large([&] { return call_is_on_cpu(script, values); }, [&] { result = script.call(method, std::move(values)); });
     *out = from_script(result);
