@@ -257,8 +257,12 @@ TEST(Unpickler, TorchScriptHasObjectsOfItsClasses) {
   ASSERT_EQ(state.items.size(), 2u);
   EXPECT_EQ(pickle.object(state.items[1]).integer, 2);
   EXPECT_ERROR(load(object), ErrorCode::kUnsupported, "__torch__.nets.Net");
-  EXPECT_EQ(root(load("ctorch.jit._pickle\nbuild_intlist\n(](K\x01K\x02etR.", script)).items.size(), 2u);
-  const std::string dict = "ctorch.jit._pickle\nrestore_type_tag\n(}" ;
+  EXPECT_EQ(root(load("ctorch.jit._pickle\nbuild_intlist\n(](K\x01K\x02"
+                      "etR.",
+                      script))
+                .items.size(),
+            2u);
+  const std::string dict = "ctorch.jit._pickle\nrestore_type_tag\n(}";
   EXPECT_EQ(root(load(dict + text("Dict[str, int]") + "tR.", script)).kind, Kind::kDict);
   EXPECT_ERROR(load(dict + text(std::string(100, '[')) + "tR.", script), ErrorCode::kDataLoss, "restore_type_tag");
   EXPECT_ERROR(load("ccollections\nCounter\n}\x85R.", script), ErrorCode::kUnsupported, "collections.Counter");

@@ -95,8 +95,8 @@ TEST_F(ZipDirectory, ReadsDeflatedMembersWhereTheyMayBe) {
   const auto set = [&](std::size_t entry_field, std::size_t local_field, std::uint8_t value) {
     bytes[zip_.entries[0] + entry_field] = bytes[local_field] = value;
   };
-  set(10, 8, 8);             // the first is deflated
-  set(24, 22, 100);          // to 100 bytes
+  set(10, 8, 8);     // the first is deflated
+  set(24, 22, 100);  // to 100 bytes
   const auto read = [&] { return read_zip_directory(bytes, "z.pt", ZipMethods::kStoredOrDeflated); };
   ASSERT_EQ(read().size(), 3u);
   EXPECT_TRUE(read()[0].deflated);

@@ -19,7 +19,8 @@ namespace {
 // As the registry's modules are.
 class Scripted : public nn::Module {
  public:
-  explicit Scripted(std::shared_ptr<jit::ScriptModule> script) : nn::Module("ScriptModule"), script_(std::move(script)) {}
+  explicit Scripted(std::shared_ptr<jit::ScriptModule> script)
+      : nn::Module("ScriptModule"), script_(std::move(script)) {}
 
   torch::nn::Module& get() const override { return *script_; }
   jit::ScriptModule& script() const { return *script_; }
@@ -94,7 +95,8 @@ at::IValue traceable(const at::IValue& value, const std::string& name) {
   if (value.isList()) {
     c10::List<at::Tensor> tensors;
     for (const at::IValue& one : value.toListRef()) {
-      if (!one.isTensor()) invalid("argument '" + name + "' has a list with other elements than tensors, which cannot be traced");
+      if (!one.isTensor())
+        invalid("argument '" + name + "' has a list with other elements than tensors, which cannot be traced");
       tensors.push_back(one.toTensor());
     }
     return tensors;
@@ -103,7 +105,8 @@ at::IValue traceable(const at::IValue& value, const std::string& name) {
     c10::Dict<std::string, at::Tensor> tensors;
     for (const auto& item : value.toGenericDict()) {
       if (!item.key().isString() || !item.value().isTensor()) {
-        invalid("argument '" + name + "' has a dict with other values than tensors, or other keys than strings, which "
+        invalid("argument '" + name +
+                "' has a dict with other values than tensors, or other keys than strings, which "
                 "cannot be traced");
       }
       tensors.insert(item.key().toStringRef(), item.value().toTensor());
@@ -124,8 +127,8 @@ std::vector<at::Tensor> call_traced(const tdm_jit_trace& trace, const std::vecto
       [&] {
         std::vector<tdm_tensor*> own;
         for (const at::Tensor& tensor : tensors) own.push_back(make_tensor_handle(tensor));
-        const tdm_jit_trace_call call{sizeof(tdm_jit_trace_call), own.data(),     own.size(),
-                                      handles.data(),             handles.size(), &given};
+        const tdm_jit_trace_call call{
+            sizeof(tdm_jit_trace_call), own.data(), own.size(), handles.data(), handles.size(), &given};
         return trace.function(trace.user_data, &call);
       },
       [&] {
@@ -157,7 +160,8 @@ tdm_error* tdm_jit_load_bytes(const void* data, std::size_t data_bytes, tdm_modu
     not_null(data, "data");
     not_null(out, "out");
     constexpr std::size_t kMost = std::size_t{1} << 36;
-    if (data_bytes > kMost) invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
+    if (data_bytes > kMost)
+      invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
     *out = make_scripted(tj::load_bytes({static_cast<const std::uint8_t*>(data), data_bytes}));
   });
 }
@@ -241,8 +245,8 @@ tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out) 
         named_tensors_of(given.parameter_names, given.parameters, given.parameter_count, "trace->parameter");
     state.buffers = named_tensors_of(given.buffer_names, given.buffers, given.buffer_count, "trace->buffer");
     Callback callback(given.user_data);
-    *out = make_scripted(
-        tj::trace([&](const std::vector<at::IValue>& own) { return call_traced(given, own); }, std::move(inputs), state));
+    *out = make_scripted(tj::trace([&](const std::vector<at::IValue>& own) { return call_traced(given, own); },
+                                   std::move(inputs), state));
     callback.adopt(given.destroy);
   });
 }
