@@ -96,6 +96,27 @@ func TestTiedParametersAreOne(t *testing.T) {
 	}
 }
 
+func TestCloneHasTensorsOfItsOwn(t *testing.T) {
+	gotorch.Scope(func() {
+		module := load(t, "tied.pt")
+		copied := nn.Clone(module)
+		own, others := nn.State(copied), nn.State(module)
+		if own["first.weight"] != own["second.weight"] || own["first.weight"] == others["first.weight"] || len(nn.Parameters(copied)) != 3 {
+			t.Error("the copy's parameters are not its own, or not tied")
+		}
+		x := gotorch.RandN([]int{2, 4}).To(gotorch.Float64)
+		if !isClose(copied.Forward(x), module.Forward(x)) {
+			t.Error("it computes something else")
+		}
+		if err := copied.Forward(x).Sum().Backward(); err != nil {
+			t.Fatal(err)
+		}
+		if others["first.weight"].Grad() != nil || own["first.weight"].Grad() == nil {
+			t.Error("gradients are not the copy's")
+		}
+	})
+}
+
 func TestCallTakesAndGivesNestedValues(t *testing.T) {
 	gotorch.Scope(func() {
 		module := load(t, "nested.pt")

@@ -21,9 +21,9 @@ func newModule(handle c.Module) *Module {
 	return &Module{bridge.Native(kind, handle, c.Trains(handle)).(*nn.Native)}
 }
 
-// Load reads a file of torch.jit.save. Its tensors come to the CPU, and outlive any open scope. ErrNotFound; ErrDataLoss for
-// a file that is damaged or none of TorchScript; ErrUnsupported for an operator that this LibTorch lacks, and for what loading
-// would have to run, such as modules of quantized operators.
+// Load reads a file of torch.jit.save. Its tensors come to the CPU, and outlive any open scope. ErrNotFound;
+// ErrDataLoss for a file that is damaged or none of TorchScript; ErrUnsupported for an operator that this LibTorch
+// lacks, and for what loading would have to run, such as modules of quantized operators.
 func Load(path string) (*Module, error) { return made(c.LoadScript(path)) }
 
 // LoadBytes reads what [Module.Bytes] gives.
@@ -49,13 +49,14 @@ func made(handle c.Module, failure *c.Failure) (*Module, error) {
 }
 
 // Call calls a method. Arguments are nil, bool, int, float64, string, *gotorch.Tensor, gotorch.DType, gotorch.Device,
-// gotorch.Tuple or an array for a tuple, slices for lists and maps for dicts, at any depth; they become what the method's
-// schema wants, so that a slice does for a tuple and an int for a float. Those left out at the end have the schema's
-// defaults. It gives the same kinds: lists of tensors, ints, float64s, bools and strings as slices of these, other lists as
-// []any, a tuple as gotorch.Tuple, and a dict as map[string]any or, where its keys are no strings, map[any]any.
+// gotorch.Tuple or an array for a tuple, slices for lists and maps for dicts, at any depth; they become what the
+// method's schema wants, so that a slice does for a tuple and an int for a float. Those left out at the end have the
+// schema's defaults. It gives the same kinds: lists of tensors, ints, float64s, bools and strings as slices of these,
+// other lists as []any, a tuple as gotorch.Tuple, and a dict as map[string]any or, where its keys are no strings,
+// map[any]any.
 //
-// It panics with *gotorch.Error: ErrNotFound for an unknown method, which lists those that there are, ErrInvalidArgument for
-// arguments that do not fit, with the schema, and for what the method raises.
+// It panics with *gotorch.Error: ErrNotFound for an unknown method, which lists those that there are,
+// ErrInvalidArgument for arguments that do not fit, with the schema, and for what the method raises.
 func (m *Module) Call(method string, arguments ...any) any {
 	op := kind + "." + method
 	f := c.NewFrame()
@@ -90,7 +91,8 @@ func (m *Module) Schema(method string) (string, error) {
 	return schema, bridge.Error(failure)
 }
 
-// Save writes a file that torch.jit.load reads in Python, and [Load] here. It appears under its name only when it is complete.
+// Save writes a file that torch.jit.load reads in Python, and [Load] here. It appears under its name only when it is
+// complete.
 func (m *Module) Save(path string) error {
 	handle, _ := bridge.Module(m)
 	failure := c.SaveScript(handle, path)

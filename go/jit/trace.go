@@ -14,16 +14,16 @@ import (
 //
 //	module, err := jit.Trace(model.Forward, images, model)
 //
-// In and Out are tensors, or structs, slices, arrays and maps of them, as dist.Forward takes them: the new module's forward
-// takes the tensors of In one after the other, and gives the tensor of Out, or a tuple of them. Tensors that function uses
-// besides its inputs become the new module's own parameters and buffers where they are those of `modules`, with which it
-// then shares them; others become constants. Names are those that the modules have in Go; of several, give a struct that
-// has them.
+// In and Out are tensors, or structs, slices, arrays and maps of them, as dist.Forward takes them: the new module's
+// forward takes the tensors of In one after the other, and gives the tensor of Out, or a tuple of them. Tensors that
+// function uses besides its inputs become the new module's own parameters and buffers where they are those of
+// `modules`, with which it then shares them; others become constants. Names are those that the modules have in Go; of
+// several, give a struct that has them.
 //
-// Choices that depend on the inputs' values or sizes are made once, here; so train or evaluate modules first, as the new
-// one is to compute. function runs as [gotorch.Tensor.RegisterHook] says of callbacks, on this goroutine. ErrInvalidArgument for a parameter that
-// trains and is not of `modules`, and for an output that does not come from the inputs; ErrCallback for an error of
-// function, or a panic. Source: torch.jit.trace.
+// Choices that depend on the inputs' values or sizes are made once, here; so train or evaluate modules first, as the
+// new one is to compute. function runs as [gotorch.Tensor.RegisterHook] says of callbacks, on this goroutine.
+// ErrInvalidArgument for a parameter that trains and is not of `modules`, and for an output that does not come from
+// the inputs; ErrCallback for an error of function, or a panic. Source: torch.jit.trace.
 func Trace[In, Out any](function func(inputs In) Out, inputs In, modules ...nn.Module) (*Module, error) {
 	const op = "jit.Trace"
 	var handle c.Module

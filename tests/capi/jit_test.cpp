@@ -28,7 +28,8 @@ Module compile(const char* source) {
   return Module(made);
 }
 
-tdm_error* call_method(const Module& module, const char* method, const std::vector<tdm_value>& arguments, tdm_value* out) {
+tdm_error* call_method(const Module& module, const char* method, const std::vector<tdm_value>& arguments,
+                       tdm_value* out) {
   return tdm_jit_call(module.get(), method, arguments.data(), arguments.size(), out);
 }
 
@@ -47,7 +48,8 @@ class Named {
   }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < tdm_named_tensors_size(list_.get()); ++i) all.emplace_back(tdm_named_tensors_name(list_.get(), i));
+    for (std::size_t i = 0; i < tdm_named_tensors_size(list_.get()); ++i)
+      all.emplace_back(tdm_named_tensors_name(list_.get(), i));
     return all;
   }
 
@@ -94,7 +96,8 @@ class Jit : public testing::Test {
 
 TEST_F(Jit, ModulesAreModules) {
   const Module module = load("norm.pt");
-  EXPECT_THAT(parameters_of(module).names(), ElementsAre("first.weight", "first.bias", "norm.weight", "norm.bias", "last.weight", "last.bias"));
+  EXPECT_THAT(parameters_of(module).names(),
+              ElementsAre("first.weight", "first.bias", "norm.weight", "norm.bias", "last.weight", "last.bias"));
   const Named reference = expected();
   const Tensor x = select(select(reference["inputs"], 0), 0);
   EXPECT_OK(tdm_module_train(module.get(), 0));
@@ -136,7 +139,8 @@ TEST_F(Jit, TrainsUnderDdpAsInPython) {
       EXPECT_OK(tdm_ddp_create(group, pointers.data(), names.data(), pointers.size(), nullptr, 0, nullptr, &ddp));
       const std::vector<tdm_option> settings{option("lr", of(0.1)), option("momentum", of(0.9))};
       tdm_optimizer* optimizer = nullptr;
-      EXPECT_OK(tdm_optimizer_create("SGD", pointers.data(), pointers.size(), settings.data(), settings.size(), &optimizer));
+      EXPECT_OK(
+          tdm_optimizer_create("SGD", pointers.data(), pointers.size(), settings.data(), settings.size(), &optimizer));
       const Named reference = expected();
       const Tensor inputs = select(reference["inputs"], rank), targets = select(reference["targets"], rank);
       for (int step = 0; step < 20; ++step) {
@@ -165,7 +169,8 @@ TEST_F(Jit, TrainsUnderDdpAsInPython) {
   ASSERT_OK(tdm_jit_load(path.c_str(), &again));
   const Module loaded(again);
   const Named found = parameters_of(loaded), reference = expected();
-  for (const std::string& name : found.names()) EXPECT_TRUE(close(found[name], reference["mlp.trained." + name])) << name;
+  for (const std::string& name : found.names())
+    EXPECT_TRUE(close(found[name], reference["mlp.trained." + name])) << name;
 }
 
 TEST_F(Jit, MethodsTakeAndGiveNestedValues) {
@@ -176,7 +181,8 @@ TEST_F(Jit, MethodsTakeAndGiveNestedValues) {
   const Tensor one = tensor({1}, {1}), two = tensor({2}, {1});
   const std::vector<tdm_value> pair{of(one), of(two)}, parts{of(two)}, named{of("a"), of(one), of("b"), of(two)};
   tdm_value result{};
-  ASSERT_OK(call_method(module, "forward", {list(TDM_VALUE_TUPLE, pair), list(TDM_VALUE_LIST, parts), list(TDM_VALUE_DICT, named), of(10)},
+  ASSERT_OK(call_method(module, "forward",
+                        {list(TDM_VALUE_TUPLE, pair), list(TDM_VALUE_LIST, parts), list(TDM_VALUE_DICT, named), of(10)},
                         &result));
   ASSERT_EQ(result.tag, TDM_VALUE_DICT);
   ASSERT_EQ(result.as.list.size, 4u);
@@ -187,10 +193,13 @@ TEST_F(Jit, MethodsTakeAndGiveNestedValues) {
   tdm_value_clear(&result);
 
   const std::vector<std::int64_t> counts{1, 2}, row{1, 2, 3};
-  const std::vector<tdm_value> table{of(7), of(0.5), of(8), of(2)}, rows{ints(row), list(TDM_VALUE_LIST, std::vector<tdm_value>{})};
+  const std::vector<tdm_value> table{of(7), of(0.5), of(8), of(2)},
+      rows{ints(row), list(TDM_VALUE_LIST, std::vector<tdm_value>{})};
   const std::vector<const char*> names{"x", "y"};
-  ASSERT_OK(call_method(module, "numbers", {ints(counts), list(TDM_VALUE_DICT, table), list(TDM_VALUE_STRING_LIST, names), list(TDM_VALUE_LIST, rows)},
-                        &result));
+  ASSERT_OK(call_method(
+      module, "numbers",
+      {ints(counts), list(TDM_VALUE_DICT, table), list(TDM_VALUE_STRING_LIST, names), list(TDM_VALUE_LIST, rows)},
+      &result));
   ASSERT_EQ(result.tag, TDM_VALUE_TUPLE);
   ASSERT_EQ(result.as.list.size, 4u);
   EXPECT_EQ(elements(result)[0].as.integer, 3);
@@ -211,16 +220,20 @@ TEST_F(Jit, MistakesNameTheSchema) {
   const Module module = load("nested.pt");
   const Tensor one = tensor({1}, {1}), below = tensor({-1}, {1});
   tdm_value result{};
-  EXPECT_REFUSED(call_method(module, "hide", {}, &result), TDM_ERROR_NOT_FOUND, "no method 'hide'; it has check, forward");
+  EXPECT_REFUSED(call_method(module, "hide", {}, &result), TDM_ERROR_NOT_FOUND,
+                 "no method 'hide'; it has check, forward");
   EXPECT_REFUSED(call_method(module, "shift", {of(one), of("x")}, &result), TDM_ERROR_INVALID_ARGUMENT,
                  "'by' must be of type int, and is a str: shift(x: Tensor, by: Optional[int] = None) -> Tensor");
-  EXPECT_REFUSED(call_method(module, "check", {of(below)}, &result), TDM_ERROR_INVALID_ARGUMENT, "ValueError: an element is negative");
+  EXPECT_REFUSED(call_method(module, "check", {of(below)}, &result), TDM_ERROR_INVALID_ARGUMENT,
+                 "ValueError: an element is negative");
   EXPECT_EQ(result.tag, TDM_VALUE_NONE);
   const Module linear = calls::module("Linear", {option("in_features", of(1)), option("out_features", of(1))});
-  EXPECT_REFUSED(call_method(linear, "forward", {of(one)}, &result), TDM_ERROR_INVALID_ARGUMENT, "is of type Linear, and none of TorchScript");
+  EXPECT_REFUSED(call_method(linear, "forward", {of(one)}, &result), TDM_ERROR_INVALID_ARGUMENT,
+                 "is of type Linear, and none of TorchScript");
   EXPECT_REFUSED(tdm_jit_save(linear.get(), "a.pt"), TDM_ERROR_INVALID_ARGUMENT, "none of TorchScript");
   std::size_t count = 0;
-  EXPECT_REFUSED(tdm_module_forward(module.get(), nullptr, 0, nullptr, &count), TDM_ERROR_INVALID_ARGUMENT, "argument 'pair' is missing");
+  EXPECT_REFUSED(tdm_module_forward(module.get(), nullptr, 0, nullptr, &count), TDM_ERROR_INVALID_ARGUMENT,
+                 "argument 'pair' is missing");
   tdm_module* none = nullptr;
   EXPECT_REFUSED(tdm_jit_load("/nowhere/a.pt", &none), TDM_ERROR_NOT_FOUND, "/nowhere/a.pt");
   EXPECT_REFUSED(tdm_jit_load_bytes("zip", 3, &none), TDM_ERROR_DATA_LOSS, "the archive is not a valid zip archive");
@@ -234,7 +247,8 @@ TEST_F(Jit, MistakesNameTheSchema) {
 }
 
 TEST_F(Jit, CompiledFunctionsAreCalledAndSaved) {
-  const Module module = compile("def scaled(x, by: float = 2.0):\n    return x * by\n\ndef both(x):\n    return scaled(x), [x]\n");
+  const Module module =
+      compile("def scaled(x, by: float = 2.0):\n    return x * by\n\ndef both(x):\n    return scaled(x), [x]\n");
   tdm_string* schema = nullptr;
   ASSERT_OK(tdm_jit_schema(module.get(), "both", &schema));
   const String text(schema);
@@ -283,7 +297,8 @@ TEST_F(Jit, OperatorsAreTraced) {
   trace.function = traced;
   trace.user_data = &kept;
   tdm_module* made = nullptr;
-  EXPECT_REFUSED(tdm_jit_trace_function(&trace, &made), TDM_ERROR_CALLBACK, "Cannot insert a Tensor that requires grad as a constant");
+  EXPECT_REFUSED(tdm_jit_trace_function(&trace, &made), TDM_ERROR_CALLBACK,
+                 "Cannot insert a Tensor that requires grad as a constant");
   trace.parameter_names = &name;
   trace.parameters = kept.data();
   trace.parameter_count = 1;
@@ -318,7 +333,9 @@ TEST_F(Jit, ErrorsOfATracedFunctionAreItsCallers) {
   trace.input_count = 1;
   trace.user_data = &destroyed;
   trace.destroy = [](void* user_data) { ++*static_cast<int*>(user_data); };
-  trace.function = [](void*, const tdm_jit_trace_call*) { return tdm_error_create(TDM_ERROR_IO, "mine", "no network", nullptr, nullptr); };
+  trace.function = [](void*, const tdm_jit_trace_call*) {
+    return tdm_error_create(TDM_ERROR_IO, "mine", "no network", nullptr, nullptr);
+  };
   tdm_module* made = nullptr;
   EXPECT_REFUSED(tdm_jit_trace_function(&trace, &made), TDM_ERROR_CALLBACK, "no network");
   trace.function = [](void*, const tdm_jit_trace_call*) -> tdm_error* { return nullptr; };
@@ -334,7 +351,8 @@ TEST_F(Jit, ErrorsOfATracedFunctionAreItsCallers) {
   tdm_module_free(made);
   const tdm_value number = of(3);
   trace.inputs = &number;
-  EXPECT_REFUSED(tdm_jit_trace_function(&trace, &made), TDM_ERROR_INVALID_ARGUMENT, "'trace->inputs[0]' is, or has, what is no tensor");
+  EXPECT_REFUSED(tdm_jit_trace_function(&trace, &made), TDM_ERROR_INVALID_ARGUMENT,
+                 "'trace->inputs[0]' is, or has, what is no tensor");
 }
 
 }  // namespace

@@ -99,11 +99,11 @@ struct TracedState {
 };
 
 // Runs `function` once with `inputs`, and makes what LibTorch computed into a module whose forward computes it again.
-// Choices that depend on the inputs' values or sizes are made once, here. Inputs are tensors, or tuples, lists and dicts
-// of them; outputs a tensor, or a tuple of tensors. Tensors of `state` are the module's own, shared with whoever gave
-// them; others become constants. Calls of one thread at a time are recorded, on that thread. Throws what `function`
-// throws, and tandem::Error (kInvalidArgument) for a tensor that trains but is not in `state`, and for an output that
-// does not come from the inputs or the state. Source: torch.jit.trace, torch::jit::tracer::trace.
+// Choices that depend on the inputs' values or sizes are made once, here. Inputs are tensors, or tuples, lists and
+// dicts of them; outputs a tensor, or a tuple of tensors. Tensors of `state` are the module's own, shared with whoever
+// gave them; others become constants. Calls of one thread at a time are recorded, on that thread. Throws what
+// `function` throws, and tandem::Error (kInvalidArgument) for a tensor that trains but is not in `state`, and for an
+// output that does not come from the inputs or the state. Source: torch.jit.trace, torch::jit::tracer::trace.
 TANDEM_API std::shared_ptr<ScriptModule> trace(
     const std::function<std::vector<at::Tensor>(const std::vector<at::IValue>&)>& function,
     std::vector<at::IValue> inputs, const TracedState& state = {});

@@ -88,10 +88,12 @@ class Members {
       const auto slash = member.name.find('/');
       if (slash == std::string::npos) continue;
       if (folder_.empty()) folder_ = member.name.substr(0, slash + 1);
-      if (!member.name.starts_with(folder_) || !is_wanted(std::string_view(member.name).substr(folder_.size()))) continue;
+      if (!member.name.starts_with(folder_) || !is_wanted(std::string_view(member.name).substr(folder_.size())))
+        continue;
       all_.push_back(std::move(member));
     }
-    for (const ZipMember& member : all_) by_name_.emplace(std::string_view(member.name).substr(folder_.size()), &member);
+    for (const ZipMember& member : all_)
+      by_name_.emplace(std::string_view(member.name).substr(folder_.size()), &member);
   }
 
   const std::vector<ZipMember>& all() const { return all_; }
@@ -129,11 +131,13 @@ class Members {
 };
 
 void check_kind(const Members& members) {
-  if (!members.find("data.pkl")) members.fail("has no data.pkl: torch.jit.save of PyTorch 1.4 or later has not written it");
+  if (!members.find("data.pkl"))
+    members.fail("has no data.pkl: torch.jit.save of PyTorch 1.4 or later has not written it");
   if (!members.find("constants.pkl")) {
-    members.fail("is no module of TorchScript, but a file of torch.save: load it as that, or script the module and use "
-                 "torch.jit.save",
-                 ErrorCode::kUnsupported);
+    members.fail(
+        "is no module of TorchScript, but a file of torch.save: load it as that, or script the module and use "
+        "torch.jit.save",
+        ErrorCode::kUnsupported);
   }
   const ZipMember* const version = members.find("version");
   if (!version) members.fail("has no version: torch.jit.save has not written it to its end");

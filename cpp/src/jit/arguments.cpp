@@ -41,7 +41,8 @@ std::string kind_of(const at::IValue& value) {
 std::string text_of(const c10::Type& type) {
   std::string text = type.repr_str();
   static constexpr std::string_view kInferred = " (inferred)";  // that nobody wrote
-  for (auto at = text.find(kInferred); at != std::string::npos; at = text.find(kInferred)) text.erase(at, kInferred.size());
+  for (auto at = text.find(kInferred); at != std::string::npos; at = text.find(kInferred))
+    text.erase(at, kInferred.size());
   return text;
 }
 

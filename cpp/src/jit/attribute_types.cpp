@@ -2,6 +2,7 @@
 
 #include <ATen/core/Dict.h>
 #include <ATen/core/List.h>
+#include <ATen/core/class_type.h>
 #include <ATen/core/jit_type.h>
 
 #include <string>
@@ -42,7 +43,8 @@ void require_attribute_types(const at::IValue& module, const std::string& name) 
                         one.name + (one.name.empty() ? "" : ".") + type->getAttributeName(i)});
       }
     } else if (one.value.isTuple()) {
-      for (const at::IValue& element : one.value.toTupleRef().elements()) left.push_back({element, element.type(), one.name});
+      for (const at::IValue& element : one.value.toTupleRef().elements())
+        left.push_back({element, element.type(), one.name});
     } else if (one.value.isList()) {
       const auto type = one.value.toList().elementType();
       for (const at::IValue& element : one.value.toListRef()) left.push_back({element, type, one.name});

@@ -16,8 +16,8 @@ namespace {
 struct Names : torch::jit::NativeResolver {
   std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name, torch::jit::GraphFunction& function,
                                                          const torch::jit::SourceRange& place) override {
-    for (const char* const exception : {"Exception", "RuntimeError", "ValueError", "TypeError", "IndexError", "KeyError",
-                                        "AssertionError", "NotImplementedError"}) {
+    for (const char* const exception : {"Exception", "RuntimeError", "ValueError", "TypeError", "IndexError",
+                                        "KeyError", "AssertionError", "NotImplementedError"}) {
       if (name == exception) return std::make_shared<torch::jit::ExceptionValue>(name);
     }
     return NativeResolver::resolveValue(name, function, place);

@@ -37,7 +37,8 @@ Report parse(const std::string& message) {
   if (line == std::string::npos) line = 0;
   for (line = message.find('\n', line); line != std::string::npos; line = message.find('\n', line + 1)) {
     const std::string_view rest = std::string_view(message).substr(line + 1);
-    if (rest.empty() || rest.front() == ' ' || rest.front() == '\n' || rest.starts_with("Traceback of TorchScript")) continue;
+    if (rest.empty() || rest.front() == ' ' || rest.front() == '\n' || rest.starts_with("Traceback of TorchScript"))
+      continue;
     std::string reason(rest);
     static constexpr std::string_view kUsual = "RuntimeError: ";
     if (reason.starts_with(kUsual)) reason.erase(0, kUsual.size());

@@ -16,7 +16,8 @@ inline void add_method(const torch::jit::Module& module, const std::string& name
                        const std::shared_ptr<torch::jit::Graph>& graph, const c10::FunctionSchema* schema) {
   const auto type = module.type();
   graph->insertInput(0, "self")->setType(type);
-  auto* const method = module._ivalue()->compilation_unit()->create_function(c10::QualifiedName(*type->name(), name), graph);
+  auto* const method =
+      module._ivalue()->compilation_unit()->create_function(c10::QualifiedName(*type->name(), name), graph);
   if (schema) {
     std::vector<c10::Argument> arguments{c10::Argument("self", type)};
     arguments.insert(arguments.end(), schema->arguments().begin(), schema->arguments().end());

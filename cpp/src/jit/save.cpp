@@ -69,7 +69,9 @@ void ScriptModule::save(const std::string& path) const {
 
 std::string ScriptModule::save_bytes() const {
   std::string bytes;
-  Writer([&](const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }).write(*script_);
+  Writer([&](const void* data, std::size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+  }).write(*script_);
   return bytes;
 }
 

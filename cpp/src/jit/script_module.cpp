@@ -20,8 +20,8 @@ torch::jit::Method find_method(const torch::jit::Module& module, const std::stri
   std::sort(names.begin(), names.end());
   std::string known;
   for (const std::string& one : names) known += (known.empty() ? "" : ", ") + one;
-  throw Error(ErrorCode::kNotFound, "the module has no method '" + name + "'; " +
-                                        (known.empty() ? "it has none" : "it has " + known));
+  throw Error(ErrorCode::kNotFound,
+              "the module has no method '" + name + "'; " + (known.empty() ? "it has none" : "it has " + known));
 }
 
 // Tensors of a copy that deepcopy() made are not leaves, or train no more.

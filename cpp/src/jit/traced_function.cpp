@@ -1,7 +1,5 @@
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/tracer.h>
-#include <torch/library.h>
 
 #include <map>
 
@@ -26,9 +24,10 @@ class Tree {
     torch::jit::Module& owner = dot == std::string::npos ? root_ : module(name.substr(0, dot));
     const std::string last = dot == std::string::npos ? name : name.substr(dot + 1);
     if (last.empty() || !tensor.defined() || owner.hasattr(last)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "'" + name + "' cannot be a tensor of the traced module: " +
-                      (last.empty() ? "it has no name" : tensor.defined() ? "there are two of that name" : "it is undefined"));
+      throw Error(ErrorCode::kInvalidArgument, "'" + name + "' cannot be a tensor of the traced module: " +
+                                                   (last.empty()       ? "it has no name"
+                                                    : tensor.defined() ? "there are two of that name"
+                                                                       : "it is undefined"));
     }
     owner.register_parameter(last, tensor, is_buffer);
   }
@@ -57,28 +56,17 @@ class Tree {
   std::map<std::string, torch::jit::Module> modules_;
 };
 
-// Operators of Tandem's own are composed of LibTorch's: the trace has those, which Python knows as well.
-void trace_into_own_operators() {
-  static const auto* const library = [] {
-    auto* made = new torch::Library(torch::Library::IMPL, "tandem", c10::DispatchKey::Tracer, __FILE__, __LINE__);
-    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
-      if (name.name.starts_with("tandem::")) made->impl(c10::toString(name).c_str(), torch::CppFunction::makeFallthrough());
-    }
-    return made;
-  }();
-  (void)library;
-}
-
 // LibTorch would trace an output that it has not seen as a constant.
 void require_traced(const std::vector<at::Tensor>& outputs) {
   if (outputs.empty()) throw Error(ErrorCode::kInvalidArgument, "a traced function gives a tensor at least");
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& state = torch::jit::tracer::getTracingState();
     if (outputs[i].defined() && state && state->hasValue(outputs[i])) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                "output " + std::to_string(i) +
-                    " of the traced function was not computed from its inputs or the module's tensors by operators that "
-                    "can be traced, or is one that was traced by no operator");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "output " + std::to_string(i) +
+            " of the traced function was not computed from its inputs or the module's tensors by operators that "
+            "can be traced, or is one that was traced by no operator");
   }
 }
 
@@ -102,7 +90,6 @@ std::shared_ptr<ScriptModule> trace(
   if (torch::jit::tracer::isTracing()) {
     throw Error(ErrorCode::kInvalidArgument, "this thread is tracing already; a trace cannot begin within another");
   }
-  trace_into_own_operators();
   Tree tree;
   for (const auto& [name, tensor] : state.parameters) tree.add(name, tensor, false);
   for (const auto& [name, tensor] : state.buffers) tree.add(name, tensor, true);

@@ -1,6 +1,7 @@
 // What Python composes for torch.nn, as operators of LibTorch's dispatcher in namespace "tandem": all languages call
 // them, by name and by typed functions, as they call LibTorch's own. Names of torch.nn.init and torch.nn.utils have
 // "init_" and "utils_" before them. capi/generator/operators/own.txt lists what is here.
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include "nn/packed_sequence.h"
@@ -181,6 +182,13 @@ TORCH_LIBRARY(tandem, m) {
   define_init(m);
   define_utils(m);
   define_sequences(m);
+}
+
+// A trace has what they are composed of, which Python knows as well.
+TORCH_LIBRARY_IMPL(tandem, Tracer, m) {
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    if (name.name.starts_with("tandem::")) m.impl(c10::toString(name).c_str(), torch::CppFunction::makeFallthrough());
+  }
 }
 
 }  // namespace tandem::nn

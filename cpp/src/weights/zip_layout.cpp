@@ -38,9 +38,10 @@ class ZipFile {
   const ZipMember& pickle() const {
     const ZipMember* const found = find("data.pkl");
     if (find("constants.pkl") || find("code/__torch__.py")) {
-      fail("is an archive of TorchScript; load it as a module of TorchScript, or save the module's state_dict with "
-           "torch.save",
-           ErrorCode::kUnsupported);
+      fail(
+          "is an archive of TorchScript; load it as a module of TorchScript, or save the module's state_dict with "
+          "torch.save",
+          ErrorCode::kUnsupported);
     }
     if (!found) fail("has no data.pkl: torch.save has not written it", ErrorCode::kDataLoss);
     return *found;

@@ -30,10 +30,14 @@ std::string raw(const char (&text)[kSize]) {
 
 // An archive of one class with what a test wants in it.
 struct Parts {
-  std::string data = raw("\x80\x02" "c__torch__\nM\n)\x81}(X\x01\x00\x00\x00" "aK\x01ub.");
+  std::string data =
+      raw("\x80\x02"
+          "c__torch__\nM\n)\x81}(X\x01\x00\x00\x00"
+          "aK\x01ub.");
   std::string constants = raw("\x80\x02).");
-  std::string code = "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  a : int\n"
-                     "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.add(x, self.a)\n";
+  std::string code =
+      "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  a : int\n"
+      "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.add(x, self.a)\n";
   std::string version = "3\n";
   std::vector<std::pair<std::string, std::string>> more;
 
@@ -65,7 +69,8 @@ TEST(Archive, OtherFilesAreNamed) {
 TEST(Archive, EveryCutIsRefused) {
   const FileBytes file = file_of("nested.pt");
   for (std::size_t size = 0; size < file.size(); size += 1 + size / 40) {
-    EXPECT_ERROR(load(FileBytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size))), ErrorCode::kDataLoss, "a.pt");
+    EXPECT_ERROR(load(FileBytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size))), ErrorCode::kDataLoss,
+                 "a.pt");
   }
 }
 
@@ -80,7 +85,8 @@ TEST(Archive, EveryChangedByteIsRefusedOrMeansNothing) {
     try {
       test::expect_close(load(changed)->forward(x).toTensor().detach(), expected);
     } catch (const Error& error) {
-      EXPECT_TRUE(error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kUnsupported) << at << ": " << error.what();
+      EXPECT_TRUE(error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kUnsupported)
+          << at << ": " << error.what();
       ++refused;
     }
   }
@@ -89,37 +95,56 @@ TEST(Archive, EveryChangedByteIsRefusedOrMeansNothing) {
 
 TEST(Archive, PicklesCallNothing) {
   Parts parts;
-  parts.data = raw("\x80\x02" "cposix\nsystem\n(X\x04\x00\x00\x00" "exittR.");
+  parts.data =
+      raw("\x80\x02"
+          "cposix\nsystem\n(X\x04\x00\x00\x00"
+          "exittR.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "a.pt: data.pkl", "posix.system");
-  parts.data = raw("\x80\x02" "c__torch__.torch.classes.quantized\nLinearPackedParamsBase\n)\x81}b.");
+  parts.data =
+      raw("\x80\x02"
+          "c__torch__.torch.classes.quantized\nLinearPackedParamsBase\n)\x81}b.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "torch.classes");
-  parts.data = raw("\x80\x02" "ctorch.distributed.rpc\nrref\n)R.");
+  parts.data =
+      raw("\x80\x02"
+          "ctorch.distributed.rpc\nrref\n)R.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "torch.distributed.rpc.rref");
   parts = {};
-  parts.constants = raw("\x80\x02" "cbuiltins\neval\n(X\x01\x00\x00\x00" "1tR.");
+  parts.constants =
+      raw("\x80\x02"
+          "cbuiltins\neval\n(X\x01\x00\x00\x00"
+          "1tR.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "a.pt: constants.pkl", "builtins.eval");
   parts = {};
-  parts.code += "  def __getstate__(self: __torch__.M) -> int:\n    return 1\n"
-                "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n    while True:\n      pass\n";
+  parts.code +=
+      "  def __getstate__(self: __torch__.M) -> int:\n    return 1\n"
+      "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n    while True:\n      pass\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "__setstate__");
 }
 
 // What LibTorch would take memory for, or read outside of.
 TEST(Archive, LiesAreRefused) {
   Parts parts;
-  parts.data = raw("\x80\x02" "c__torch__\nM\n)\x81r\xff\xff\xff\x7f}(X\x01\x00\x00\x00" "aK\x01ub.");
+  parts.data =
+      raw("\x80\x02"
+          "c__torch__\nM\n)\x81r\xff\xff\xff\x7f}(X\x01\x00\x00\x00"
+          "aK\x01ub.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "of the memo before those below it");
   const auto tensor = [](const std::string& elements, const std::string& size, const std::string& key = "0") {
     return "ctorch._utils\n_rebuild_tensor_v2\n((X\x07" + std::string(3, '\0') + "storagectorch\nFloatStorage\nX\x01" +
-           std::string(3, '\0') + key + "X\x03" + std::string(3, '\0') + "cpuK" + elements + "tQK" + std::string(1, '\0') + "(K" + size +
-           "t(K\x01t\x88" "ccollections\nOrderedDict\n)RtR";
+           std::string(3, '\0') + key + "X\x03" + std::string(3, '\0') + "cpuK" + elements + "tQK" +
+           std::string(1, '\0') + "(K" + size +
+           "t(K\x01t\x88"
+           "ccollections\nOrderedDict\n)RtR";
   };
   const auto module_of = [](const std::string& value) {
-    return raw("\x80\x02" "c__torch__\nM\n)\x81}(X\x01") + std::string(3, '\0') + "a" + value + "ub.";
+    return raw("\x80\x02"
+               "c__torch__\nM\n)\x81}(X\x01") +
+           std::string(3, '\0') + "a" + value + "ub.";
   };
   parts = {};
-  parts.code = "class M(Module):\n  __parameters__ = [\"a\", ]\n  __buffers__ = []\n  a : Tensor\n"
-               "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.add(x, self.a)\n";
+  parts.code =
+      "class M(Module):\n  __parameters__ = [\"a\", ]\n  __buffers__ = []\n  a : Tensor\n"
+      "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.add(x, self.a)\n";
   parts.more = {{"data/0", "12345678"}};
   parts.data = module_of(tensor("\x02", "\x02"));
   EXPECT_EQ(load(parts.build())->parameters()[0].numel(), 2);
@@ -134,9 +159,13 @@ TEST(Archive, LiesAreRefused) {
   parts.data = module_of("K\x05");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "attribute 'a' is to be of type Tensor, and is of int");
   parts = {};
-  parts.data = raw("\x80\x02" "c__torch__\nM\n)\x81}b.");
+  parts.data =
+      raw("\x80\x02"
+          "c__torch__\nM\n)\x81}b.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "a.pt cannot be loaded as TorchScript");
-  parts.data = raw("\x80\x02" "K\x01.");
+  parts.data =
+      raw("\x80\x02"
+          "K\x01.");
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "a.pt cannot be loaded as TorchScript");
   parts = {};
   parts.version = "99\n";
@@ -145,9 +174,11 @@ TEST(Archive, LiesAreRefused) {
 
 TEST(Archive, CodeIsBounded) {
   Parts parts;
-  const std::string head = "class M(Module):\n  a : int\n  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return ";
+  const std::string head =
+      "class M(Module):\n  a : int\n  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return ";
   parts.code = head + std::string(100'000, '(') + "x" + std::string(100'000, ')') + "\n";
-  EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "a.pt: code/__torch__.py, line 4: more than 200 nested brackets");
+  EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported,
+               "a.pt: code/__torch__.py, line 4: more than 200 nested brackets");
   parts.code = head + "ops.no_such_library.no_such_operator(x)\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "no_such_library");
   parts.code = "class Other(Module):\n  a : int\n";
@@ -177,7 +208,8 @@ TEST(Archive, MutatedPicklesAndCode) {
     const FileBytes file = file_of(name);
     for (const auto& member : weights::read_zip_directory(file, name, weights::ZipMethods::kStoredOrDeflated)) {
       const auto begin = file.begin() + static_cast<std::ptrdiff_t>(member.offset);
-      if (member.name.ends_with("data.pkl")) pickles.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(member.size));
+      if (member.name.ends_with("data.pkl"))
+        pickles.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(member.size));
     }
   }
   const std::string code = Parts().code, data = Parts().data;
@@ -192,7 +224,8 @@ TEST(Archive, MutatedPicklesAndCode) {
     if (round % 3 != 1) mutator.mutate(source, sources);
     parts.data.assign(pickle.begin(), pickle.end());
     parts.code.assign(source.begin(), source.end());
-    for (int i = 0; i < 12; ++i) parts.more.emplace_back("data/" + std::to_string(i), std::string(mutator.below(300), 's'));
+    for (int i = 0; i < 12; ++i)
+      parts.more.emplace_back("data/" + std::to_string(i), std::string(mutator.below(300), 's'));
     FileBytes file = parts.build();
     if (round % 5 == 0) mutator.mutate(file, pickles);
     try {

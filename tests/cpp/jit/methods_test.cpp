@@ -41,8 +41,8 @@ TEST(Methods, AreListed) {
 
 TEST(Methods, TakeAndGiveNestedValues) {
   const auto module = nested();
-  const at::IValue result =
-      module->forward(tuple({number(1), number(2)}), list({number(3), number(4)}), dict({{"a", number(5)}, {"b", number(6)}}), 10);
+  const at::IValue result = module->forward(tuple({number(1), number(2)}), list({number(3), number(4)}),
+                                            dict({{"a", number(5)}, {"b", number(6)}}), 10);
   const auto given = result.toGenericDict();
   const auto& all = given.at("all").toTupleRef().elements();
   EXPECT_EQ(all[0].toTensor().item<double>(), 12);
@@ -52,8 +52,8 @@ TEST(Methods, TakeAndGiveNestedValues) {
   EXPECT_EQ(named[0].toTensor().item<double>(), 11);
   EXPECT_EQ(named[1].toTensorVector().size(), 2u);
 
-  const at::IValue numbers = module->call("numbers", {list({1, 2}), dict({{7, 0.5}, {8, 2}}), list({"x"}),
-                                                      list({list({1, 2, 3}), list({})})});
+  const at::IValue numbers =
+      module->call("numbers", {list({1, 2}), dict({{7, 0.5}, {8, 2}}), list({"x"}), list({list({1, 2, 3}), list({})})});
   const auto& parts = numbers.toTupleRef().elements();
   EXPECT_EQ(parts[0].toInt(), 3);
   EXPECT_THAT(parts[1].toGenericDict().at("x").toDoubleVector(), ElementsAre(0.5, 2));
@@ -76,10 +76,12 @@ TEST(Methods, RefuseOtherArgumentsWithTheirSchema) {
   const auto module = nested();
   const std::string schema = "shift(x: Tensor, by: Optional[int] = None) -> Tensor";
   EXPECT_ERROR(module->call("shift", {}), ErrorCode::kInvalidArgument, "shift: argument 'x' is missing", schema);
-  EXPECT_ERROR(module->call("shift", {number(1), 1, 2}), ErrorCode::kInvalidArgument, "at most 2 arguments, and 3", schema);
-  EXPECT_ERROR(module->call("shift", {3}), ErrorCode::kInvalidArgument, "argument 'x' must be of type Tensor, and is an int",
+  EXPECT_ERROR(module->call("shift", {number(1), 1, 2}), ErrorCode::kInvalidArgument, "at most 2 arguments, and 3",
                schema);
-  EXPECT_ERROR(module->call("shift", {number(1), 1.5}), ErrorCode::kInvalidArgument, "'by' must be of type int, and is a float");
+  EXPECT_ERROR(module->call("shift", {3}), ErrorCode::kInvalidArgument,
+               "argument 'x' must be of type Tensor, and is an int", schema);
+  EXPECT_ERROR(module->call("shift", {number(1), 1.5}), ErrorCode::kInvalidArgument,
+               "'by' must be of type int, and is a float");
   EXPECT_ERROR(module->call("numbers", {list({}), dict({}), list({}), list({list({1}), list({2, "x"})})}),
                ErrorCode::kInvalidArgument, "argument 'rows[1][1]' must be of type int, and is a str");
   EXPECT_ERROR(module->call("numbers", {list({}), dict({{1, 2.0}, {2, number(1)}}), list({}), list({})}),
@@ -99,7 +101,8 @@ TEST(Methods, WhatTheyRaiseIsAnError) {
     }
     return std::string("nothing");
   }();
-  EXPECT_THAT(raised, ::testing::MatchesRegex("check: ValueError: an element is negative \\(code/__torch__.py, line [0-9]+, in check\\)"));
+  EXPECT_THAT(raised, ::testing::MatchesRegex(
+                          "check: ValueError: an element is negative \\(code/__torch__.py, line [0-9]+, in check\\)"));
   EXPECT_EQ(module->call("check", {number(4)}).toTensor().item<double>(), 2);
   EXPECT_ERROR(module->call("product", {at::ones({2, 3}), at::ones({4, 5})}), ErrorCode::kInvalidArgument,
                "product: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5) (code/__torch__.py, line ");

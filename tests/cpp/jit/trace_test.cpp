@@ -43,24 +43,27 @@ TEST(Trace, TakesNestedInputs) {
       {tuple({at::ones({2}), at::ones({2})}), named});
   c10::impl::GenericDict other(c10::AnyType::get(), c10::AnyType::get());
   other.insert("a", at::full({2}, 3.f));
-  EXPECT_TRUE(at::equal(module->forward(tuple({at::full({2}, 7.f), at::full({2}, 2.f)}), other).toTensor(), at::full({2}, 1.f)));
+  EXPECT_TRUE(at::equal(module->forward(tuple({at::full({2}, 7.f), at::full({2}, 2.f)}), other).toTensor(),
+                        at::full({2}, 1.f)));
 }
 
 TEST(Trace, ModulesBecomeTrainable) {
   const auto first = nn::make_module("Linear", {{"in_features", 4}, {"out_features", 3}});
   const auto norm = nn::make_module("BatchNorm1d", {{"num_features", 3}});
   jit::TracedState state;
-  for (const auto& one : first->get().named_parameters()) state.parameters.emplace_back("encoder.first." + one.key(), one.value());
-  for (const auto& one : norm->get().named_parameters()) state.parameters.emplace_back("norm." + one.key(), one.value());
+  for (const auto& one : first->get().named_parameters())
+    state.parameters.emplace_back("encoder.first." + one.key(), one.value());
+  for (const auto& one : norm->get().named_parameters())
+    state.parameters.emplace_back("norm." + one.key(), one.value());
   for (const auto& one : norm->get().named_buffers()) state.buffers.emplace_back("norm." + one.key(), one.value());
   const auto module = jit::trace(
-      [&](const Values& inputs) {
-        return Tensors{norm->forward({first->forward({inputs[0]})[0]})[0].toTensor()};
-      },
+      [&](const Values& inputs) { return Tensors{norm->forward({first->forward({inputs[0]})[0]})[0].toTensor()}; },
       {at::randn({5, 4})}, state);
-  EXPECT_THAT(module->named_parameters().keys(),
-              ::testing::UnorderedElementsAre("encoder.first.weight", "encoder.first.bias", "norm.weight", "norm.bias"));
-  EXPECT_THAT(module->named_buffers().keys(), ElementsAre("norm.running_mean", "norm.running_var", "norm.num_batches_tracked"));
+  EXPECT_THAT(
+      module->named_parameters().keys(),
+      ::testing::UnorderedElementsAre("encoder.first.weight", "encoder.first.bias", "norm.weight", "norm.bias"));
+  EXPECT_THAT(module->named_buffers().keys(),
+              ElementsAre("norm.running_mean", "norm.running_var", "norm.num_batches_tracked"));
   const at::Tensor x = at::randn({6, 4});
   module->forward(x).toTensor().square().sum().backward();
   EXPECT_TRUE(first->get().parameters()[0].grad().defined());  // one tensor
@@ -75,14 +78,18 @@ TEST(Trace, ModulesBecomeTrainable) {
 
 TEST(Trace, RefusesWhatCannotBeTraced) {
   const at::Tensor weight = torch::ones({2}, at::requires_grad()), x = at::ones({2});
-  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() * weight}; }, {x}), ErrorCode::kInvalidArgument,
-               "requires a gradient", "nor among the parameters");
+  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() * weight}; }, {x}),
+               ErrorCode::kInvalidArgument, "requires a gradient", "nor among the parameters");
   EXPECT_ERROR(jit::trace([&](const Values&) { return Tensors{at::ones({1})}; }, {3}), ErrorCode::kInvalidArgument);
-  EXPECT_ERROR(jit::trace([&](const Values&) { return Tensors{x}; }, {at::ones({1})}), ErrorCode::kInvalidArgument, "output 0", "was not computed");
-  EXPECT_ERROR(jit::trace([&](const Values&) { return Tensors{}; }, {x}), ErrorCode::kInvalidArgument, "gives a tensor at least");
-  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() + 1}; }, {x}, {{{"a", x}, {"a.b", x}}, {}}),
+  EXPECT_ERROR(jit::trace([&](const Values&) { return Tensors{x}; }, {at::ones({1})}), ErrorCode::kInvalidArgument,
+               "output 0", "was not computed");
+  EXPECT_ERROR(jit::trace([&](const Values&) { return Tensors{}; }, {x}), ErrorCode::kInvalidArgument,
+               "gives a tensor at least");
+  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() + 1}; }, {x},
+                          {{{"a", x}, {"a.b", x}}, {}}),
                ErrorCode::kInvalidArgument, "'a' cannot be the name of a module");
-  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() + 1}; }, {x}, {{{"a", x}}, {{"a", x}}}),
+  EXPECT_ERROR(jit::trace([&](const Values& inputs) { return Tensors{inputs[0].toTensor() + 1}; }, {x},
+                          {{{"a", x}}, {{"a", x}}}),
                ErrorCode::kInvalidArgument, "two of that name");
   EXPECT_ERROR(jit::trace(
                    [&](const Values& inputs) {

@@ -20,7 +20,8 @@ using Holder = std::shared_ptr<jit::ScriptModule>;
 std::vector<at::Tensor> unique(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> all;
   for (const at::Tensor& tensor : tensors) {
-    if (std::none_of(all.begin(), all.end(), [&](const at::Tensor& one) { return one.is_same(tensor); })) all.push_back(tensor);
+    if (std::none_of(all.begin(), all.end(), [&](const at::Tensor& one) { return one.is_same(tensor); }))
+      all.push_back(tensor);
   }
   return all;
 }
@@ -47,7 +48,8 @@ Holder train(const std::string& file) {
 
 void expect_trained(const jit::ScriptModule& module, const std::string& name) {
   for (const auto& list : {module.named_parameters(), module.named_buffers()}) {
-    for (const auto& one : list) expect_close(one.value().detach(), jit_expected(name + ".trained." + one.key()), one.key());
+    for (const auto& one : list)
+      expect_close(one.value().detach(), jit_expected(name + ".trained." + one.key()), one.key());
   }
 }
 
@@ -88,7 +90,8 @@ TEST(JitTrain, FilesForPython) {
   if (!folder) GTEST_SKIP() << "no TANDEM_JIT_FOLDER to write to";
   const std::string begin = std::string(folder) + "/";
   for (const std::string name : {"mlp", "norm", "tied"}) train(name + ".pt")->save(begin + name + ".pt");
-  jit::compile("def inner(x):\n    return x + x\n\ndef doubled(x):\n    return inner(x)\n")->save(begin + "compiled.pt");
+  jit::compile("def inner(x):\n    return x + x\n\ndef doubled(x):\n    return inner(x)\n")
+      ->save(begin + "compiled.pt");
   jit::trace([](const auto& inputs) { return std::vector<at::Tensor>{at::tanh(inputs[0].toTensor()) * 2 + 1}; },
              {at::ones({2, 2}, at::kDouble)})
       ->save(begin + "traced_function.pt");

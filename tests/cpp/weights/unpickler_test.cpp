@@ -246,6 +246,36 @@ TEST(Unpickler, EveryCutIsRefused) {
   }
 }
 
+// What LibTorch's own unpickler, which reads these next, would take for something else is refused.
+TEST(Unpickler, TorchScriptHasObjectsOfItsClasses) {
+  Limits script;
+  script.dialect = Dialect::kTorchScript;
+  const std::string object = "c__torch__.nets\nNet\n)\x81}(" + text("scale") + "K\x02ub.";
+  const Pickle pickle = load(object, script);
+  EXPECT_EQ(root(pickle).kind, Kind::kObject);
+  const Object& state = pickle.object(root(pickle).attributes);
+  ASSERT_EQ(state.items.size(), 2u);
+  EXPECT_EQ(pickle.object(state.items[1]).integer, 2);
+  EXPECT_ERROR(load(object), ErrorCode::kUnsupported, "__torch__.nets.Net");
+  EXPECT_EQ(root(load("ctorch.jit._pickle\nbuild_intlist\n(](K\x01K\x02"
+                      "etR.",
+                      script))
+                .items.size(),
+            2u);
+  const std::string dict = "ctorch.jit._pickle\nrestore_type_tag\n(}";
+  EXPECT_EQ(root(load(dict + text("Dict[str, int]") + "tR.", script)).kind, Kind::kDict);
+  EXPECT_ERROR(load(dict + text(std::string(100, '[')) + "tR.", script), ErrorCode::kDataLoss, "restore_type_tag");
+  EXPECT_ERROR(load("ccollections\nCounter\n}\x85R.", script), ErrorCode::kUnsupported, "collections.Counter");
+  EXPECT_ERROR(load("ctorch.jit._pickle\nbuild_tensor_from_id\nK\x01\x85R.", script), ErrorCode::kUnsupported,
+               "build_tensor_from_id");
+  EXPECT_ERROR(load("c__torch__.torch.classes.a\nB\n)\x81.", script), ErrorCode::kUnsupported, "torch.classes");
+  EXPECT_ERROR(load("K\x01q\x01.", script), ErrorCode::kDataLoss, "number 1 of the memo before those below it");
+  EXPECT_NO_THROW(load("K\x01q\x01."));
+  const std::string twice = "(" + storage("FloatStorage", 2) + storage("FloatStorage", 2) + "t.";
+  EXPECT_ERROR(load(twice, script), ErrorCode::kDataLoss, "the storage '0' a second time");
+  EXPECT_EQ(load(twice).storages.size(), 2u);
+}
+
 TEST(Unpickler, SaysWhereAPickleEnds) {
   const std::string both = kStart + "K\x01." + kStart + "K\x02.";
   const Pickle first = unpickle(both, "test");

@@ -90,6 +90,28 @@ TEST_F(ZipDirectory, RefusesWhatItIsNotToRead) {
   refused(front, "directory is damaged");
 }
 
+TEST_F(ZipDirectory, ReadsDeflatedMembersWhereTheyMayBe) {
+  FileBytes bytes = zip_.finish();
+  const auto set = [&](std::size_t entry_field, std::size_t local_field, std::uint8_t value) {
+    bytes[zip_.entries[0] + entry_field] = bytes[local_field] = value;
+  };
+  set(10, 8, 8);     // the first is deflated
+  set(24, 22, 100);  // to 100 bytes
+  const auto read = [&] { return read_zip_directory(bytes, "z.pt", ZipMethods::kStoredOrDeflated); };
+  ASSERT_EQ(read().size(), 3u);
+  EXPECT_TRUE(read()[0].deflated);
+  EXPECT_EQ(read()[0].size, 100u);
+  EXPECT_EQ(read()[0].stored, 4u);
+  EXPECT_FALSE(read()[2].deflated);
+  EXPECT_EQ(read()[2].stored, 3u);
+  refused(bytes, "is compressed", ErrorCode::kUnsupported);
+  bytes[zip_.entries[0] + 25] = 0xff;  // more than deflate can
+  EXPECT_ERROR(read(), ErrorCode::kDataLoss, "'a/one' cannot inflate from 4 bytes to ");
+  bytes[zip_.entries[0] + 25] = 0;
+  set(10, 8, 12);
+  EXPECT_ERROR(read(), ErrorCode::kUnsupported, "is compressed");
+}
+
 TEST_F(ZipDirectory, RefusesMembersThatShareBytesOrNames) {
   // The second's header lies within the first's bytes.
   ZipBuilder inner;

@@ -19,7 +19,8 @@ namespace {
 // As the registry's modules are.
 class Scripted : public nn::Module {
  public:
-  explicit Scripted(std::shared_ptr<jit::ScriptModule> script) : nn::Module("ScriptModule"), script_(std::move(script)) {}
+  explicit Scripted(std::shared_ptr<jit::ScriptModule> script)
+      : nn::Module("ScriptModule"), script_(std::move(script)) {}
 
   torch::nn::Module& get() const override { return *script_; }
   jit::ScriptModule& script() const { return *script_; }
@@ -40,8 +41,9 @@ class Scripted : public nn::Module {
   const std::shared_ptr<jit::ScriptModule> script_;
 };
 
+// Of one that is not NULL, which is asked before other arguments, as this is after them.
 jit::ScriptModule& script_of(const tdm_module* module) {
-  const nn::Module& held = *not_null(module, "module")->module;
+  const nn::Module& held = *module->module;
   if (const auto* const scripted = dynamic_cast<const Scripted*>(&held)) return scripted->script();
   invalid("argument 'module' is of type " + held.type() + ", and none of TorchScript");
 }
@@ -93,7 +95,8 @@ at::IValue traceable(const at::IValue& value, const std::string& name) {
   if (value.isList()) {
     c10::List<at::Tensor> tensors;
     for (const at::IValue& one : value.toListRef()) {
-      if (!one.isTensor()) invalid("argument '" + name + "' has a list with other elements than tensors, which cannot be traced");
+      if (!one.isTensor())
+        invalid("argument '" + name + "' has a list with other elements than tensors, which cannot be traced");
       tensors.push_back(one.toTensor());
     }
     return tensors;
@@ -102,7 +105,8 @@ at::IValue traceable(const at::IValue& value, const std::string& name) {
     c10::Dict<std::string, at::Tensor> tensors;
     for (const auto& item : value.toGenericDict()) {
       if (!item.key().isString() || !item.value().isTensor()) {
-        invalid("argument '" + name + "' has a dict with other values than tensors, or other keys than strings, which "
+        invalid("argument '" + name +
+                "' has a dict with other values than tensors, or other keys than strings, which "
                 "cannot be traced");
       }
       tensors.insert(item.key().toStringRef(), item.value().toTensor());
@@ -123,8 +127,8 @@ std::vector<at::Tensor> call_traced(const tdm_jit_trace& trace, const std::vecto
       [&] {
         std::vector<tdm_tensor*> own;
         for (const at::Tensor& tensor : tensors) own.push_back(make_tensor_handle(tensor));
-        const tdm_jit_trace_call call{sizeof(tdm_jit_trace_call), own.data(),     own.size(),
-                                      handles.data(),             handles.size(), &given};
+        const tdm_jit_trace_call call{
+            sizeof(tdm_jit_trace_call), own.data(), own.size(), handles.data(), handles.size(), &given};
         return trace.function(trace.user_data, &call);
       },
       [&] {
@@ -156,7 +160,8 @@ tdm_error* tdm_jit_load_bytes(const void* data, std::size_t data_bytes, tdm_modu
     not_null(data, "data");
     not_null(out, "out");
     constexpr std::size_t kMost = std::size_t{1} << 36;
-    if (data_bytes > kMost) invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
+    if (data_bytes > kMost)
+      invalid("argument 'data_bytes' is " + std::to_string(data_bytes) + ", more than an archive has");
     *out = make_scripted(tj::load_bytes({static_cast<const std::uint8_t*>(data), data_bytes}));
   });
 }
@@ -170,41 +175,46 @@ tdm_error* tdm_jit_compile(const char* source, tdm_module** out) {
 }
 
 tdm_error* tdm_jit_save(const tdm_module* module, const char* path) {
-  return guard("tdm_jit_save", [&] { script_of(module).save(not_null(path, "path")); });
+  return guard("tdm_jit_save", [&] {
+    not_null(module, "module");
+    not_null(path, "path");
+    script_of(module).save(path);
+  });
 }
 
 tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out) {
   return guard("tdm_jit_save_bytes", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(out, "out");
-    *out = make_string(script.save_bytes());
+    *out = make_string(script_of(module).save_bytes());
   });
 }
 
 tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out) {
   return guard("tdm_jit_methods", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(out, "out");
-    *out = new tdm_strings(script.methods());
+    *out = new tdm_strings(script_of(module).methods());
   });
 }
 
 tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out) {
   return guard("tdm_jit_schema", [&] {
-    const auto& script = script_of(module);
+    not_null(module, "module");
     not_null(method, "method");
     not_null(out, "out");
-    *out = make_string(script.schema(method));
+    *out = make_string(script_of(module).schema(method));
   });
 }
 
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, std::size_t argument_count,
                         tdm_value* out) {
   return guard("tdm_jit_call", [&] {
-    auto& script = script_of(module);
+    not_null(module, "module");
     not_null(method, "method");
     not_null(out, "out");
     std::vector<at::IValue> values = values_of(arguments, argument_count, "arguments");
+    auto& script = script_of(module);
     at::IValue result;
     run_large([&] { return call_is_on_cpu(script, values); }, [&] { result = script.call(method, std::move(values)); });
     *out = from_script(result);
@@ -229,8 +239,8 @@ tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out) 
         named_tensors_of(given.parameter_names, given.parameters, given.parameter_count, "trace->parameter");
     state.buffers = named_tensors_of(given.buffer_names, given.buffers, given.buffer_count, "trace->buffer");
     Callback callback(given.user_data);
-    *out = make_scripted(
-        tj::trace([&](const std::vector<at::IValue>& own) { return call_traced(given, own); }, std::move(inputs), state));
+    *out = make_scripted(tj::trace([&](const std::vector<at::IValue>& own) { return call_traced(given, own); },
+                                   std::move(inputs), state));
     callback.adopt(given.destroy);
   });
 }

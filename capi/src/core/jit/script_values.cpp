@@ -18,7 +18,8 @@ at::IValue to_script_dict(const tdm_value& value, const std::string& name, int d
   c10::impl::GenericDict dict(c10::AnyType::get(), c10::AnyType::get());
   for (std::size_t i = 0; i < items.size(); i += 2) {
     const tdm_value& key = items[i];
-    if (key.tag != TDM_VALUE_STRING && key.tag != TDM_VALUE_INT && key.tag != TDM_VALUE_DOUBLE && key.tag != TDM_VALUE_BOOL) {
+    if (key.tag != TDM_VALUE_STRING && key.tag != TDM_VALUE_INT && key.tag != TDM_VALUE_DOUBLE &&
+        key.tag != TDM_VALUE_BOOL) {
       invalid("argument '" + element_name(name, i) + "' is a key of a dict and must be a string or a number, not " +
               describe(key));
     }
@@ -110,7 +111,8 @@ at::IValue to_script(const tdm_value& value, const std::string& name, int depth)
 
 tdm_value from_script(const at::IValue& value, int depth) {
   if (depth > kMaxNesting) {
-    throw Error(ErrorCode::kUnsupported, "a result nests more than " + std::to_string(kMaxNesting) + " values in one another");
+    throw Error(ErrorCode::kUnsupported,
+                "a result nests more than " + std::to_string(kMaxNesting) + " values in one another");
   }
   if (value.isList()) return from_script_list(value, depth);
   if (value.isTuple()) return from_elements(TDM_VALUE_TUPLE, value.toTupleRef().elements(), depth);

@@ -28,7 +28,9 @@ inline Module jit_compile(const std::string& source) {
   check(tdm_jit_compile(source.c_str(), &made));
   return Module::owned(made);
 }
-inline void jit_save(const Module& module, const std::string& path) { check(tdm_jit_save(module.raw(), path.c_str())); }
+inline void jit_save(const Module& module, const std::string& path) {
+  check(tdm_jit_save(module.raw(), path.c_str()));
+}
 inline std::string jit_save_bytes(const Module& module) {
   tdm_string* bytes = nullptr;
   check(tdm_jit_save_bytes(module.raw(), &bytes));
@@ -53,9 +55,10 @@ inline Results jit_call(const Module& module, const std::string& method, const A
 
 // What a function of the program computes of its inputs, as a module, whose own the tensors with names are. What the
 // function throws ends it; Error::cause() is the exception itself.
-inline Module jit_trace(const std::function<std::vector<Tensor>(std::vector<Tensor>)>& function, const TensorList& inputs,
-                        const std::vector<std::string>& parameter_names, const TensorList& parameters,
-                        const std::vector<std::string>& buffer_names, const TensorList& buffers) {
+inline Module jit_trace(const std::function<std::vector<Tensor>(std::vector<Tensor>)>& function,
+                        const TensorList& inputs, const std::vector<std::string>& parameter_names,
+                        const TensorList& parameters, const std::vector<std::string>& buffer_names,
+                        const TensorList& buffers) {
   if (parameter_names.size() != parameters.size() || buffer_names.size() != buffers.size()) {
     throw Error(TDM_ERROR_INVALID_ARGUMENT, "jit_trace", "names and tensors differ in number");
   }

@@ -12,14 +12,15 @@ import org.tandem.internal.TandemNative;
 import org.tandem.internal.Values;
 
 /**
- * A module of TorchScript, which Python's torch.jit.script, or torch.jit.trace, and torch.jit.save made: it runs, trains and is
- * saved without Python. It is a module as all others are: its parameters and buffers have Python's names, so that optimizers,
- * DistributedDataParallel, state dicts, train and to work with it. A buffer that a method assigns stays the same tensor, with the
- * new value. {@link #forward} and {@link #forwardAll} take and give tensors, {@link #call} any values.
+ * A module of TorchScript, which Python's torch.jit.script, or torch.jit.trace, and torch.jit.save made: it runs,
+ * trains and is saved without Python. It is a module as all others are: its parameters and buffers have Python's
+ * names, so that optimizers, DistributedDataParallel, state dicts, train and to work with it. A buffer that a method
+ * assigns stays the same tensor, with the new value. {@link #forward} and {@link #forwardAll} take and give tensors,
+ * {@link #call} any values.
  *
  * <p>Several threads may call methods that assign no attribute, as long as nobody trains, moves or loads the module. A file is
- * a program of whoever wrote it: loading runs nothing of it, but its methods do what their code says. PyTorch has deprecated
- * TorchScript in favour of torch.export. Source: torch.jit.ScriptModule.
+ * a program of whoever wrote it: loading runs nothing of it, but its methods do what their code says. PyTorch has
+ * deprecated TorchScript in favour of torch.export. Source: torch.jit.ScriptModule.
  */
 public final class ScriptModule extends LoadedModule {
   private static final String TYPE = "ScriptModule";
@@ -48,8 +49,9 @@ public final class ScriptModule extends LoadedModule {
   }
 
   /**
-   * Functions of TorchScript as the methods of a module without tensors; each may call those above it, and the functions of
-   * torch. A parameter without a type is a tensor: {@code "def scaled(x, by: float = 2.0):\n    return torch.relu(x) * by\n"}.
+   * Functions of TorchScript as the methods of a module without tensors; each may call those above it, and the
+   * functions of torch. A parameter without a type is a tensor. Of
+   * {@code "def scaled(x, by: float = 2.0):\n    return torch.relu(x) * by\n"} it is called "scaled".
    *
    * @throws org.tandem.TandemInvalidArgumentException with the place where the text is wrong
    */
@@ -65,10 +67,11 @@ public final class ScriptModule extends LoadedModule {
   }
 
   /**
-   * Calls {@code function} once, and makes a module whose forward computes again what it computed: of as many tensors, and
-   * giving one, or a tuple. Tensors that it uses besides its inputs become the new module's own parameters and buffers where they
-   * are those of {@code modules}, with which it then shares them, under their names; others become constants. Choices that
-   * depend on the inputs' values or sizes are made once, here. Source: torch.jit.trace.
+   * Calls {@code function} once, and makes a module whose forward computes again what it computed: of as many
+   * tensors, and giving one, or a tuple. Tensors that it uses besides its inputs become the new module's own
+   * parameters and buffers where they are those of {@code modules}, with which it then shares them, under their
+   * names; others become constants. Choices that depend on the inputs' values or sizes are made once, here. Source:
+   * torch.jit.trace.
    *
    * @throws org.tandem.TandemInvalidArgumentException a parameter that trains is not of {@code modules}, or an output does not come
    *     from the inputs
@@ -85,10 +88,10 @@ public final class ScriptModule extends LoadedModule {
   }
 
   /**
-   * Calls a method. Arguments are null, Boolean, Long, Integer, Double, Float, String, {@link Tensor}, {@link org.tandem.DType},
-   * {@link org.tandem.Device}, {@link org.tandem.Tuple}, and for lists and dicts collections, arrays and maps, at any depth; they
-   * become what the method's schema wants. Those left out at the end have its defaults. It gives the same kinds: Long and Double,
-   * {@code List<Object>}, Tuple, and {@code Map<Object, Object>}.
+   * Calls a method. Arguments are null, Boolean, Long, Integer, Double, Float, String, {@link Tensor}, {@link
+   * org.tandem.DType}, {@link org.tandem.Device}, {@link org.tandem.Tuple}, and for lists and dicts collections,
+   * arrays and maps, at any depth; they become what the method's schema wants. Those left out at the end have its
+   * defaults. It gives the same kinds: Long and Double, {@code List<Object>}, Tuple, and {@code Map<Object, Object>}.
    *
    * @throws org.tandem.TandemNotFoundException there is no such method
    * @throws org.tandem.TandemInvalidArgumentException arguments do not fit the schema, which is shown, or the method raised something
@@ -110,7 +113,10 @@ public final class ScriptModule extends LoadedModule {
   /** What a method takes and gives: {@code forward(x: Tensor, by: int = 1) -> Tensor}. */
   public String schema(String method) { return TandemNative.jitSchema(open(), method); }
 
-  /** Writes what torch.jit.load reads in Python, and {@link #loadScript(Path)} here. It appears under its name only when it is complete. */
+  /**
+   * Writes what torch.jit.load reads in Python, and {@link #loadScript(Path)} here. The file appears under its name only when it
+   * is complete.
+   */
   public void saveScript(Path path) { TandemNative.jitSave(open(), path.toString()); }
 
   /** What {@link #saveScript} would write. */

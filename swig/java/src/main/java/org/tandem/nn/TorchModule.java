@@ -53,6 +53,7 @@ public class TorchModule extends Module {
   /** Takes a native module over, which trains or not. */
   TorchModule(String type, NativeModule handle, boolean training) {
     this.type = type;
+    this.options = Map.of();
     this.handle = handle;
     super.setTraining(training);
     listTensors();
