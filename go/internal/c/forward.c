@@ -143,6 +143,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_module_clone",
     "tdm_module_parametrize",
     "tdm_module_remove_parametrizations",
+    "tdm_module_generate",
     "tdm_optimizer_create",
     "tdm_optimizer_free",
     "tdm_optimizer_add_group",
@@ -1109,1377 +1110,1382 @@ tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* na
   return ((tdm_error* (*)(tdm_module* module, const char* name))slots[135])(module, name);
 }
 
-tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+tdm_error* tdm_module_generate(tdm_module* module, const tdm_tensor* input_ids, const tdm_option* options, size_t option_count, tdm_tensor** out) {
   if (!slots[136]) return (tdm_error*)&tandem_go_missing[136];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[136])(type, parameters, parameter_count, options, option_count, out);
+  return ((tdm_error* (*)(tdm_module* module, const tdm_tensor* input_ids, const tdm_option* options, size_t option_count, tdm_tensor** out))slots[136])(module, input_ids, options, option_count, out);
+}
+
+tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+  if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[137])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[137]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[137])(optimizer);
+  if (!slots[138]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[138])(optimizer);
 }
 
 tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count) {
-  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[138])(optimizer, parameters, parameter_count, options, option_count);
+  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[139])(optimizer, parameters, parameter_count, options, option_count);
 }
 
 tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out) {
-  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[139])(optimizer, out);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[140])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[140])(optimizer);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[141])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step_closure(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[141])(optimizer, closure, user_data, destroy, loss);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[142])(optimizer, closure, user_data, destroy, loss);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[142])(optimizer, set_to_none);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[143])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[143])(optimizer, group, option);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[144])(optimizer, group, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[144])(optimizer, group, name, out);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[145])(optimizer, group, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[145])(optimizer, out);
+  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[146])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[146])(optimizer, names, tensors, count);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[147])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_optimizer_state_dict(const tdm_optimizer* optimizer, tdm_value* out) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[147])(optimizer, out);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[148])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state_dict(tdm_optimizer* optimizer, const tdm_value* state_dict) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[148])(optimizer, state_dict);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[149])(optimizer, state_dict);
 }
 
 tdm_error* tdm_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[149])(type, optimizer, options, option_count, out);
+  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[150])(type, optimizer, options, option_count, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_with_function(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out) {
-  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[150])(type, optimizer, options, option_count, function, user_data, destroy, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[151])(type, optimizer, options, option_count, function, user_data, destroy, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_sequential(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[151])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[152])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_chained(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out) {
-  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
-  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[152])(schedulers, count, out);
+  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
+  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[153])(schedulers, count, out);
 }
 
 void tdm_lr_scheduler_free(tdm_lr_scheduler* scheduler) {
-  if (!slots[153]) return;
-  ((void (*)(tdm_lr_scheduler* scheduler))slots[153])(scheduler);
+  if (!slots[154]) return;
+  ((void (*)(tdm_lr_scheduler* scheduler))slots[154])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step(tdm_lr_scheduler* scheduler) {
-  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[154])(scheduler);
+  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[155])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, double metric) {
-  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[155])(scheduler, metric);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[156])(scheduler, metric);
 }
 
 tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[156])(scheduler, epoch);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[157])(scheduler, epoch);
 }
 
 tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out) {
-  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
-  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[157])(scheduler, out);
-}
-
-tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
   return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[158])(scheduler, out);
 }
 
-tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[159])(scheduler, state);
+  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[159])(scheduler, out);
+}
+
+tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+  if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[160])(scheduler, state);
 }
 
 void tdm_averaged_parameters_options_init(tdm_averaged_parameters_options* made, size_t struct_size) {
-  if (!slots[160]) return;
-  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[160])(made, struct_size);
+  if (!slots[161]) return;
+  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[161])(made, struct_size);
 }
 
 tdm_error* tdm_averaged_parameters_create(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out) {
-  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
-  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[161])(parameters, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
+  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[162])(parameters, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_averaged_parameters_free(tdm_averaged_parameters* averages) {
-  if (!slots[162]) return;
-  ((void (*)(tdm_averaged_parameters* averages))slots[162])(averages);
+  if (!slots[163]) return;
+  ((void (*)(tdm_averaged_parameters* averages))slots[163])(averages);
 }
 
 tdm_error* tdm_averaged_parameters_update(tdm_averaged_parameters* averages) {
-  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[163])(averages);
-}
-
-tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
   return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[164])(averages);
 }
 
-tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
-  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[165])(averages, out);
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[165])(averages);
+}
+
+tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
+  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[166])(averages, out);
 }
 
 tdm_error* tdm_averaged_parameters_load_state(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[166])(averages, names, tensors, count);
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[167])(averages, names, tensors, count);
 }
 
 void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size) {
-  if (!slots[167]) return;
-  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[167])(made, struct_size);
+  if (!slots[168]) return;
+  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[168])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[168])(options, out);
+  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[169])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[169]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[169])(scaler);
+  if (!slots[170]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[170])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[170])(scaler, tensor, out);
+  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[171])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[171])(scaler, optimizer);
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[172])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[172])(scaler, optimizer, stepped);
+  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[173])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[173])(scaler, new_scale);
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[174])(scaler, new_scale);
 }
 
 void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size) {
-  if (!slots[174]) return;
-  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[174])(made, struct_size);
+  if (!slots[175]) return;
+  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[175])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[175])(scaler, out);
+  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[176])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[176])(scaler, state);
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[177])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[177])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[178])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_save_sharded(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes) {
-  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
-  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[178])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[179])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values) {
-  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[179])(path, out, metadata_keys, metadata_values);
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[180])(path, out, metadata_keys, metadata_values);
 }
 
 void tdm_pt_load_options_init(tdm_pt_load_options* made, size_t struct_size) {
-  if (!slots[180]) return;
-  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[180])(made, struct_size);
+  if (!slots[181]) return;
+  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[181])(made, struct_size);
 }
 
 tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_options* options, tdm_value* out) {
-  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
-  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[181])(path, options, out);
+  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
+  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[182])(path, options, out);
 }
 
 tdm_error* tdm_pt_save(const char* path, const tdm_value* value) {
-  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[182])(path, value);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[183])(path, value);
 }
 
 tdm_error* tdm_names_replace(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[183])(names, count, patterns, replacements, rule_count, out);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[184])(names, count, patterns, replacements, rule_count, out);
 }
 
 tdm_error* tdm_tensors_load(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[184])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[185])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
-  if (!slots[185]) return;
-  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[185])(made, struct_size);
+  if (!slots[186]) return;
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[186])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[186])(host, port, options, out);
+  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[187])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[187])(path, world_size, out);
+  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[188])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error* (*)(tdm_store** out))slots[188])(out);
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(tdm_store** out))slots[189])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[189])(prefix, store, out);
+  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[190])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[190]) return;
-  ((void (*)(tdm_store* store))slots[190])(store);
+  if (!slots[191]) return;
+  ((void (*)(tdm_store* store))slots[191])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[191]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[191])(store);
+  if (!slots[192]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[192])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[192])(store, key, data, size);
+  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[193])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[193])(store, key, out);
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[194])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[194])(store, key, amount, out);
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[195])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[195])(store, keys, count, out);
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[196])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[196])(store, key, out);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[197])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[197])(store, keys, count, timeout_ms);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[198])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
-  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[198])(store, key, expected, expected_size, desired, desired_size, out);
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[199])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[199])(store, timeout_ms);
+  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[200])(store, timeout_ms);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[200]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[200])(made, struct_size);
+  if (!slots[201]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[201])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[201])(options, store, out);
+  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[202])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[202]) return;
-  ((void (*)(tdm_process_group* group))slots[202])(group);
+  if (!slots[203]) return;
+  ((void (*)(tdm_process_group* group))slots[203])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[203]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[203])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[204]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[204])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[205]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[205])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[205])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[206]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[206])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[207]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[207])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[207]) return (tdm_error*)&tandem_go_missing[207];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[207])(group);
+  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[208])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[208])(group, ranks, rank_count, name, out);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[209])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[209])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[210])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[210])(group, size, name, out);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[211])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[211]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[211])(group, rank);
+  if (!slots[212]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[212])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[212]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[212])(group, global_rank);
+  if (!slots[213]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[213])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[213])(group, tensor, root, work);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[214])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[214])(group, tensor, op, work);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[215])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[215])(group, tensor, factor, work);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[216])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[216])(group, tensors, tensor_count, op, work);
+  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[217])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[217])(group, tensor, root, op, work);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[218])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[218])(group, outputs, output_count, input, work);
+  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[219])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[219])(group, output, input, work);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[220])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[220])(group, outputs, output_count, input, root, work);
+  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[221])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[221]) return (tdm_error*)&tandem_go_missing[221];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[221])(group, output, inputs, input_count, root, work);
+  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[222])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[222]) return (tdm_error*)&tandem_go_missing[222];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[222])(group, output, inputs, input_count, op, work);
+  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[223])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[223])(group, output, input, op, work);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[224])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[224])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[225])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[225])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[226])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[226])(group, work);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[227])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[227])(group, timeout_ms);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[228])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[228])(group, tensor, to, tag, work);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[229])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[229])(group, tensor, from, tag, source, work);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[230])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[230])(group, messages, message_count, work);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[231])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[231])(group, data, size, root, out);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[232])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[232])(group, data, size, out, out_count);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[233])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[233])(group, data, size, root, out, out_count);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[234])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[234])(group, data, sizes, count, root, out);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[235])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[235])(work, timeout_ms);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[236])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[236]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[236])(work);
+  if (!slots[237]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[237])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[237])(work, out);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[238])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[238])(work, callback, user_data, destroy);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[239])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[239]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[239])(work);
+  if (!slots[240]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[240])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[240])(work, index, out);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[241])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[241]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[241])(work);
+  if (!slots[242]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[242])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[242]) return;
-  ((void (*)(tdm_work* work))slots[242])(work);
+  if (!slots[243]) return;
+  ((void (*)(tdm_work* work))slots[243])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_string** out))slots[243])(out);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_string** out))slots[244])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[244]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[244])(made, struct_size);
+  if (!slots[245]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[245])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[245])(group, options);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[246])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(const char* path))slots[246])(path);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(const char* path))slots[247])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[247]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[247])(made, struct_size);
+  if (!slots[248]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[248])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[248])(group, options);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[249])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[249])(path, table);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[250])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[250])(group, tensor, root, out);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[251])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[251])(group, tensor, op, out);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[252])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[252])(group, tensor, root, op, out);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[253])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[253])(group, tensor, root, out, out_count);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[254])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[254])(group, tensors, tensor_count, root, out);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[255])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[255])(group, tensor, out, out_count);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[256])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[256])(group, tensors, tensor_count, op, out);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[257])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[257])(group, tensors, tensor_count, out, out_count);
+  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[258])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[258])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[259])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[259]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[259])(made, struct_size);
+  if (!slots[260]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[260])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[260])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[261])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[261]) return;
-  ((void (*)(tdm_ddp* ddp))slots[261])(ddp);
+  if (!slots[262]) return;
+  ((void (*)(tdm_ddp* ddp))slots[262])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
-  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[262])(ddp, training, arguments, argument_count, prepared);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[263])(ddp, training, arguments, argument_count, prepared);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
-  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[263])(ddp, outputs, output_count, prepared);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[264])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[264])(ddp);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[265])(ddp);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[265])(ddp, on);
+  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[266])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[266])(ddp, samples);
+  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[267])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[267])(ddp, buffers, buffer_count);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[268])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[268]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[268])(made, struct_size);
+  if (!slots[269]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[269])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[269])(ddp, hook, options);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[270])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[270])(ddp, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[271])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[271])(ddp, names, tensors, count);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[272])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[272])(ddp, begin, finish, user_data, destroy);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[273])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[273])(ddp, optimizer);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[274])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[274]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[274])(made, struct_size);
+  if (!slots[275]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[275])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[275])(ddp, options);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[276])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[276])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[277])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[278])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[278]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[278])(made, struct_size);
+  if (!slots[279]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[279])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[279])(ddp, out);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[280])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[280])(ddp, index, bytes, names);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[281])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[281])(ddp, iterations);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[282])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[282])(ddp, out);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[283])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[283])(ddp, every);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[284])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[284]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[284])(made, struct_size);
+  if (!slots[285]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[285])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[285])(ddp, out);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[286])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[286])(ddp, index, out);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[287])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[287])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[288])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[288]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[288])(made, struct_size);
+  if (!slots[289]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[289])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[289])(ddp, options);
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[290])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[290]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[290])(made, struct_size);
+  if (!slots[291]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[291])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[291])(ddp, out);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[292])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[292])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[293])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[293])(module, group);
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[294])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[294]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[294])(made, struct_size);
+  if (!slots[295]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[295])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[295])(options, out);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[296])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[296]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[296])(data_parallel);
+  if (!slots[297]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[297])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[297]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[297])(data_parallel);
+  if (!slots[298]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[298])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[298]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[298])(made, struct_size);
+  if (!slots[299]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[299])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[299])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[300])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[300])(group, period, warmup_steps, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[301])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[301])(periods, groups, count, warmup_steps, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[302])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[302]) return;
-  ((void (*)(tdm_model_averager* averager))slots[302])(averager);
+  if (!slots[303]) return;
+  ((void (*)(tdm_model_averager* averager))slots[303])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[303])(averager, parameters, parameter_count, averaged);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[304])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[304])(optimizer, averager, out);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[305])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[305])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[306])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[306])(optimizer, to);
+  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[307])(optimizer, to);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[307]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[307])(made, struct_size);
+  if (!slots[308]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[308])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[308])(path, options, group, out);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[309])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[309]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[309])(folder);
+  if (!slots[310]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[310])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[310]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[310])(folder);
+  if (!slots[311]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[311])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[311])(folder, step, tensors, tensor_count, values);
-}
-
-tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[312])(folder, step, tensors, tensor_count, values);
 }
 
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
+  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[313])(folder, step, tensors, tensor_count, values);
+}
+
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[313]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[313])(folder);
+  if (!slots[314]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[314])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[314])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[315])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[316])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[316])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[317])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[317])(folder, step, sections, section_count, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[318])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[318]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[318])(made, struct_size);
+  if (!slots[319]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[319])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[319])(folder, selection, out);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[320])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[320])(folder, failure);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[321])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[321]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[321])(checkpoint);
+  if (!slots[322]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[322])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[322]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[322])(checkpoint);
+  if (!slots[323]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[323])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[323]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[323])(checkpoint);
+  if (!slots[324]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[324])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[324]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[324])(checkpoint);
+  if (!slots[325]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[325])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[325])(checkpoint, out);
-}
-
-tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[326])(checkpoint, out);
 }
 
-tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[327])(checkpoint, section, out);
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[327])(checkpoint, out);
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[328])(checkpoint, section, out);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[328]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[328])(made, struct_size);
+  if (!slots[329]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[329])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[329])(path, options, out);
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[330])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[330])(writer, data, size);
+  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[331])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[331])(writer);
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[332])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[332]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[332])(writer);
+  if (!slots[333]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[333])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[333])(path, out);
+  if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[334])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[334]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[334])(reader);
+  if (!slots[335]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[335])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[335])(reader, index, data, size);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[336])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[336])(reader, index, destination, bytes);
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[337])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[337]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[337])(reader);
+  if (!slots[338]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[338])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[338]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[338])(reader);
+  if (!slots[339]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[339])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[339]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[339])(reader);
+  if (!slots[340]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[340])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[340]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[340])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[341]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[341])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[342]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[342])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[342]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[342])(reader);
+  if (!slots[343]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[343])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[343]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[343])(made, struct_size);
+  if (!slots[344]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[344])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[344])(paths, path_count, fields, field_count, options, out);
+  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[345])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[345]) return;
-  ((void (*)(tdm_loader* loader))slots[345])(loader);
+  if (!slots[346]) return;
+  ((void (*)(tdm_loader* loader))slots[346])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[346]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[346])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[347]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[347])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[348]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[348])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[348])(loader, epoch, first_batch);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[349])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[349])(loader, batch, field_count, has_batch);
+  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[350])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[350])(loader);
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[351])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[351]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[351])(made, struct_size);
+  if (!slots[352]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[352])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[352])(loader, out);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[353])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[353])(loader, out);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[354])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[354])(loader, record);
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[355])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[355])(loader, out);
+  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[356])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[356])(loader, data, size);
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[357])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[357]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[357])(loader);
+  if (!slots[358]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[358])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[358]) return;
-  ((void (*)(tdm_dataset* dataset))slots[358])(dataset);
+  if (!slots[359]) return;
+  ((void (*)(tdm_dataset* dataset))slots[359])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[359]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[359])(dataset);
+  if (!slots[360]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[360])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[360]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[360])(dataset);
+  if (!slots[361]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[361])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[361]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[361])(dataset, index);
+  if (!slots[362]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[362])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[362])(dataset, index, sample, field_count);
+  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[363])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[363]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[363])(made, struct_size);
+  if (!slots[364]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[364])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[364])(paths, path_count, fields, field_count, options, out);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[365])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[365])(tensors, count, names, out);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[366])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[366])(datasets, count, out);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[367])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[367])(dataset, samples, count, out);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[368])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[368])(dataset, sizes, count, seed, parts);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[369])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[369])(dataset, fractions, count, sizes);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[370])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[370])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[371])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[371])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[372])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[372]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[372])(made, struct_size);
+  if (!slots[373]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[373])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[373])(iterable, out);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[374])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[374])(dataset, options, out);
+  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[375])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[375]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[375])(made, struct_size);
+  if (!slots[376]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[376])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[376])(paths, path_count, options, out);
+  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[377])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[377]) return (tdm_error*)&tandem_go_missing[377];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[377])(loader, transforms);
+  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[378])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[378]) return (tdm_error*)&tandem_go_missing[378];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[378])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[379])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[379]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[379])(made, struct_size);
+  if (!slots[380]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[380])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[380])(loader, out);
+  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[381])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[381])(loader, out);
+  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[382])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[382]) return;
-  ((void (*)(tdm_sampler* sampler))slots[382])(sampler);
+  if (!slots[383]) return;
+  ((void (*)(tdm_sampler* sampler))slots[383])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[383]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[383])(sampler);
+  if (!slots[384]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[384])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[384])(sampler, seed, epoch, first, samples, count);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[385])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[385])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[386])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[387])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[387])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[388])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[388])(samples, count, shuffle, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[389])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[389])(samples, count, batch_size, shuffle, out);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[390])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[390])(lengths, count, batch_size, window, out);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[391])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[391])(sampler, rank, world_size, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[392])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[392])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[393])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[393]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[393])(made, struct_size);
+  if (!slots[394]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[394])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[394])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[395])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[395])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[396])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[396])(loader, has_step);
+  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[397])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[397])(loader, sample, reason);
+  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[398])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[398]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[398])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[399]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[399])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[400]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[400])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[401]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[401])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[401])(loader, out);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[402])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[402])(folder, suffix, out);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[403])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[403]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[403])(writer);
+  if (!slots[404]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[404])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[404])(writer, tag, value, step, wall_time);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[405])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[405])(writer, tag, values, step, wall_time);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[406])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[406])(writer, tag, image, layout, step, wall_time);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[407])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[407])(writer, tag, text, step, wall_time);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[408])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[408])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[409])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[410])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[410]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[410])(writer);
+  if (!slots[411]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[411])(writer);
 }
