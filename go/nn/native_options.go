@@ -14,6 +14,16 @@ import (
 // New makes a module of the registry by its name in torch::nn, such as "Conv3d", and its options, by LibTorch's names:
 // bool, int, float64, string, []int, []float64, *gotorch.Tensor and nil for none. It panics with *gotorch.Error, which names what is unknown or missing.
 func New(kind string, with map[string]any) *Native {
+	return optionsOf(kind, with).made(kind, func(*c.Failure) {})
+}
+
+func init() {
+	bridge.CreateModule = func(constructor, kind string, with map[string]any, options, parameters []string) any {
+		return optionsOf(kind, with).createFor(constructor, kind, options, parameters)
+	}
+}
+
+func optionsOf(kind string, with map[string]any) options {
 	o := newOptions()
 	for name, value := range with {
 		switch v := value.(type) {
@@ -37,7 +47,7 @@ func New(kind string, with map[string]any) *Native {
 			panic(misuse("option %q of %s is a %T, which no module takes", name, kind, value))
 		}
 	}
-	return o.made(kind, func(*c.Failure) {})
+	return o
 }
 
 // options are what a native module is made with, by LibTorch's names.
@@ -176,13 +186,16 @@ func opt[T any](o options, name string, value gotorch.Opt[T], set func(name stri
 
 // create is made for the constructor of a typed module, whose errors name its options, and those that are parameters.
 func (o options) create(kind string, positional ...string) *Native {
+	return o.createFor("nn.New"+kind, kind, slices.Sorted(maps.Keys(o.given)), positional)
+}
+
+func (o options) createFor(constructor, kind string, named, positional []string) *Native {
 	return o.made(kind, func(err *c.Failure) {
 		parameters := map[string]string{}
 		for _, name := range positional {
 			parameters[name] = names.Parameter(name)
 		}
-		err.Op, err.Message = "nn.New"+kind, names.Options(strings.TrimPrefix(err.Message, kind+": "),
-			slices.Sorted(maps.Keys(o.given)), parameters)
+		err.Op, err.Message = constructor, names.Options(strings.TrimPrefix(err.Message, kind+": "), named, parameters)
 	})
 }
 

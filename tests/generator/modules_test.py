@@ -53,7 +53,7 @@ class Modules(unittest.TestCase):
     def test_go_names_as_errors_do(self):
         """Errors at run time name options by rule and exceptions (go/internal/names): the structs have the same names."""
         text = (ROOT / "go/internal/names/fields.go").read_text(encoding="utf-8")
-        for m in model.build():
+        for m in model.build() + model.networks():
             for option in m.options:
                 name = go.field(option.name)
                 by_rule = "".join(w[:1].upper() + w[1:] for w in option.name.split("_"))

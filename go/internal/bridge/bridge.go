@@ -41,6 +41,9 @@ var (
 	InScopeOf func(call c.Invocation, given []c.Made, body func(given []any) ([]any, error)) ([]c.Tensor, error)
 	// Module is the handle of an nn.Module that LibTorch implements, and its type there; none for another.
 	Module func(module any) (handle c.Module, kind string)
+	// CreateModule makes an *nn.Native of the registry for a constructor, by options as nn.New takes them; panics with
+	// *gotorch.Error, which has Go's names of the kind's options. Some of them are the constructor's parameters.
+	CreateModule func(constructor, kind string, with map[string]any, options, parameters []string) any
 	// MapTensors is a value with each *gotorch.Tensor in it replaced, at any depth, copied where it leads to one; it panics with
 	// *gotorch.Error. MayHoldTensor tells whether values of a type may have some.
 	MapTensors    func(value reflect.Value, replace func(tensor any) any) reflect.Value

@@ -144,6 +144,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_module_clone",
     "tdm_module_parametrize",
     "tdm_module_remove_parametrizations",
+    "tdm_module_generate",
     "tdm_optimizer_create",
     "tdm_optimizer_free",
     "tdm_optimizer_add_group",
@@ -1132,1462 +1133,1467 @@ tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* na
   return ((tdm_error* (*)(tdm_module* module, const char* name))slots[136])(module, name);
 }
 
-tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+tdm_error* tdm_module_generate(tdm_module* module, const tdm_tensor* input_ids, const tdm_option* options, size_t option_count, tdm_tensor** out) {
   if (!slots[137]) return (tdm_error*)&tandem_go_missing[137];
-  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[137])(type, parameters, parameter_count, options, option_count, out);
+  return ((tdm_error* (*)(tdm_module* module, const tdm_tensor* input_ids, const tdm_option* options, size_t option_count, tdm_tensor** out))slots[137])(module, input_ids, options, option_count, out);
+}
+
+tdm_error* tdm_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
+  if (!slots[138]) return (tdm_error*)&tandem_go_missing[138];
+  return ((tdm_error* (*)(const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[138])(type, parameters, parameter_count, options, option_count, out);
 }
 
 void tdm_optimizer_free(tdm_optimizer* optimizer) {
-  if (!slots[138]) return;
-  ((void (*)(tdm_optimizer* optimizer))slots[138])(optimizer);
+  if (!slots[139]) return;
+  ((void (*)(tdm_optimizer* optimizer))slots[139])(optimizer);
 }
 
 tdm_error* tdm_optimizer_add_group(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count) {
-  if (!slots[139]) return (tdm_error*)&tandem_go_missing[139];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[139])(optimizer, parameters, parameter_count, options, option_count);
+  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count))slots[140])(optimizer, parameters, parameter_count, options, option_count);
 }
 
 tdm_error* tdm_optimizer_group_count(const tdm_optimizer* optimizer, int64_t* out) {
-  if (!slots[140]) return (tdm_error*)&tandem_go_missing[140];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[140])(optimizer, out);
+  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t* out))slots[141])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_step(tdm_optimizer* optimizer) {
-  if (!slots[141]) return (tdm_error*)&tandem_go_missing[141];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[141])(optimizer);
+  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer))slots[142])(optimizer);
 }
 
 tdm_error* tdm_optimizer_step_closure(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss) {
-  if (!slots[142]) return (tdm_error*)&tandem_go_missing[142];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[142])(optimizer, closure, user_data, destroy, loss);
+  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_error* (*closure)(void* user_data, tdm_tensor** loss), void* user_data, void (*destroy)(void* user_data), tdm_tensor** loss))slots[143])(optimizer, closure, user_data, destroy, loss);
 }
 
 tdm_error* tdm_optimizer_zero_grad(tdm_optimizer* optimizer, int32_t set_to_none) {
-  if (!slots[143]) return (tdm_error*)&tandem_go_missing[143];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[143])(optimizer, set_to_none);
+  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t set_to_none))slots[144])(optimizer, set_to_none);
 }
 
 tdm_error* tdm_optimizer_set_option(tdm_optimizer* optimizer, int64_t group, const tdm_option* option) {
-  if (!slots[144]) return (tdm_error*)&tandem_go_missing[144];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[144])(optimizer, group, option);
+  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int64_t group, const tdm_option* option))slots[145])(optimizer, group, option);
 }
 
 tdm_error* tdm_optimizer_get_option(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out) {
-  if (!slots[145]) return (tdm_error*)&tandem_go_missing[145];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[145])(optimizer, group, name, out);
+  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, int64_t group, const char* name, tdm_value* out))slots[146])(optimizer, group, name, out);
 }
 
 tdm_error* tdm_optimizer_state(const tdm_optimizer* optimizer, tdm_named_tensors** out) {
-  if (!slots[146]) return (tdm_error*)&tandem_go_missing[146];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[146])(optimizer, out);
+  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_named_tensors** out))slots[147])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[147]) return (tdm_error*)&tandem_go_missing[147];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[147])(optimizer, names, tensors, count);
+  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[148])(optimizer, names, tensors, count);
 }
 
 tdm_error* tdm_optimizer_state_dict(const tdm_optimizer* optimizer, tdm_value* out) {
-  if (!slots[148]) return (tdm_error*)&tandem_go_missing[148];
-  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[148])(optimizer, out);
+  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
+  return ((tdm_error* (*)(const tdm_optimizer* optimizer, tdm_value* out))slots[149])(optimizer, out);
 }
 
 tdm_error* tdm_optimizer_load_state_dict(tdm_optimizer* optimizer, const tdm_value* state_dict) {
-  if (!slots[149]) return (tdm_error*)&tandem_go_missing[149];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[149])(optimizer, state_dict);
+  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, const tdm_value* state_dict))slots[150])(optimizer, state_dict);
 }
 
 tdm_error* tdm_lr_scheduler_create(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out) {
-  if (!slots[150]) return (tdm_error*)&tandem_go_missing[150];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[150])(type, optimizer, options, option_count, out);
+  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_lr_scheduler** out))slots[151])(type, optimizer, options, option_count, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_with_function(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out) {
-  if (!slots[151]) return (tdm_error*)&tandem_go_missing[151];
-  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[151])(type, optimizer, options, option_count, function, user_data, destroy, out);
+  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
+  return ((tdm_error* (*)(const char* type, tdm_optimizer* optimizer, const tdm_option* options, size_t option_count, tdm_error* (*function)(void* user_data, int64_t group, double at, double* factor), void* user_data, void (*destroy)(void* user_data), tdm_lr_scheduler** out))slots[152])(type, optimizer, options, option_count, function, user_data, destroy, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_sequential(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out) {
-  if (!slots[152]) return (tdm_error*)&tandem_go_missing[152];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[152])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
+  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_lr_scheduler* const* schedulers, size_t count, const int64_t* milestones, size_t milestone_count, int64_t last_epoch, tdm_lr_scheduler** out))slots[153])(optimizer, schedulers, count, milestones, milestone_count, last_epoch, out);
 }
 
 tdm_error* tdm_lr_scheduler_create_chained(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out) {
-  if (!slots[153]) return (tdm_error*)&tandem_go_missing[153];
-  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[153])(schedulers, count, out);
+  if (!slots[154]) return (tdm_error*)&tandem_go_missing[154];
+  return ((tdm_error* (*)(tdm_lr_scheduler* const* schedulers, size_t count, tdm_lr_scheduler** out))slots[154])(schedulers, count, out);
 }
 
 void tdm_lr_scheduler_free(tdm_lr_scheduler* scheduler) {
-  if (!slots[154]) return;
-  ((void (*)(tdm_lr_scheduler* scheduler))slots[154])(scheduler);
+  if (!slots[155]) return;
+  ((void (*)(tdm_lr_scheduler* scheduler))slots[155])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step(tdm_lr_scheduler* scheduler) {
-  if (!slots[155]) return (tdm_error*)&tandem_go_missing[155];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[155])(scheduler);
+  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler))slots[156])(scheduler);
 }
 
 tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, double metric) {
-  if (!slots[156]) return (tdm_error*)&tandem_go_missing[156];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[156])(scheduler, metric);
+  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double metric))slots[157])(scheduler, metric);
 }
 
 tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch) {
-  if (!slots[157]) return (tdm_error*)&tandem_go_missing[157];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[157])(scheduler, epoch);
+  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, double epoch))slots[158])(scheduler, epoch);
 }
 
 tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out) {
-  if (!slots[158]) return (tdm_error*)&tandem_go_missing[158];
-  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[158])(scheduler, out);
-}
-
-tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[159]) return (tdm_error*)&tandem_go_missing[159];
   return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[159])(scheduler, out);
 }
 
-tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out) {
   if (!slots[160]) return (tdm_error*)&tandem_go_missing[160];
-  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[160])(scheduler, state);
+  return ((tdm_error* (*)(const tdm_lr_scheduler* scheduler, tdm_value* out))slots[160])(scheduler, out);
+}
+
+tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state) {
+  if (!slots[161]) return (tdm_error*)&tandem_go_missing[161];
+  return ((tdm_error* (*)(tdm_lr_scheduler* scheduler, const tdm_value* state))slots[161])(scheduler, state);
 }
 
 void tdm_averaged_parameters_options_init(tdm_averaged_parameters_options* made, size_t struct_size) {
-  if (!slots[161]) return;
-  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[161])(made, struct_size);
+  if (!slots[162]) return;
+  ((void (*)(tdm_averaged_parameters_options* made, size_t struct_size))slots[162])(made, struct_size);
 }
 
 tdm_error* tdm_averaged_parameters_create(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out) {
-  if (!slots[162]) return (tdm_error*)&tandem_go_missing[162];
-  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[162])(parameters, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[163]) return (tdm_error*)&tandem_go_missing[163];
+  return ((tdm_error* (*)(tdm_tensor* const* parameters, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_averaged_parameters_options* options, tdm_averaged_parameters** out))slots[163])(parameters, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_averaged_parameters_free(tdm_averaged_parameters* averages) {
-  if (!slots[163]) return;
-  ((void (*)(tdm_averaged_parameters* averages))slots[163])(averages);
+  if (!slots[164]) return;
+  ((void (*)(tdm_averaged_parameters* averages))slots[164])(averages);
 }
 
 tdm_error* tdm_averaged_parameters_update(tdm_averaged_parameters* averages) {
-  if (!slots[164]) return (tdm_error*)&tandem_go_missing[164];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[164])(averages);
-}
-
-tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[165]) return (tdm_error*)&tandem_go_missing[165];
   return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[165])(averages);
 }
 
-tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+tdm_error* tdm_averaged_parameters_swap(tdm_averaged_parameters* averages) {
   if (!slots[166]) return (tdm_error*)&tandem_go_missing[166];
-  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[166])(averages, out);
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages))slots[166])(averages);
+}
+
+tdm_error* tdm_averaged_parameters_state(const tdm_averaged_parameters* averages, tdm_named_tensors** out) {
+  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
+  return ((tdm_error* (*)(const tdm_averaged_parameters* averages, tdm_named_tensors** out))slots[167])(averages, out);
 }
 
 tdm_error* tdm_averaged_parameters_load_state(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[167]) return (tdm_error*)&tandem_go_missing[167];
-  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[167])(averages, names, tensors, count);
+  if (!slots[168]) return (tdm_error*)&tandem_go_missing[168];
+  return ((tdm_error* (*)(tdm_averaged_parameters* averages, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[168])(averages, names, tensors, count);
 }
 
 void tdm_grad_scaler_options_init(tdm_grad_scaler_options* made, size_t struct_size) {
-  if (!slots[168]) return;
-  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[168])(made, struct_size);
+  if (!slots[169]) return;
+  ((void (*)(tdm_grad_scaler_options* made, size_t struct_size))slots[169])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_create(const tdm_grad_scaler_options* options, tdm_grad_scaler** out) {
-  if (!slots[169]) return (tdm_error*)&tandem_go_missing[169];
-  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[169])(options, out);
+  if (!slots[170]) return (tdm_error*)&tandem_go_missing[170];
+  return ((tdm_error* (*)(const tdm_grad_scaler_options* options, tdm_grad_scaler** out))slots[170])(options, out);
 }
 
 void tdm_grad_scaler_free(tdm_grad_scaler* scaler) {
-  if (!slots[170]) return;
-  ((void (*)(tdm_grad_scaler* scaler))slots[170])(scaler);
+  if (!slots[171]) return;
+  ((void (*)(tdm_grad_scaler* scaler))slots[171])(scaler);
 }
 
 tdm_error* tdm_grad_scaler_scale(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out) {
-  if (!slots[171]) return (tdm_error*)&tandem_go_missing[171];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[171])(scaler, tensor, out);
+  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_tensor* tensor, tdm_tensor** out))slots[172])(scaler, tensor, out);
 }
 
 tdm_error* tdm_grad_scaler_unscale(tdm_grad_scaler* scaler, tdm_optimizer* optimizer) {
-  if (!slots[172]) return (tdm_error*)&tandem_go_missing[172];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[172])(scaler, optimizer);
+  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer))slots[173])(scaler, optimizer);
 }
 
 tdm_error* tdm_grad_scaler_step(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped) {
-  if (!slots[173]) return (tdm_error*)&tandem_go_missing[173];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[173])(scaler, optimizer, stepped);
+  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, tdm_optimizer* optimizer, int32_t* stepped))slots[174])(scaler, optimizer, stepped);
 }
 
 tdm_error* tdm_grad_scaler_update(tdm_grad_scaler* scaler, double new_scale) {
-  if (!slots[174]) return (tdm_error*)&tandem_go_missing[174];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[174])(scaler, new_scale);
+  if (!slots[175]) return (tdm_error*)&tandem_go_missing[175];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, double new_scale))slots[175])(scaler, new_scale);
 }
 
 void tdm_grad_scaler_state_init(tdm_grad_scaler_state* made, size_t struct_size) {
-  if (!slots[175]) return;
-  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[175])(made, struct_size);
+  if (!slots[176]) return;
+  ((void (*)(tdm_grad_scaler_state* made, size_t struct_size))slots[176])(made, struct_size);
 }
 
 tdm_error* tdm_grad_scaler_get_state(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out) {
-  if (!slots[176]) return (tdm_error*)&tandem_go_missing[176];
-  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[176])(scaler, out);
+  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
+  return ((tdm_error* (*)(const tdm_grad_scaler* scaler, tdm_grad_scaler_state* out))slots[177])(scaler, out);
 }
 
 tdm_error* tdm_grad_scaler_set_state(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state) {
-  if (!slots[177]) return (tdm_error*)&tandem_go_missing[177];
-  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[177])(scaler, state);
+  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
+  return ((tdm_error* (*)(tdm_grad_scaler* scaler, const tdm_grad_scaler_state* state))slots[178])(scaler, state);
 }
 
 tdm_error* tdm_safetensors_save(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count) {
-  if (!slots[178]) return (tdm_error*)&tandem_go_missing[178];
-  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[178])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
+  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
+  return ((tdm_error* (*)(const char* path, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count))slots[179])(path, names, tensors, count, metadata_keys, metadata_values, metadata_count);
 }
 
 tdm_error* tdm_safetensors_save_sharded(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes) {
-  if (!slots[179]) return (tdm_error*)&tandem_go_missing[179];
-  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[179])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
+  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
+  return ((tdm_error* (*)(const char* folder, const char* const* names, tdm_tensor* const* tensors, size_t count, const char* const* metadata_keys, const char* const* metadata_values, size_t metadata_count, int64_t shard_bytes))slots[180])(folder, names, tensors, count, metadata_keys, metadata_values, metadata_count, shard_bytes);
 }
 
 tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values) {
-  if (!slots[180]) return (tdm_error*)&tandem_go_missing[180];
-  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[180])(path, out, metadata_keys, metadata_values);
+  if (!slots[181]) return (tdm_error*)&tandem_go_missing[181];
+  return ((tdm_error* (*)(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys, tdm_strings** metadata_values))slots[181])(path, out, metadata_keys, metadata_values);
 }
 
 void tdm_pt_load_options_init(tdm_pt_load_options* made, size_t struct_size) {
-  if (!slots[181]) return;
-  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[181])(made, struct_size);
+  if (!slots[182]) return;
+  ((void (*)(tdm_pt_load_options* made, size_t struct_size))slots[182])(made, struct_size);
 }
 
 tdm_error* tdm_pt_load(const char* path, const tdm_pt_load_options* options, tdm_value* out) {
-  if (!slots[182]) return (tdm_error*)&tandem_go_missing[182];
-  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[182])(path, options, out);
+  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
+  return ((tdm_error* (*)(const char* path, const tdm_pt_load_options* options, tdm_value* out))slots[183])(path, options, out);
 }
 
 tdm_error* tdm_pt_save(const char* path, const tdm_value* value) {
-  if (!slots[183]) return (tdm_error*)&tandem_go_missing[183];
-  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[183])(path, value);
+  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
+  return ((tdm_error* (*)(const char* path, const tdm_value* value))slots[184])(path, value);
 }
 
 tdm_error* tdm_names_replace(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out) {
-  if (!slots[184]) return (tdm_error*)&tandem_go_missing[184];
-  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[184])(names, count, patterns, replacements, rule_count, out);
+  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
+  return ((tdm_error* (*)(const char* const* names, size_t count, const char* const* patterns, const char* const* replacements, size_t rule_count, tdm_strings** out))slots[185])(names, count, patterns, replacements, rule_count, out);
 }
 
 tdm_error* tdm_tensors_load(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected) {
-  if (!slots[185]) return (tdm_error*)&tandem_go_missing[185];
-  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[185])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
+  if (!slots[186]) return (tdm_error*)&tandem_go_missing[186];
+  return ((tdm_error* (*)(const char* const* into_names, tdm_tensor* const* into, size_t into_count, const char* const* from_names, tdm_tensor* const* from, size_t from_count, int32_t strict, int32_t convert_dtype, tdm_strings** missing, tdm_strings** unexpected))slots[186])(into_names, into, into_count, from_names, from, from_count, strict, convert_dtype, missing, unexpected);
 }
 
 void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size) {
-  if (!slots[186]) return;
-  ((void (*)(tdm_exported_options* made, size_t struct_size))slots[186])(made, struct_size);
+  if (!slots[187]) return;
+  ((void (*)(tdm_exported_options* made, size_t struct_size))slots[187])(made, struct_size);
 }
 
 tdm_error* tdm_exported_load(const char* path, const tdm_exported_options* options, tdm_module** out) {
-  if (!slots[187]) return (tdm_error*)&tandem_go_missing[187];
-  return ((tdm_error* (*)(const char* path, const tdm_exported_options* options, tdm_module** out))slots[187])(path, options, out);
+  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
+  return ((tdm_error* (*)(const char* path, const tdm_exported_options* options, tdm_module** out))slots[188])(path, options, out);
 }
 
 tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out) {
-  if (!slots[188]) return (tdm_error*)&tandem_go_missing[188];
-  return ((tdm_error* (*)(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[188])(program, arguments, argument_count, out);
+  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
+  return ((tdm_error* (*)(tdm_module* program, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[189])(program, arguments, argument_count, out);
 }
 
 tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions) {
-  if (!slots[189]) return (tdm_error*)&tandem_go_missing[189];
-  return ((tdm_error* (*)(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions))slots[189])(program, names, descriptions);
+  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
+  return ((tdm_error* (*)(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions))slots[190])(program, names, descriptions);
 }
 
 tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
-  if (!slots[190]) return (tdm_error*)&tandem_go_missing[190];
-  return ((tdm_error* (*)(const tdm_module* program, const char* path))slots[190])(program, path);
+  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
+  return ((tdm_error* (*)(const tdm_module* program, const char* path))slots[191])(program, path);
 }
 
 tdm_error* tdm_jit_load(const char* path, tdm_module** out) {
-  if (!slots[191]) return (tdm_error*)&tandem_go_missing[191];
-  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[191])(path, out);
+  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
+  return ((tdm_error* (*)(const char* path, tdm_module** out))slots[192])(path, out);
 }
 
 tdm_error* tdm_jit_load_bytes(const void* data, size_t data_bytes, tdm_module** out) {
-  if (!slots[192]) return (tdm_error*)&tandem_go_missing[192];
-  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[192])(data, data_bytes, out);
+  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
+  return ((tdm_error* (*)(const void* data, size_t data_bytes, tdm_module** out))slots[193])(data, data_bytes, out);
 }
 
 tdm_error* tdm_jit_compile(const char* source, tdm_module** out) {
-  if (!slots[193]) return (tdm_error*)&tandem_go_missing[193];
-  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[193])(source, out);
+  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
+  return ((tdm_error* (*)(const char* source, tdm_module** out))slots[194])(source, out);
 }
 
 tdm_error* tdm_jit_save(const tdm_module* module, const char* path) {
-  if (!slots[194]) return (tdm_error*)&tandem_go_missing[194];
-  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[194])(module, path);
+  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
+  return ((tdm_error* (*)(const tdm_module* module, const char* path))slots[195])(module, path);
 }
 
 tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out) {
-  if (!slots[195]) return (tdm_error*)&tandem_go_missing[195];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[195])(module, out);
+  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_string** out))slots[196])(module, out);
 }
 
 tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out) {
-  if (!slots[196]) return (tdm_error*)&tandem_go_missing[196];
-  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[196])(module, out);
+  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
+  return ((tdm_error* (*)(const tdm_module* module, tdm_strings** out))slots[197])(module, out);
 }
 
 tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out) {
-  if (!slots[197]) return (tdm_error*)&tandem_go_missing[197];
-  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[197])(module, method, out);
+  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
+  return ((tdm_error* (*)(const tdm_module* module, const char* method, tdm_string** out))slots[198])(module, method, out);
 }
 
 tdm_error* tdm_jit_call(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out) {
-  if (!slots[198]) return (tdm_error*)&tandem_go_missing[198];
-  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[198])(module, method, arguments, argument_count, out);
+  if (!slots[199]) return (tdm_error*)&tandem_go_missing[199];
+  return ((tdm_error* (*)(tdm_module* module, const char* method, const tdm_value* arguments, size_t argument_count, tdm_value* out))slots[199])(module, method, arguments, argument_count, out);
 }
 
 void tdm_jit_trace_init(tdm_jit_trace* made, size_t struct_size) {
-  if (!slots[199]) return;
-  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[199])(made, struct_size);
+  if (!slots[200]) return;
+  ((void (*)(tdm_jit_trace* made, size_t struct_size))slots[200])(made, struct_size);
 }
 
 tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out) {
-  if (!slots[200]) return (tdm_error*)&tandem_go_missing[200];
-  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[200])(trace, out);
+  if (!slots[201]) return (tdm_error*)&tandem_go_missing[201];
+  return ((tdm_error* (*)(const tdm_jit_trace* trace, tdm_module** out))slots[201])(trace, out);
 }
 
 void tdm_tcp_store_options_init(tdm_tcp_store_options* made, size_t struct_size) {
-  if (!slots[201]) return;
-  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[201])(made, struct_size);
+  if (!slots[202]) return;
+  ((void (*)(tdm_tcp_store_options* made, size_t struct_size))slots[202])(made, struct_size);
 }
 
 tdm_error* tdm_store_tcp(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out) {
-  if (!slots[202]) return (tdm_error*)&tandem_go_missing[202];
-  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[202])(host, port, options, out);
+  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
+  return ((tdm_error* (*)(const char* host, uint16_t port, const tdm_tcp_store_options* options, tdm_store** out))slots[203])(host, port, options, out);
 }
 
 tdm_error* tdm_store_file(const char* path, int32_t world_size, tdm_store** out) {
-  if (!slots[203]) return (tdm_error*)&tandem_go_missing[203];
-  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[203])(path, world_size, out);
+  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
+  return ((tdm_error* (*)(const char* path, int32_t world_size, tdm_store** out))slots[204])(path, world_size, out);
 }
 
 tdm_error* tdm_store_hash(tdm_store** out) {
-  if (!slots[204]) return (tdm_error*)&tandem_go_missing[204];
-  return ((tdm_error* (*)(tdm_store** out))slots[204])(out);
+  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
+  return ((tdm_error* (*)(tdm_store** out))slots[205])(out);
 }
 
 tdm_error* tdm_store_prefix(const char* prefix, const tdm_store* store, tdm_store** out) {
-  if (!slots[205]) return (tdm_error*)&tandem_go_missing[205];
-  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[205])(prefix, store, out);
+  if (!slots[206]) return (tdm_error*)&tandem_go_missing[206];
+  return ((tdm_error* (*)(const char* prefix, const tdm_store* store, tdm_store** out))slots[206])(prefix, store, out);
 }
 
 void tdm_store_free(tdm_store* store) {
-  if (!slots[206]) return;
-  ((void (*)(tdm_store* store))slots[206])(store);
+  if (!slots[207]) return;
+  ((void (*)(tdm_store* store))slots[207])(store);
 }
 
 uint16_t tdm_store_port(const tdm_store* store) {
-  if (!slots[207]) return 0;
-  return ((uint16_t (*)(const tdm_store* store))slots[207])(store);
+  if (!slots[208]) return 0;
+  return ((uint16_t (*)(const tdm_store* store))slots[208])(store);
 }
 
 tdm_error* tdm_store_set(tdm_store* store, const char* key, const void* data, size_t size) {
-  if (!slots[208]) return (tdm_error*)&tandem_go_missing[208];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[208])(store, key, data, size);
+  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* data, size_t size))slots[209])(store, key, data, size);
 }
 
 tdm_error* tdm_store_get(tdm_store* store, const char* key, tdm_string** out) {
-  if (!slots[209]) return (tdm_error*)&tandem_go_missing[209];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[209])(store, key, out);
+  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, tdm_string** out))slots[210])(store, key, out);
 }
 
 tdm_error* tdm_store_add(tdm_store* store, const char* key, int64_t amount, int64_t* out) {
-  if (!slots[210]) return (tdm_error*)&tandem_go_missing[210];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[210])(store, key, amount, out);
+  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int64_t amount, int64_t* out))slots[211])(store, key, amount, out);
 }
 
 tdm_error* tdm_store_check(tdm_store* store, const char* const* keys, size_t count, int32_t* out) {
-  if (!slots[211]) return (tdm_error*)&tandem_go_missing[211];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[211])(store, keys, count, out);
+  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int32_t* out))slots[212])(store, keys, count, out);
 }
 
 tdm_error* tdm_store_delete(tdm_store* store, const char* key, int32_t* out) {
-  if (!slots[212]) return (tdm_error*)&tandem_go_missing[212];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[212])(store, key, out);
+  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, int32_t* out))slots[213])(store, key, out);
 }
 
 tdm_error* tdm_store_wait(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms) {
-  if (!slots[213]) return (tdm_error*)&tandem_go_missing[213];
-  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[213])(store, keys, count, timeout_ms);
+  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
+  return ((tdm_error* (*)(tdm_store* store, const char* const* keys, size_t count, int64_t timeout_ms))slots[214])(store, keys, count, timeout_ms);
 }
 
 tdm_error* tdm_store_compare_set(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out) {
-  if (!slots[214]) return (tdm_error*)&tandem_go_missing[214];
-  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[214])(store, key, expected, expected_size, desired, desired_size, out);
+  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
+  return ((tdm_error* (*)(tdm_store* store, const char* key, const void* expected, size_t expected_size, const void* desired, size_t desired_size, tdm_string** out))slots[215])(store, key, expected, expected_size, desired, desired_size, out);
 }
 
 tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
-  if (!slots[215]) return (tdm_error*)&tandem_go_missing[215];
-  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[215])(store, timeout_ms);
+  if (!slots[216]) return (tdm_error*)&tandem_go_missing[216];
+  return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[216])(store, timeout_ms);
 }
 
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[216]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[216])(made, struct_size);
+  if (!slots[217]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[217])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[217]) return (tdm_error*)&tandem_go_missing[217];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[217])(options, store, out);
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[218])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[218]) return;
-  ((void (*)(tdm_process_group* group))slots[218])(group);
+  if (!slots[219]) return;
+  ((void (*)(tdm_process_group* group))slots[219])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[219]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[219])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[220]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[220])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[221]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[221])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[221])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[222]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[222])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[223]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[223])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[223]) return (tdm_error*)&tandem_go_missing[223];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[223])(group);
+  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[224])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[224]) return (tdm_error*)&tandem_go_missing[224];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[224])(group, ranks, rank_count, name, out);
+  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[225])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[225])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[226])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[226])(group, size, name, out);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[227])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[227]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[227])(group, rank);
+  if (!slots[228]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[228])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[228]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[228])(group, global_rank);
+  if (!slots[229]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[229])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[229])(group, tensor, root, work);
+  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[230])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[230]) return (tdm_error*)&tandem_go_missing[230];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[230])(group, tensor, op, work);
+  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[231])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[231])(group, tensor, factor, work);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[232])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[232])(group, tensors, tensor_count, op, work);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[233])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[233])(group, tensor, root, op, work);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[234])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[234])(group, outputs, output_count, input, work);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[235])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[235])(group, output, input, work);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[236])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[236])(group, outputs, output_count, input, root, work);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[237])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[237])(group, output, inputs, input_count, root, work);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[238])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[238])(group, output, inputs, input_count, op, work);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[239])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[239])(group, output, input, op, work);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[240])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[240])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[241])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[241])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[242])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[242])(group, work);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[243])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[243])(group, timeout_ms);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[244])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[244])(group, tensor, to, tag, work);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[245])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[245])(group, tensor, from, tag, source, work);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[246])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[246])(group, messages, message_count, work);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[247])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[247])(group, data, size, root, out);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[248])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[248])(group, data, size, out, out_count);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[249])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[249])(group, data, size, root, out, out_count);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[250])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[250])(group, data, sizes, count, root, out);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[251])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[251])(work, timeout_ms);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[252])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[252]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[252])(work);
+  if (!slots[253]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[253])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[253])(work, out);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[254])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[254])(work, callback, user_data, destroy);
+  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[255])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[255]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[255])(work);
+  if (!slots[256]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[256])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[256])(work, index, out);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[257])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[257]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[257])(work);
+  if (!slots[258]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[258])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[258]) return;
-  ((void (*)(tdm_work* work))slots[258])(work);
+  if (!slots[259]) return;
+  ((void (*)(tdm_work* work))slots[259])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
-  return ((tdm_error* (*)(tdm_string** out))slots[259])(out);
+  if (!slots[260]) return (tdm_error*)&tandem_go_missing[260];
+  return ((tdm_error* (*)(tdm_string** out))slots[260])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[260]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[260])(made, struct_size);
+  if (!slots[261]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[261])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[261])(group, options);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[262])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
-  return ((tdm_error* (*)(const char* path))slots[262])(path);
+  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
+  return ((tdm_error* (*)(const char* path))slots[263])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[263]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[263])(made, struct_size);
+  if (!slots[264]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[264])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[264])(group, options);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[265])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[265])(path, table);
+  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[266])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[266])(group, tensor, root, out);
+  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[267])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[267])(group, tensor, op, out);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[268])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[268])(group, tensor, root, op, out);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[269])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[269])(group, tensor, root, out, out_count);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[270])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[270])(group, tensors, tensor_count, root, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[271])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[271])(group, tensor, out, out_count);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[272])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[272])(group, tensors, tensor_count, op, out);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[273])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[273])(group, tensors, tensor_count, out, out_count);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[274])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[274])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[275])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[275]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[275])(made, struct_size);
+  if (!slots[276]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[276])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[276])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[277])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[277]) return;
-  ((void (*)(tdm_ddp* ddp))slots[277])(ddp);
+  if (!slots[278]) return;
+  ((void (*)(tdm_ddp* ddp))slots[278])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[278])(ddp, training, arguments, argument_count, prepared);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[279])(ddp, training, arguments, argument_count, prepared);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
-  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[279])(ddp, outputs, output_count, prepared);
+  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[280])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[280])(ddp);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[281])(ddp);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[281])(ddp, on);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[282])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[282])(ddp, samples);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[283])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[283])(ddp, buffers, buffer_count);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[284])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[284]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[284])(made, struct_size);
+  if (!slots[285]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[285])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[285])(ddp, hook, options);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[286])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[286])(ddp, out);
+  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[287])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[287])(ddp, names, tensors, count);
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[288])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[288])(ddp, begin, finish, user_data, destroy);
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[289])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[289])(ddp, optimizer);
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[290])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[290]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[290])(made, struct_size);
+  if (!slots[291]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[291])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[291])(ddp, options);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[292])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[292])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[293])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[294])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[294]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[294])(made, struct_size);
+  if (!slots[295]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[295])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[295])(ddp, out);
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[296])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[296])(ddp, index, bytes, names);
+  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[297])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[297])(ddp, iterations);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[298])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[298])(ddp, out);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[299])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[299])(ddp, every);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[300])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[300]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[300])(made, struct_size);
+  if (!slots[301]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[301])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[301])(ddp, out);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[302])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[302])(ddp, index, out);
+  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[303])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[303])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[304])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[304]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[304])(made, struct_size);
+  if (!slots[305]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[305])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[305])(ddp, options);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[306])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[306]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[306])(made, struct_size);
+  if (!slots[307]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[307])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[307])(ddp, out);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[308])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[308])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[309])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[309])(module, group);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[310])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[310]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[310])(made, struct_size);
+  if (!slots[311]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[311])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[311])(options, out);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[312])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[312]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[312])(data_parallel);
+  if (!slots[313]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[313])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[313]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[313])(data_parallel);
+  if (!slots[314]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[314])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[314]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[314])(made, struct_size);
+  if (!slots[315]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[315])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[315]) return (tdm_error*)&tandem_go_missing[315];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[315])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[316])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[316]) return (tdm_error*)&tandem_go_missing[316];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[316])(group, period, warmup_steps, out);
+  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[317])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[317])(periods, groups, count, warmup_steps, out);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[318])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[318]) return;
-  ((void (*)(tdm_model_averager* averager))slots[318])(averager);
+  if (!slots[319]) return;
+  ((void (*)(tdm_model_averager* averager))slots[319])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[319])(averager, parameters, parameter_count, averaged);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[320])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[320])(optimizer, averager, out);
+  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[321])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[321])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[322])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[322])(optimizer, to);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[323])(optimizer, to);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[323]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[323])(made, struct_size);
+  if (!slots[324]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[324])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[324])(path, options, group, out);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[325])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[325]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[325])(folder);
+  if (!slots[326]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[326])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[326]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[326])(folder);
+  if (!slots[327]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[327])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[327])(folder, step, tensors, tensor_count, values);
-}
-
-tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[328]) return (tdm_error*)&tandem_go_missing[328];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[328])(folder, step, tensors, tensor_count, values);
 }
 
-tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[329])(folder, step, beside, reason);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[329])(folder, step, tensors, tensor_count, values);
+}
+
+tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+  if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[330])(folder, step, beside, reason);
 }
 
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[330]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[330])(folder);
+  if (!slots[331]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[331])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[331])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[332])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
+tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[333])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[334])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[334])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[335])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[335])(folder, step, sections, section_count, out);
+  if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[336])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[336]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[336])(made, struct_size);
+  if (!slots[337]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[337])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[337])(folder, selection, out);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[338])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[338])(folder, failure);
+  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[339])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[339]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[339])(checkpoint);
+  if (!slots[340]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[340])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[340]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[340])(checkpoint);
+  if (!slots[341]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[341])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[341]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[341])(checkpoint);
+  if (!slots[342]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[342])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[342]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[342])(checkpoint);
+  if (!slots[343]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[343])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[343]) return (tdm_error*)&tandem_go_missing[343];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[343])(checkpoint, out);
-}
-
-tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[344]) return (tdm_error*)&tandem_go_missing[344];
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[344])(checkpoint, out);
 }
 
-tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[345])(checkpoint, section, out);
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[345])(checkpoint, out);
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[346])(checkpoint, section, out);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[346]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[346])(made, struct_size);
+  if (!slots[347]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[347])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[347])(path, options, out);
+  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[348])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[348])(writer, data, size);
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[349])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[349])(writer);
+  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[350])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[350]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[350])(writer);
+  if (!slots[351]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[351])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[351])(path, out);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[352])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[352]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[352])(reader);
+  if (!slots[353]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[353])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[353])(reader, index, data, size);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[354])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[354])(reader, index, destination, bytes);
+  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[355])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[355]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[355])(reader);
+  if (!slots[356]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[356])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[356]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[356])(reader);
+  if (!slots[357]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[357])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[357]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[357])(reader);
+  if (!slots[358]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[358])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[358]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[358])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[359]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[359])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[360]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[360])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[360]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[360])(reader);
+  if (!slots[361]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[361])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[361]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[361])(made, struct_size);
+  if (!slots[362]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[362])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[362])(paths, path_count, fields, field_count, options, out);
+  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[363])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[363]) return;
-  ((void (*)(tdm_loader* loader))slots[363])(loader);
+  if (!slots[364]) return;
+  ((void (*)(tdm_loader* loader))slots[364])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[364]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[364])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[365]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[365])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[366]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[366])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[366])(loader, epoch, first_batch);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[367])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[367])(loader, batch, field_count, has_batch);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[368])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[368])(loader);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[369])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[369]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[369])(made, struct_size);
+  if (!slots[370]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[370])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[370])(loader, out);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[371])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[371])(loader, out);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[372])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[372])(loader, record);
+  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[373])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[373])(loader, out);
+  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[374])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[374])(loader, data, size);
+  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[375])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[375]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[375])(loader);
+  if (!slots[376]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[376])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[376]) return;
-  ((void (*)(tdm_dataset* dataset))slots[376])(dataset);
+  if (!slots[377]) return;
+  ((void (*)(tdm_dataset* dataset))slots[377])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[377]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[377])(dataset);
+  if (!slots[378]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[378])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[378]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[378])(dataset);
+  if (!slots[379]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[379])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[379]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[379])(dataset, index);
+  if (!slots[380]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[380])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[380])(dataset, index, sample, field_count);
+  if (!slots[381]) return (tdm_error*)&tandem_go_missing[381];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[381])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[381]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[381])(made, struct_size);
+  if (!slots[382]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[382])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[382])(paths, path_count, fields, field_count, options, out);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[383])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[383])(tensors, count, names, out);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[384])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[384])(datasets, count, out);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[385])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[385])(dataset, samples, count, out);
+  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[386])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[386])(dataset, sizes, count, seed, parts);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[387])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[387])(dataset, fractions, count, sizes);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[388])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[388])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[389])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[389])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[390])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[390]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[390])(made, struct_size);
+  if (!slots[391]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[391])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[391])(iterable, out);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[392])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[392])(dataset, options, out);
+  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[393])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[393]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[393])(made, struct_size);
+  if (!slots[394]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[394])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[394])(paths, path_count, options, out);
+  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[395])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[395]) return (tdm_error*)&tandem_go_missing[395];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[395])(loader, transforms);
+  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[396])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[396])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[397])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[397]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[397])(made, struct_size);
+  if (!slots[398]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[398])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[398])(loader, out);
+  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[399])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[399])(loader, out);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[400])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[400]) return;
-  ((void (*)(tdm_sampler* sampler))slots[400])(sampler);
+  if (!slots[401]) return;
+  ((void (*)(tdm_sampler* sampler))slots[401])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[401]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[401])(sampler);
+  if (!slots[402]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[402])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[402])(sampler, seed, epoch, first, samples, count);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[403])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[403])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[404])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[405])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[405])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[406])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[406])(samples, count, shuffle, out);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[407])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[407])(samples, count, batch_size, shuffle, out);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[408])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[408])(lengths, count, batch_size, window, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[409])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[409])(sampler, rank, world_size, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[410])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[410])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[411])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[411]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[411])(made, struct_size);
+  if (!slots[412]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[412])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[412])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[413])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[413])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[414])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[414])(loader, has_step);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[415])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[415])(loader, sample, reason);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[416])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[416]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[416])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[417]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[417])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[418]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[418])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[419]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[419])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[419])(loader, out);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[420])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[420])(folder, suffix, out);
+  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[421])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[421]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[421])(writer);
+  if (!slots[422]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[422])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[422])(writer, tag, value, step, wall_time);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[423])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[423])(writer, tag, values, step, wall_time);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[424])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[424])(writer, tag, image, layout, step, wall_time);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[425])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[425])(writer, tag, text, step, wall_time);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[426])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[426])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[427])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[428])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[428]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[428])(writer);
+  if (!slots[429]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[429])(writer);
 }

@@ -115,3 +115,10 @@ func MoveModule(m Module, kind, index, dtype int32) *Failure {
 	device := C.tdm_device{_type: C.tdm_device_type(kind), index: C.int32_t(index)}
 	return failure(C.tdm_module_to(module(m), device, C.tdm_dtype(dtype)))
 }
+
+// GenerateTokens adds the tokens that a network predicts, by a frame of options, which it releases.
+func GenerateTokens(m Module, inputIDs Tensor, f *Frame) (Made, *Failure) {
+	defer f.Release()
+	values, count, pool := f.arguments()
+	return made(C.tg_module_generate(module(m), tensor(inputIDs), f.optionNames(), values, count, pool))
+}

@@ -160,6 +160,15 @@ tdm_error* tg_module_parametrize(tdm_module* module, const char* kind, const cha
   return error;
 }
 
+tg_tensor tg_module_generate(tdm_module* module, const tdm_tensor* input_ids, const int64_t* names, tdm_value* values,
+                             size_t count, char* pool) {
+  tdm_option* options = options_of(names, values, count, pool);
+  tdm_tensor* out = NULL;
+  tdm_error* error = tdm_module_generate(module, input_ids, options, count, &out);
+  free(options);
+  return described(error, out);
+}
+
 tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                const int64_t* names, tdm_value* values, size_t count, char* pool,
                                tdm_optimizer** out) {

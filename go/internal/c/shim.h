@@ -51,6 +51,8 @@ TDM_API tdm_error* tg_module_create(const char* type, const int64_t* names, tdm_
                                     tdm_module** out);
 TDM_API tdm_error* tg_module_parametrize(tdm_module* module, const char* kind, const char* name, const int64_t* names,
                                          tdm_value* values, size_t count, char* pool);
+TDM_API tg_tensor tg_module_generate(tdm_module* module, const tdm_tensor* input_ids, const int64_t* names,
+                                     tdm_value* values, size_t count, char* pool);
 TDM_API tdm_error* tg_optimizer_create(const char* type, tdm_tensor* const* parameters, size_t parameter_count,
                                        const int64_t* names, tdm_value* values, size_t count, char* pool,
                                        tdm_optimizer** out);

@@ -686,8 +686,8 @@ typedef struct tdm_option {
   tdm_value value;
 } tdm_option;
 
-/* A torch::nn module by its name ("Linear", "Conv2d") and options ("in_features", …). Unknown types, unknown options
- * and missing required ones are named. Free with tdm_module_free(). */
+/* A module by its name, of torch::nn ("Linear") or a network ("resnet18", docs/models.md), and options ("in_features",
+ * …). Unknown types, unknown options and missing required ones are named. Free with tdm_module_free(). */
 TDM_API tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count,
                                      tdm_module** out);
 TDM_API void tdm_module_free(tdm_module* module);
@@ -726,6 +726,14 @@ TDM_API tdm_error* tdm_module_parametrize(tdm_module* module, const char* kind, 
 /* What is computed becomes a parameter again: the tensor that was "original1", or "original". TDM_ERROR_NOT_FOUND where
  * it is not parametrized. Source: torch.nn.utils.parametrize.remove_parametrizations. */
 TDM_API tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* name);
+/* What a network that predicts the next token ("gpt2", "llama") makes of input_ids [batch, length], int64: these, and at
+ * most "max_new_tokens" (20) more. The likeliest ones, or with "do_sample" drawn ones: "temperature" (1), "top_k" (50; 0:
+ * of all), "top_p" (1), "generator". Rows end with one of "eos_token_id" and go on with "pad_token_id". "attention_mask"
+ * [batch, length] is 0 at padding, on the left. Keys and values of earlier positions are kept, unless "use_cache" is
+ * false. Not recorded for autograd. Errors: TDM_ERROR_UNSUPPORTED for other modules, TDM_ERROR_INVALID_ARGUMENT for more
+ * positions than the network knows. Free with tdm_tensor_free(). Source: generate() of Hugging Face's transformers. */
+TDM_API TDM_BLOCKS tdm_error* tdm_module_generate(tdm_module* module, const tdm_tensor* input_ids,
+                                                  const tdm_option* options, size_t option_count, tdm_tensor** out);
 
 /* An optimizer of torch.optim by its name ("SGD", "AdamW") with Python's options ("lr", "momentum", …);
  * docs/modules-and-optimizers.md lists them. Uses LibTorch's fused kernels where parameters allow it. Holds the

@@ -214,6 +214,7 @@ var table = map[string]string{
 	"tdm_module_clone":                              "nn.NewDataParallel",
 	"tdm_module_create":                             "nn.New",
 	"tdm_module_forward":                            "nn.Native.Forward",
+	"tdm_module_generate":                           "text.Generate",
 	"tdm_module_parametrize":                        "nn.WeightNorm",
 	"tdm_module_remove_parametrizations":            "nn.RemoveParametrizations",
 	"tdm_module_set_batch_norm_momentum":            "nn.UpdateBatchNorm",

@@ -16,7 +16,7 @@ def in_checkout(api):
 
 
 def at_build(api):
-    return modules.files(api.modules)
+    return modules.files(api.modules, api.networks)
 
 
 def names(header):

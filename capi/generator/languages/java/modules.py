@@ -1,4 +1,5 @@
-"""Writes a class of package org.tandem.nn for each module of the registry. Java's build makes them."""
+"""Writes a class of package org.tandem.nn for each module of torch.nn, of org.tandem.vision and org.tandem.text for each
+network. Java's build makes them."""
 import re
 import textwrap
 
@@ -69,6 +70,10 @@ def setters(m):
                              f'      options.set("{o.name}", null);', "      return this;", "    }"])
 
 
+def class_name(m):
+    return getattr(m, "name", m.type)
+
+
 def constructors(m):
     needed = positional(m)
     has_settings = len(needed) < len(m.options)
@@ -81,11 +86,11 @@ def constructors(m):
         sets = "".join(f'.set("{o.name}", {n})' for o, (_, n) in zip(needed, parts))
         if has_settings:
             passed = "".join(f"{n}, " for _, n in parts)
-            yield f"  public {m.type}({given}) {{\n    this({passed}new Options());\n  }}"
+            yield f"  public {class_name(m)}({given}) {{\n    this({passed}new Options());\n  }}"
             given = f"{given}, Options more".removeprefix(", ")
-            yield f'  public {m.type}({given}) {{\n    super("{m.type}", more.options{sets});\n  }}'
+            yield f'  public {class_name(m)}({given}) {{\n    super("{m.type}", more.options{sets});\n  }}'
         else:
-            yield f'  public {m.type}({given}) {{\n    super("{m.type}", new org.tandem.Options(){sets});\n  }}'
+            yield f'  public {class_name(m)}({given}) {{\n    super("{m.type}", new org.tandem.Options(){sets});\n  }}'
 
 
 def forward(m):
@@ -99,18 +104,30 @@ def forward(m):
         yield f"  public Tensor[] forward({given}) {{\n    return forwardAll({', '.join(needed)});\n  }}"
 
 
-def file(m):
+def file(m, package, about, base):
     own = list(setters(m))
     body = list(constructors(m)) + list(forward(m))
     if own:
         body.append("  /** What has a default. */\n  public static final class Options {\n"
                     "    private final org.tandem.Options options = new org.tandem.Options();\n\n" + "\n\n".join(own) + "\n  }")
     code = "\n\n".join(body)
-    imports = "import org.tandem.Tensor;\n\n" if re.search(r"\bTensor\b", code) else ""
-    head = f"{NOTE}package org.tandem.nn;\n\n{imports}"
-    return f"{head}{document(f'{m.type} {text(m)} Source: torch.nn.{m.type}.')}\npublic final class {m.type} extends TorchModule {{\n{code}\n}}\n"
+    imports = "import org.tandem.Tensor;\n" if re.search(r"\bTensor\b", code) else ""
+    imports += f"import org.tandem.nn.{base};\n" if base == "TorchModule" and package != "nn" else ""
+    head = f"{NOTE}package org.tandem.{package};\n\n{imports}" + ("\n" if imports else "")
+    return f"{head}{document(about)}\npublic final class {class_name(m)} extends {base} {{\n{code}\n}}\n"
 
 
-def files(modules):
+def module(m):
+    return file(m, "nn", f"{m.type} {text(m)} Source: torch.nn.{m.type}.", "TorchModule")
+
+
+def network(m):
+    named = m.name if m.name == m.family else f"A {m.family} {m.kind}, which"
+    about = f"{named} {text(m)} Source: {m.source}."
+    return file(m, m.package, about, "LanguageModel" if m.package == "text" else "TorchModule")
+
+
+def files(modules, networks):
     """path below the folder of sources → text"""
-    return {f"org/tandem/nn/{m.type}.java": file(m) for m in modules}
+    made = {f"org/tandem/nn/{m.type}.java": module(m) for m in modules}
+    return made | {f"org/tandem/{m.package}/{m.name}.java": network(m) for m in networks}

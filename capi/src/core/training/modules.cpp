@@ -6,6 +6,7 @@
 #include "core/operators/on_cpu.h"
 #include "core/training/module_handle.h"
 #include "tandem/batch_norm.h"
+#include "tandem/generate.h"
 #include "tandem/nn_parametrizations.h"
 #include "tandem/runtime.h"
 
@@ -32,6 +33,13 @@ bool is_module_type(const char* type) {
 bool forward_is_on_cpu(const torch::nn::Module& module, at::ArrayRef<at::IValue> arguments) {
   return std::all_of(arguments.begin(), arguments.end(), [](const at::IValue& one) { return is_on_cpu(one); }) &&
          is_on_cpu(module.parameters()) && is_on_cpu(module.buffers());
+}
+
+// A first call may be the first use of statics of LibTorch (tandem/runtime.h).
+void note_call(tdm_module& module) {
+  if (module.called.load(std::memory_order_relaxed)) return;
+  module.called.store(true, std::memory_order_relaxed);
+  tandem::rearm_exit();
 }
 
 }  // namespace
@@ -76,10 +84,7 @@ tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, st
         for (const at::IValue& value : given) owned.add(value);
         owned.hand_over(results);
         *result_count = given.size();
-        if (!module->called.load(std::memory_order_relaxed)) {
-          module->called.store(true, std::memory_order_relaxed);
-          tandem::rearm_exit();
-        }
+        note_call(*module);
       },
       [&] { return if_live(module) ? module->module->type().c_str() : nullptr; });
 }
@@ -164,4 +169,22 @@ tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* na
     not_null(module, "module");
     tandem::nn::remove_parametrizations(*module->module, not_null(name, "name"));
   });
+}
+
+tdm_error* tdm_module_generate(tdm_module* module, const tdm_tensor* input_ids, const tdm_option* options,
+                               std::size_t option_count, tdm_tensor** out) {
+  return guard(
+      "tdm_module_generate",
+      [&] {
+        not_null(module, "module");
+        const at::Tensor& ids = unwrap(input_ids, "input_ids");
+        not_null(out, "out");
+        const tandem::GenerateOptions how = tandem::generate_options(to_options(options, option_count));
+        at::Tensor made;
+        run_large([&] { return is_on_cpu(ids) && is_on_cpu(module->module->get().parameters()); },
+                  [&] { made = tandem::generate(*module->module, ids, how); });
+        *out = make_tensor_handle(std::move(made));
+        note_call(*module);
+      },
+      [&] { return if_live(module) ? module->module->type().c_str() : nullptr; });
 }

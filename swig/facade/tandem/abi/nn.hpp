@@ -59,6 +59,13 @@ class Module {
   void remove_parametrizations(const std::string& name) {
     check(tdm_module_remove_parametrizations(handle_.get(), name.c_str()));
   }
+  // The tokens that a network adds to input_ids [batch, length]; options are those of tdm_module_generate().
+  Tensor generate(const Tensor& input_ids, const Options& options = {}) {
+    const auto raw = options.raw();
+    tdm_tensor* made = nullptr;
+    check(tdm_module_generate(handle_.get(), input_ids.raw(), raw.data(), raw.size(), &made));
+    return Tensor(made);
+  }
   bool is_training() const { return tdm_module_is_training(raw()) != 0; }
   void train(bool on = true) { check(tdm_module_train(handle_.get(), on)); }
   // Of a BatchNorm: how much its running statistics take of each batch; NaN: they are means over all batches. Gives

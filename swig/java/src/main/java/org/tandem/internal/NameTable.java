@@ -106,6 +106,7 @@ final class NameTable {
       tdm_module_create TorchModule
       tdm_module_forward Module.forward
       tdm_module_free Module.close
+      tdm_module_generate TorchModule.generate
       tdm_module_named_buffers Module.namedBuffers
       tdm_module_named_parameters Module.namedParameters
       tdm_module_parametrize TorchModule.parametrize

@@ -217,6 +217,24 @@ public class TorchModule extends Module {
     }
   }
 
+  /**
+   * The tokens [batch, length], int64, with those that a network which predicts tokens ("gpt2", "llama") adds: as many as
+   * the longest row has. Nothing is recorded for autograd.
+   *
+   * @param options "max_new_tokens" (20), "do_sample" (false), "temperature" (1), "top_k" (50; 0: all), "top_p" (1),
+   *     "eos_token_id", "pad_token_id", "attention_mask" ([batch, length], 0 at padding, on the left), "use_cache" (true)
+   * @throws org.tandem.TandemUnsupportedException for other modules
+   * @throws org.tandem.TandemInvalidArgumentException for more positions than the network knows
+   */
+  public Tensor generate(Tensor inputIds, Options options) {
+    try (NativeOptions natives = Natives.of(options)) {
+      return Natives.tensor(open().generate(Natives.of(inputIds), natives));
+    } finally {
+      Reference.reachabilityFence(options); // it may have tensors
+      Reference.reachabilityFence(inputIds);
+    }
+  }
+
   private NativeTensor pin(Object tensor, List<NativeHandle> pinned) {
     if (tensor == null) {
       return null;
