@@ -23,17 +23,23 @@ Pulse::Pulse(Store store, int rank, int size, std::chrono::milliseconds beat)
   for (int one = 0; one < size; ++one) {
     if (one != rank) others_.push_back({one});
   }
+  const std::lock_guard lock(joining_);  // a shutdown may come at once
   thread_ = start_own_thread("tdm-pulse", [this] { run(); });
 }
 
 Pulse::~Pulse() {
+  end();
+}
+
+void Pulse::end() {
   {
     const std::lock_guard lock(mutex_);
     is_ended_ = true;
   }
   ended_.notify_all();
   ending_->interrupt();
-  thread_.join();
+  const std::lock_guard lock(joining_);
+  if (thread_.joinable()) thread_.join();
 }
 
 void Pulse::run() {

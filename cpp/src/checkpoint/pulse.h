@@ -11,6 +11,7 @@
 
 #include "comm/store/store_limit.h"
 #include "tandem/export.h"
+#include "tandem/runtime.h"
 #include "tandem/store.h"
 
 namespace tandem::checkpoint {
@@ -40,6 +41,7 @@ class TANDEM_API Pulse {
   };
 
   void run();
+  void end();
 
   const Store store_;
   const int rank_;
@@ -49,7 +51,9 @@ class TANDEM_API Pulse {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool is_ended_ = false;
+  std::mutex joining_;  // by the object's end or a shutdown
   std::thread thread_;
+  const ShutdownHook hook_{"a checkpoint's sign of life", [this] { end(); }};
 };
 
 }  // namespace tandem::checkpoint

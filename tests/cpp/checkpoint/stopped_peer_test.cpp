@@ -1,12 +1,15 @@
 // Saves beside training of real processes, one of which is stopped: whatever ends the wait names it.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <thread>
 
 #include "cpp/checkpoint/contents.h"
 #include "cpp/comm/child.h"
 #include "cpp/comm/threads.h"
+#include "tandem/runtime.h"
 
 namespace tandem::testing {
 namespace {
@@ -16,6 +19,31 @@ using ::testing::HasSubstr;
 
 bool begins_with(const std::string& how, const char* what) {
   return how.rfind(what, 0) == 0;
+}
+
+// How many threads of this process say that it runs.
+int pulses() {
+  int count = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(thread.path() / "comm") >> name;
+    count += name == "tdm-pulse";
+  }
+  return count;
+}
+
+// A program that leaves its folder behind.
+int leave(const std::string& folder) {
+  ProcessGroupOptions options = options_for(0, 1, "shm");
+  options.init_method = "file://" + folder + "/store";
+  const auto group = ProcessGroup::create(options);
+  static auto* const left = new CheckpointFolder(folder + "/run", {.group = group});
+  left->save_async(1, content_of(1));
+  left->wait();
+  const int before = pulses();
+  shutdown(std::chrono::seconds(60));
+  std::cout << before << " " << pulses() << std::endl;
+  return 0;
 }
 
 // One rank of three, of which rank 2 is stopped, rank 0 ends its save, and rank 1 is told. "first": of a folder whose
@@ -93,10 +121,18 @@ INSTANTIATE_TEST_SUITE_P(Ends, StoppedPeer,
                          ::testing::Values("folder", "group", "group closed", "closing", "destruction", "first folder",
                                            "first group", "first group closed"));
 
+TEST(SignsOfLife, EndWithTheProgram) {
+  const TemporaryFolder folder;
+  Child child({"--leave", folder.path.string()}, {});
+  EXPECT_EQ(child.line(), "1 0");
+  EXPECT_EQ(child.wait(), 0);
+}
+
 }  // namespace
 }  // namespace tandem::testing
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "--leave") return tandem::testing::leave(argv[2]);
   if (argc == 5 && std::string(argv[1]) == "--rank") {
     return tandem::testing::run_rank(argv[2], std::stoi(argv[3]), argv[4]);
   }

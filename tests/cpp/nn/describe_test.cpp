@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "tandem/error.h"
 #include "tandem/nn.h"
 
@@ -83,6 +88,29 @@ TEST(Modules, RefuseWhatDoesNotFit) {
   refuses("var has a negative entry",
           [&] { make_module("GaussianNLLLoss", {})->forward({x, x, torch::full_like(x, -1)}); });
   refuses("[batch, channels, length]", [&] { make_module("Dropout1d", {})->forward({torch::rand({4})}); });
+}
+
+TEST(Modules, ThreadsShareOneForInference) {
+  torch::manual_seed(1);
+  const auto lstm = make_module("LSTM", {{"input_size", 3}, {"hidden_size", 8}, {"num_layers", 2}, {"dropout", 0.5}});
+  lstm->get().eval();
+  const auto answer = [&](int request) {
+    const c10::InferenceMode mode;
+    return lstm->forward({torch::full({4, 1, 3}, 0.1 * request)})[0].toTensor();
+  };
+  constexpr int kRequests = 8;
+  std::vector<at::Tensor> alone;
+  for (int request = 0; request < kRequests; ++request) alone.push_back(answer(request));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        const int request = (thread + i) % kRequests;
+        EXPECT_TRUE(answer(request).equal(alone[static_cast<std::size_t>(request)])) << request;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Modules, ACausalHintNeedsNoMask) {
