@@ -168,8 +168,8 @@ TEST(Module, RecurrentOnesTakeAndGiveStates) {
 
 // Each thread with its own mode, as docs/abi-threads.md has it.
 TEST(Module, ThreadsShareOneForInference) {
-  const Module lstm = module("LSTM", {option("input_size", of(3)), option("hidden_size", of(8)), option("dropout", of(0.5)),
-                                      option("num_layers", of(2))});
+  const Module lstm = module("LSTM", {option("input_size", of(3)), option("hidden_size", of(8)),
+                                      option("num_layers", of(2)), option("dropout", of(0.5))});
   ASSERT_OK(tdm_module_train(lstm.get(), 0));
   const auto answer = [&](int request) {
     const Tensor x = tensor(std::vector<float>(12, 0.1F * static_cast<float>(request)), {4, 1, 3});

@@ -112,8 +112,8 @@ class TANDEM_API CheckpointFolder {
   bool saving() const;
   // Until it does not. Throws what it failed of, once.
   void wait();
-  // The same before the end of the object: but a save that waits for another rank is ended as by abort() once that rank's
-  // process has not run for some ten seconds, for it is stopped, or gone.
+  // The same before the end of the object: but a save that waits for another rank is ended as by abort() once that
+  // rank's process has not run for some ten seconds, for it is stopped, or gone.
   void close();
   // Ends a save_async() that waits for other ranks, with an error (kAborted) that names those who are missing: a rank
   // that is stopped would hold it up until the group's timeout. So does the end of the group, by its abort() or

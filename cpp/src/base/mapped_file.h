@@ -13,8 +13,8 @@
 
 namespace tandem {
 
-// Throws Error(kNotFound) or Error(kIo) naming the file, kInvalidArgument for folders, pipes and devices. Thread-safe after
-// construction. Bytes that the file loses while it is mapped read as zeros, see lost_pages.h.
+// Throws Error(kNotFound) or Error(kIo) naming the file, kInvalidArgument for folders, pipes and devices. Thread-safe
+// after construction. Bytes that the file loses while it is mapped read as zeros, see lost_pages.h.
 class MappedFile {
  public:
   enum class Access {
@@ -48,8 +48,8 @@ class MappedFile {
   }
   // Around reading bytes up to `end`: where the file ends before them now, they are counted as lost. Where it ends in
   // an earlier page its last byte faults: that costs a load. Its size tells of an end in the page that was its last
-  // before, which costs a system call, but few reads reach that page. The first few looks, such as of who only opens the
-  // file, are at its size, too, for the load maps a dozen pages.
+  // before, which costs a system call, but few reads reach that page. The first few looks, such as of who only opens
+  // the file, are at its size, too, for the load maps a dozen pages.
   void look_for_end(std::uint64_t end) const {
     if (!watched_) return;
     const int looks = looks_.load(std::memory_order_relaxed);

@@ -16,8 +16,8 @@
 
 namespace tandem::checkpoint {
 
-// While it lives this rank counts up a number in a store, about once in a `beat`. Who waits for the others looks whether
-// theirs go on: a process that is stopped, or gone, counts no further, and one that writes for long does.
+// While it lives this rank counts up a number in a store, about once in a `beat`. Who waits for the others looks
+// whether theirs go on: a process that is stopped, or gone, counts no further, and one that writes for long does.
 class TANDEM_API Pulse {
  public:
   static constexpr std::chrono::milliseconds kBeat{1000};
@@ -28,9 +28,9 @@ class TANDEM_API Pulse {
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
 
-  // Looks once how far the others are, and gives the ranks that have counted no further in the last kSilent looks, or cannot
-  // be asked. Who waits calls it once in a beat: looks count and not time, in which this process may have stood still, too.
-  // One thread at a time.
+  // Looks once how far the others are, and gives the ranks that have counted no further in the last kSilent looks, or
+  // cannot be asked. Who waits calls it once in a beat: looks count and not time, in which this process may have stood
+  // still, too. One thread at a time.
   std::vector<int> silent();
 
  private:

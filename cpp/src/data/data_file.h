@@ -50,7 +50,7 @@ class DataFile {
 };
 
 // A path of this host, or a URL. `cache` holds what of remote files stays in memory; null: each has a few MiB of its
-// own. Throws Error(kNotFound) or Error(kIo); of URLs what RangeClient does.
+// own. Throws what MappedFile does; of URLs what RangeClient does.
 std::shared_ptr<DataFile> open_data_file(const std::string& path, const RemoteOptions& options = {},
                                          std::shared_ptr<LruCache> cache = nullptr);
 

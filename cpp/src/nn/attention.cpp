@@ -35,8 +35,8 @@ class Attention {
     const Projected of = project(query, key, value);
     const at::ScalarType dtype = query.scalar_type();
     const at::Tensor padding = additive_mask(call_.key_padding_mask, "key_padding_mask", dtype);
-    // Kernels that know of causality need no mask for it, but take appended keys for the last ones. So does Python, which
-    // wants the mask beside the hint, and leaves it away then.
+    // Kernels that know of causality need no mask for it, but take appended keys for the last ones. So does Python,
+    // which wants the mask beside the hint, and leaves it away then.
     const bool kernel_masks = call_.causal && !call_.need_weights && !padding.defined() &&
                               (appended() == 0 || call_.attn_mask.defined());
     at::Tensor mask;

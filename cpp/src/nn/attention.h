@@ -21,8 +21,9 @@ struct AttentionWeights {
 struct AttentionCall {
   std::int64_t num_heads = 1;
   bool batch_first = false, add_zero_attn = false, need_weights = true, average_weights = true;
-  // Whether masked so, with or without a mask that says it. As in Python, appended keys (bias_k, add_zero_attn) come after all
-  // others then, unseen by most queries, where there is such a mask and neither key_padding_mask nor need_weights.
+  // Whether masked so, with or without a mask that says it. As in Python, appended keys (bias_k, add_zero_attn) come
+  // after all others then, unseen by most queries, where there is such a mask and neither key_padding_mask nor
+  // need_weights.
   bool causal = false;
   double dropout = 0;
   at::Tensor key_padding_mask, attn_mask;  // undefined, or [N, S], and [L, S] or [N · num_heads, L, S]

@@ -824,8 +824,8 @@ TDM_API tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, t
  * INT_LIST, DOUBLE_LIST and LIST. tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out);
 /* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Takes what tdm_pt_load() reads of
- * Python's, and numbers that are keys as text, too, as JSON has them. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that is
- * missing or unknown, or a value of another type. */
+ * Python's, and numbers that are keys as text, too, as JSON has them. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that
+ * is missing or unknown, or a value of another type. */
 TDM_API tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state);
 
 typedef int32_t tdm_averaging;
@@ -1797,16 +1797,16 @@ TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_fo
                                                                const tdm_checkpoint_tensor* tensors,
                                                                size_t tensor_count, TDM_NULLABLE const char* values);
 /* Instead of one of these, by a rank that cannot make what it would save; `beside`: 1 instead of the second. The other
- * ranks, which save, are told `reason` with this rank's number in front, and nobody saves. Errors: TDM_ERROR_CALLBACK with
- * the reason, always, unless the ranks cannot be told, and those of collectives. */
+ * ranks, which save, are told `reason` with this rank's number in front, and nobody saves. Errors: TDM_ERROR_CALLBACK
+ * with the reason, always, unless the ranks cannot be told, and those of collectives. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step,
                                                                 int32_t beside, const char* reason);
 /* Whether a save goes on. */
 TDM_API int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder);
 /* Until it does not; its error, once. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder);
-/* The same before the folder is freed: but a save that waits for another rank is ended as by tdm_checkpoint_folder_abort()
- * once that rank's process has not run for some ten seconds, for it is stopped, or gone. */
+/* The same before the folder is freed: but a save that waits for another rank is ended as by
+ * tdm_checkpoint_folder_abort() once that rank's process has not run for some ten seconds, for it is stopped, or gone. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder);
 /* Ends a save beside training that waits for other ranks, with an error (TDM_ERROR_ABORTED) that names those who are
  * missing: a rank that is stopped would hold it up until the group's timeout. So does the end of the group. Afterwards

@@ -87,7 +87,8 @@ TEST_F(MnistTest, NamesWhatIsWrong) {
   expect(idx(0x803, {5, 0xffffffff, 0xffffffff}, 30), labels_, ErrorCode::kDataLoss, "impossible size");
   expect(idx(0x803, {0xffffffff, 28, 28}, 30), idx(0x801, {0xffffffff}, 5), ErrorCode::kDataLoss, "ends inside item 0");
   EXPECT_ERROR(mnist_to_recordio(dir_ / "no", dir_ / "labels", dir_ / "out"), ErrorCode::kNotFound, dir_ / "no");
-  EXPECT_ERROR(mnist_to_recordio("/", dir_ / "labels", dir_ / "out"), ErrorCode::kIo, "/");
+  EXPECT_ERROR(mnist_to_recordio("/", dir_ / "labels", dir_ / "out"), ErrorCode::kInvalidArgument,
+               "cannot read /: it is a folder");
 }
 
 TEST_F(MnistTest, RefusesRangesOutsideTheFile) {

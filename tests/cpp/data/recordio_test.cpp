@@ -196,7 +196,7 @@ TEST(RecordIOReader, OpeningReadsHeadersOnly) {
 TEST(RecordIOReader, SaysWhatAFileIsThatIsNoRecordIO) {
   TempDir dir;
   EXPECT_ERROR(RecordIOReader(dir / "missing"), ErrorCode::kNotFound, dir / "missing");
-  EXPECT_ERROR(RecordIOReader("/"), ErrorCode::kIo, "directory");
+  EXPECT_ERROR(RecordIOReader("/"), ErrorCode::kInvalidArgument, "it is a folder");
   write_file(dir / "text", {'h', 'e', 'l', 'l', 'o', ' ', 'w', 'o', 'r', 'l', 'd', '!', '!'});
   EXPECT_ERROR(RecordIOReader(dir / "text"), ErrorCode::kDataLoss, dir / "text", "not a RecordIO file", "chunk 0");
   write_file(dir / "idx", {0, 0, 8, 3, 0, 0, 0, 1});

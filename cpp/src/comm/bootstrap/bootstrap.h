@@ -55,8 +55,8 @@ class TANDEM_API Bootstrap {
   std::string who_is_missing() noexcept;
 
   // Instead of the next all_gather(), for this rank cannot go on: the others' throws `reason`. Does nothing after an
-  // all_gather() that failed, for then they know, unless a StoreLimit of this thread ended it: then they wait in that one,
-  // or have all they need and are in the next. Throws nothing.
+  // all_gather() that failed, for then they know, unless a StoreLimit of this thread ended it: then they wait in that
+  // one, or have all they need and are in the next. Throws nothing.
   void refuse(const Error& reason) noexcept;
 
   // After the last all_gather(): deletes what it left in the store. Throws nothing.
