@@ -13,6 +13,7 @@ import (
 	"tandem.example/gotorch/dist"
 	"tandem.example/gotorch/nn"
 	"tandem.example/gotorch/optim"
+	"tandem.example/gotorch/vision"
 )
 
 // wrapped is a layer of one weight under DDP, whose gradient is what Forward is given.
@@ -332,6 +333,21 @@ func TestSyncBatchNorm(t *testing.T) {
 		got := model.Forward(all.Slice(0, group.Rank()*2, group.Rank()*2+2))
 		alone := nn.NewSequential(nn.NewTanh(), nn.NewBatchNorm2d(2))
 		return near(got, alone.Forward(all).Slice(0, group.Rank()*2, group.Rank()*2+2), 1e-5)
+	})
+}
+
+func TestSyncBatchNormOfANetwork(t *testing.T) {
+	alone := vision.NewResNet18(vision.ResNetOptions{Width: 2, NumClasses: 3})
+	models := []*vision.ResNet{nn.Clone(alone), nn.Clone(alone)}
+	x := gotorch.Rand([]int{4, 3, 32, 32})
+	want := alone.Forward(x)
+	threads(t, 2, func(ctx context.Context, group *dist.ProcessGroup) error {
+		model, first := models[group.Rank()], 2*group.Rank()
+		converted, err := dist.ConvertSyncBatchNorm(group, model)
+		if err := errors.Join(err, check(converted == 20, "%d layers were converted", converted)); err != nil {
+			return err
+		}
+		return near(model.Forward(x.Slice(0, first, first+2)), want.Slice(0, first, first+2), 1e-4)
 	})
 }
 

@@ -2,6 +2,7 @@ package dist
 
 import (
 	"runtime"
+	"strings"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
@@ -22,9 +23,11 @@ func ConvertSyncBatchNorm(group *ProcessGroup, module nn.Module) (converted int,
 			return nil
 		}
 		seen[m] = true
-		switch handle, kind := bridge.Module(m); kind {
-		case "BatchNorm1d", "BatchNorm2d", "BatchNorm3d":
-			converted++
+		if handle, kind := bridge.Module(m); handle != nil {
+			norms := batchNorms(m, kind)
+			if converted += norms; norms == 0 {
+				return nil
+			}
 			return group.use("module_synchronize_batch_norm", func(native c.ProcessGroup) *c.Failure {
 				defer runtime.KeepAlive(m)
 				return c.SynchronizeBatchNorm(handle, native)
@@ -42,6 +45,19 @@ func ConvertSyncBatchNorm(group *ProcessGroup, module nn.Module) (converted int,
 		err = problem
 	}
 	return converted, err
+}
+
+// batchNorms is the number of layers that a module of LibTorch's is, or that a network has in it.
+func batchNorms(m nn.Module, kind string) (count int) {
+	if strings.HasPrefix(kind, "BatchNorm") {
+		return 1
+	}
+	for _, one := range nn.NamedBuffers(m) {
+		if strings.HasSuffix(one.Name, ".num_batches_tracked") {
+			count++
+		}
+	}
+	return count
 }
 
 // ModelAverager averages models over ranks now and then, instead of gradients at each step. Source:

@@ -50,7 +50,7 @@ func batchNorms(model Module) (norms []*Native, training map[Module]bool) {
 	training = map[Module]bool{}
 	walk("", model, map[Module]bool{}, func(_ string, m Module, _ parts) {
 		training[m] = m.IsTraining()
-		if n, ok := m.(*Native); ok && strings.HasPrefix(n.kind, "BatchNorm") {
+		if n, ok := m.(*Native); ok && n.batchNorms() > 0 {
 			norms = append(norms, n)
 		}
 	})
@@ -59,10 +59,12 @@ func batchNorms(model Module) (norms []*Native, training map[Module]bool) {
 
 // cumulate has running statistics begin anew and be means; undo puts the momentum back.
 func (n *Native) cumulate() (undo func()) {
-	for name, start := range map[string]float64{"running_mean": 0, "running_var": 1, "num_batches_tracked": 0} {
-		if t := n.tensor(name); t != nil {
-			gotorch.NoGrad(func() { t.FillScalarI(start) })
+	for _, one := range n.owned.buffers {
+		start := 0.0
+		if strings.HasSuffix(one.Name, "running_var") {
+			start = 1
 		}
+		gotorch.NoGrad(func() { one.Tensor.FillScalarI(start) })
 	}
 	before, err := c.SetBatchNormMomentum(n.handle, nil)
 	bridge.Must(err)
@@ -71,4 +73,17 @@ func (n *Native) cumulate() (undo func()) {
 		runtime.KeepAlive(n)
 		bridge.Must(err)
 	}
+}
+
+// batchNorms is the number of BatchNorm layers that it is, or that are in it where it is a network, which has no other buffers.
+func (n *Native) batchNorms() (count int) {
+	if strings.HasPrefix(n.kind, "BatchNorm") {
+		return 1
+	}
+	for _, one := range n.owned.buffers {
+		if strings.HasSuffix(one.Name, ".num_batches_tracked") {
+			count++
+		}
+	}
+	return count
 }

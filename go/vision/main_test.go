@@ -1,9 +1,14 @@
 package vision_test
 
 import (
+	"os"
 	"testing"
 
 	"tandem.example/gotorch/internal/testmain"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m, nil) }
+// Networks as small as these are computed fastest by one thread.
+func TestMain(m *testing.M) {
+	os.Setenv("OMP_NUM_THREADS", "1")
+	testmain.Run(m, nil)
+}

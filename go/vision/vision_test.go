@@ -87,6 +87,20 @@ func TestAStepOfTrainingAndAFile(t *testing.T) {
 	}
 }
 
+func TestStatisticsAreComputedAnew(t *testing.T) {
+	net := vision.NewResNet18(vision.ResNetOptions{Width: 2, NumClasses: 2})
+	x := gotorch.Rand([]int{4, 3, 32, 32})
+	net.Forward(x.MulScalar(9)) // what is to be forgotten
+	if err := nn.UpdateBatchNorm(net, func() error { net.Forward(x); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	mean := F.Conv2d(x, nn.State(net)["conv1.weight"], nil, F.Conv2dOptions{Stride: []int{2}, Padding: []int{3}}).
+		MeanDim([]int{0, 2, 3})
+	if got := nn.State(net)["bn1.running_mean"]; !got.AllClose(mean, gotorch.AllCloseOptions{ATol: gotorch.Some(1e-5)}) {
+		t.Fatal(got, mean)
+	}
+}
+
 func TestErrorsNameFields(t *testing.T) {
 	for want, make := range map[string]func(){
 		"vision.NewResNet18: WidthPerGroup is for networks": func() { vision.NewResNet18(vision.ResNetOptions{WidthPerGroup: 128}) },

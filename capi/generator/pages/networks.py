@@ -42,6 +42,12 @@ state, err = gotorch.Rename(state, gotorch.RenameRule{Pattern: `^(wte|wpe|h|ln_f
 missing, unexpected, err := nn.LoadPartial(net, state)
 ```
 
+## Training
+
+A network trains as any module: its parameters are an optimizer's and DDP's, `nn.Clone`, `To` and checkpoints take it whole.
+SyncBatchNorm (`dist.ConvertSyncBatchNorm`) and running statistics that are computed anew (`nn.UpdateBatchNorm`) reach the layers in
+it; hooks and parametrizations are of whole modules, so not of those layers.
+
 ## Text
 
 `gpt2` and `llama` take `input_ids` [batch, length], int64, and give the logits of every position, [batch, length, vocabulary].

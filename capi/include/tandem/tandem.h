@@ -705,9 +705,9 @@ TDM_API int32_t tdm_module_is_training(const tdm_module* module);
 /* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
  * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
-/* How much the running statistics of a BatchNorm1d, 2d or 3d take of each batch: a number, or NONE, with which they are
- * the means over all batches. *before, which may be NULL, is what it was; tdm_value_clear() it. Errors:
- * TDM_ERROR_UNSUPPORTED for other modules. */
+/* How much the running statistics of a BatchNorm1d, 2d or 3d, or of all in a network, take of each batch: a number, or
+ * NONE, with which they are the means over all batches. *before, which may be NULL, is what the first's was;
+ * tdm_value_clear() it. Errors: TDM_ERROR_UNSUPPORTED for modules without any. */
 TDM_API tdm_error* tdm_module_set_batch_norm_momentum(tdm_module* module, const tdm_value* momentum,
                                                       TDM_NULLABLE tdm_value* before);
 /* Registered type names. Free with tdm_strings_free(). */
@@ -1650,9 +1650,9 @@ TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advi
 TDM_API tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets,
                                             int64_t* step);
 
-/* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
- * together, which then call its forward and backward together while it trains. Holds the group. Errors:
- * TDM_ERROR_INVALID_ARGUMENT for a module of another type. Source: torch.nn.SyncBatchNorm. */
+/* Has a BatchNorm1d, 2d or 3d, or all in a network, with its parameters and buffers, normalize over the batches of all
+ * ranks of `group` together, which then call its forward and backward together while it trains. Holds the group.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for a module that has none. Source: torch.nn.SyncBatchNorm. */
 TDM_API tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group);
 
 /* One process trains on several devices, or on several cores of the CPU as if they were devices: replicas of a module

@@ -36,8 +36,8 @@ class TANDEM_API SyncBatchNormImpl : public torch::nn::BatchNormImplBase<2, Sync
 };
 TORCH_MODULE(SyncBatchNorm);
 
-// A BatchNorm1d, 2d or 3d of the registry as one that is synchronized, with the same parameters and buffers; null for a
-// module of another type, which is left to the caller. Source: SyncBatchNorm.convert_sync_batchnorm.
+// A BatchNorm1d, 2d or 3d of the registry as one that is synchronized, with the same parameters and buffers, or a network
+// with all that are in it; null for a module that has none, which is left to the caller. Source: SyncBatchNorm.convert_sync_batchnorm.
 TANDEM_API std::unique_ptr<nn::Module> synchronize_batch_norm(std::unique_ptr<nn::Module>& module,
                                                               std::shared_ptr<ProcessGroup> group);
 

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/custom_class.h>
 
+#include "nn/modules/network_batch_norm.h"
 #include "tandem/error.h"
 
 namespace tandem {
@@ -125,6 +126,11 @@ at::Tensor normalize(Norm& norm, const at::Tensor& input, const std::shared_ptr<
                          norm.options.eps(), group);
 }
 
+[[noreturn]] void refuse_copy() {
+  throw Error(ErrorCode::kUnsupported,
+              "SyncBatchNorm cannot be copied: copies in one process would call its collectives in any order");
+}
+
 template <typename Implementation>
 class Synchronized final : public nn::Module {
  public:
@@ -140,16 +146,43 @@ class Synchronized final : public nn::Module {
   }
 
  protected:
-  std::unique_ptr<nn::Module> copy() const override {
-    throw Error(ErrorCode::kUnsupported,
-                "SyncBatchNorm cannot be copied: copies in one process would call its collectives in any order");
-  }
+  std::unique_ptr<nn::Module> copy() const override { refuse_copy(); }
 
  private:
   const std::unique_ptr<nn::Module> module_;
   Implementation& norm_;  // of module_
   const std::shared_ptr<ProcessGroup> group_;
 };
+
+// A network whose BatchNorms are synchronized.
+class SynchronizedNetwork final : public nn::Module {
+ public:
+  explicit SynchronizedNetwork(std::unique_ptr<nn::Module> module)
+      : Module(module->type()), module_(std::move(module)) {}
+
+  torch::nn::Module& get() const override { return module_->get(); }
+  std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override { return module_->forward(arguments); }
+
+ protected:
+  std::unique_ptr<nn::Module> copy() const override { refuse_copy(); }
+
+ private:
+  const std::unique_ptr<nn::Module> module_;
+};
+
+std::unique_ptr<nn::Module> synchronize_parts(std::unique_ptr<nn::Module>& module,
+                                              const std::shared_ptr<ProcessGroup>& group) {
+  bool found = false;
+  for (const auto& part : module->get().modules(/*include_self=*/false)) {
+    if (auto* norm = part->as<nn::NetworkBatchNorm2d>()) {
+      norm->compute = [group](torch::nn::BatchNorm2dImpl& own, const at::Tensor& x) {
+        return normalize(own, x, group);
+      };
+      found = true;
+    }
+  }
+  return found ? std::make_unique<SynchronizedNetwork>(std::move(module)) : nullptr;
+}
 
 template <typename Holder>
 std::unique_ptr<nn::Module> synchronize(std::unique_ptr<nn::Module>& module,
@@ -206,7 +239,8 @@ std::unique_ptr<nn::Module> synchronize_batch_norm(std::unique_ptr<nn::Module>& 
                                                    std::shared_ptr<ProcessGroup> group) {
   if (auto made = synchronize<torch::nn::BatchNorm1d>(module, group)) return made;
   if (auto made = synchronize<torch::nn::BatchNorm2d>(module, group)) return made;
-  return synchronize<torch::nn::BatchNorm3d>(module, group);
+  if (auto made = synchronize<torch::nn::BatchNorm3d>(module, group)) return made;
+  return synchronize_parts(module, group);
 }
 
 }  // namespace tandem

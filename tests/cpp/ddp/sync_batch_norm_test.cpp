@@ -160,6 +160,34 @@ TEST(SyncBatchNorm, TakesThePlaceOfTheRegistrysBatchNorms) {
   });
 }
 
+TEST(SyncBatchNorm, IsThatOfAllLayersInANetwork) {
+  torch::manual_seed(4);
+  const auto alone = nn::make_module("resnet18", {{"width", 2}, {"num_classes", 3}});
+  alone->to(std::nullopt, torch::kDouble);
+  std::vector<std::unique_ptr<nn::Module>> networks;
+  for (int rank = 0; rank < 2; ++rank) networks.push_back(alone->clone());
+  const at::Tensor x = torch::rand({4, 3, 32, 32}, torch::kDouble);
+  const at::Tensor want = alone->forward({x})[0].toTensor();
+  want.pow(3).sum().backward();
+  run_groups(2, [&](ProcessGroup& group) {
+    const auto network = synchronize_batch_norm(networks[group.rank()], shared(group));
+    ASSERT_TRUE(network);
+    const std::int64_t first = group.rank() * 2;
+    const at::Tensor y = network->forward({x.narrow(0, first, 2)})[0].toTensor();
+    EXPECT_LT(difference(y, want.narrow(0, first, 2)), 1e-10);
+    y.pow(3).sum().backward();
+    for (const char* name : {"conv1.weight", "layer2.0.downsample.1.bias", "layer4.1.bn2.weight"}) {
+      const at::Tensor sum = network->get().named_parameters()[name].grad();
+      group.all_reduce(sum);  // each rank has a part of it
+      EXPECT_LT(difference(sum, alone->get().named_parameters()[name].grad()), 1e-9) << name;
+    }
+    for (const char* name : {"bn1.running_var", "layer4.1.bn2.running_mean"}) {
+      EXPECT_LT(difference(network->get().named_buffers()[name], alone->get().named_buffers()[name]), 1e-10) << name;
+    }
+    EXPECT_EQ(error_of([&] { network->clone(); }).code(), ErrorCode::kUnsupported);
+  });
+}
+
 TEST(SyncBatchNorm, TrainsUnderDataParallelAsOneProcessDoes) {
   const auto batch = [](int step) { return gradient({12, 4}, step); };
   const auto train = [&](auto& first, auto& norm, auto& last, const std::function<void(int)>& body) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include "tandem/batch_norm.h"
 #include "tandem/error.h"
 #include "tandem/nn.h"
 
@@ -63,6 +64,24 @@ TEST(Networks, DropoutAndStochasticDepthAreOfTrainingAlone) {
   run(*dropped, image).sum().backward();
   const at::Tensor last = dropped->get().named_parameters()["features.7.2.block.5.weight"];
   EXPECT_TRUE(last.grad().eq(0).all().item<bool>());
+}
+
+// By which update_bn gives averaged weights statistics of their own.
+TEST(Networks, HaveOneMomentumForAllStatistics) {
+  torch::manual_seed(1);
+  const auto network = make_module("mobilenet_v3_small", {{"width_mult", 0.1}});
+  EXPECT_EQ(nn::set_batch_norm_momentum(network->get(), std::nullopt), 0.01);
+  const at::Tensor image = torch::rand({2, 3, 32, 32});
+  run(*network, image);
+  const at::Tensor once = network->get().named_buffers()["features.0.1.running_mean"].clone();
+  run(*network, image);
+  EXPECT_TRUE(network->get().named_buffers()["features.0.1.running_mean"].allclose(once));  // the mean of two alike
+  EXPECT_EQ(nn::set_batch_norm_momentum(network->get(), 0.5), std::nullopt);
+  run(*network, image + 1);
+  EXPECT_FALSE(network->get().named_buffers()["features.0.1.running_mean"].allclose(once));
+  const auto none =
+      make_module("vit_b_16", {{"image_size", 16}, {"hidden_dim", 4}, {"num_heads", 1}, {"num_layers", 1}});
+  EXPECT_THROW(nn::set_batch_norm_momentum(none->get(), 0.5), Error);
 }
 
 TEST(Networks, RefuseWhatDoesNotFit) {

@@ -15,6 +15,12 @@ namespace {
 
 using nlohmann::json;
 
+// Networks as small as these are computed fastest by one thread.
+class OneThread : public ::testing::Environment {
+  void SetUp() override { at::set_num_threads(1); }
+};
+const ::testing::Environment* const kOneThread = ::testing::AddGlobalTestEnvironment(new OneThread);
+
 void expect_near(const at::Tensor& found, double wanted, double tolerance, const std::string& what) {
   ASSERT_TRUE(found.defined()) << what;
   EXPECT_NEAR(found.item<double>(), wanted, tolerance * std::max(1.0, std::abs(wanted))) << what;

@@ -18,7 +18,7 @@ tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_gro
   return guard("tdm_module_synchronize_batch_norm", [&] {
     auto& native = not_null(module, "module")->module;
     auto converted = tandem::synchronize_batch_norm(native, not_null(group, "group")->group);
-    if (!converted) invalid("a " + native->type() + " is no BatchNorm1d, BatchNorm2d or BatchNorm3d");
+    if (!converted) invalid("a " + native->type() + " is no BatchNorm1d, BatchNorm2d or BatchNorm3d, and has none in it");
     native = std::move(converted);
   });
 }

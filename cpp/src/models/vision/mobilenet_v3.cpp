@@ -7,6 +7,7 @@
 #include "models/options.h"
 #include "models/vision/convolution.h"
 #include "models/vision/initialize.h"
+#include "nn/modules/network_batch_norm.h"
 
 namespace tandem::models {
 namespace {
@@ -78,7 +79,7 @@ enum class Active { kNone, kRelu, kHardswish };
 std::shared_ptr<Row> normalized(const torch::nn::Conv2d& convolution, Active active) {
   const auto row = std::make_shared<Row>();
   row->add(convolution);
-  row->add(torch::nn::BatchNorm2d(
+  row->add(nn::NetworkBatchNorm2d(
       torch::nn::BatchNormOptions(convolution->options.out_channels()).eps(0.001).momentum(0.01)));
   if (active == Active::kRelu) row->add_relu();
   if (active == Active::kHardswish) row->add_function([](const at::Tensor& x) { return at::hardswish(x); });

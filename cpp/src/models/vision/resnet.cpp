@@ -5,6 +5,7 @@
 #include "models/options.h"
 #include "models/vision/convolution.h"
 #include "models/vision/initialize.h"
+#include "nn/modules/network_batch_norm.h"
 
 namespace tandem::models {
 namespace {
@@ -29,7 +30,7 @@ class ResidualBlock : public Layer {
     if (stride != 1 || in != out) {
       downsample = std::make_shared<Row>();
       downsample->add(convolution(in, out, 1, stride));
-      downsample->add(torch::nn::BatchNorm2d(out));
+      downsample->add(nn::NetworkBatchNorm2d(out));
     }
     if (s.bottleneck) {
       const auto inner =
@@ -60,11 +61,11 @@ class ResidualBlock : public Layer {
   void add(const torch::nn::Conv2d& convolution, int64_t channels) {
     const std::string number = std::to_string(convolutions_.size() + 1);
     convolutions_.push_back(register_module("conv" + number, convolution));
-    norms_.push_back(register_module("bn" + number, torch::nn::BatchNorm2d(channels)));
+    norms_.push_back(register_module("bn" + number, nn::NetworkBatchNorm2d(channels)));
   }
 
   std::vector<torch::nn::Conv2d> convolutions_;
-  std::vector<torch::nn::BatchNorm2d> norms_;
+  std::vector<nn::NetworkBatchNorm2d> norms_;
   std::shared_ptr<Row> downsample_;
 };
 
@@ -72,7 +73,7 @@ class ResNetImpl : public Network<ResNetImpl, ResNetSettings> {
  public:
   explicit ResNetImpl(const ResNetSettings& s) : Network(s) {
     conv1_ = register_module("conv1", convolution(3, s.width, 7, 2));
-    bn1_ = register_module("bn1", torch::nn::BatchNorm2d(s.width));
+    bn1_ = register_module("bn1", nn::NetworkBatchNorm2d(s.width));
     int64_t in = s.width;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const int64_t planes = s.width << i;
@@ -100,7 +101,7 @@ class ResNetImpl : public Network<ResNetImpl, ResNetSettings> {
 
  private:
   torch::nn::Conv2d conv1_ = nullptr;
-  torch::nn::BatchNorm2d bn1_ = nullptr;
+  nn::NetworkBatchNorm2d bn1_ = nullptr;
   std::array<std::shared_ptr<Row>, 4> stages_;
   std::vector<std::shared_ptr<ResidualBlock>> blocks_;
   torch::nn::Linear fc_ = nullptr;

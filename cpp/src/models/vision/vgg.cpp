@@ -7,6 +7,7 @@
 #include "models/options.h"
 #include "models/vision/convolution.h"
 #include "models/vision/initialize.h"
+#include "nn/modules/network_batch_norm.h"
 
 namespace tandem::models {
 namespace {
@@ -27,7 +28,7 @@ class VggImpl : public Network<VggImpl, VggSettings> {
       const int64_t out = s.width << std::min<std::size_t>(stage, 3);
       for (int64_t i = 0; i < s.convolutions[stage]; ++i) {
         features_->add(convolution(in, out, 3, 1, 1, 1, true));
-        if (s.batch_norm) features_->add(torch::nn::BatchNorm2d(out));
+        if (s.batch_norm) features_->add(nn::NetworkBatchNorm2d(out));
         features_->add_relu();
         in = out;
       }

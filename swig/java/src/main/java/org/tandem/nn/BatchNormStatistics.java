@@ -45,7 +45,7 @@ public final class BatchNormStatistics {
 
   private static void beginAnew(Map<String, Tensor> buffers) {
     buffers.forEach((name, buffer) -> {
-      try (Tensor start = Tensor.scalar(name.equals("running_var") ? 1.0 : 0.0)) {
+      try (Tensor start = Tensor.scalar(name.endsWith("running_var") ? 1.0 : 0.0)) {
         buffer.copyInPlace(start);
       }
     });

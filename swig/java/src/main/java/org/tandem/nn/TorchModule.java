@@ -280,7 +280,11 @@ public class TorchModule extends Module {
     super.setTraining(on);
   }
 
-  final boolean isBatchNorm() { return type.startsWith("BatchNorm"); }
+  /** Or a network that has some in it, and no other buffers. */
+  final boolean isBatchNorm() {
+    return type.startsWith("BatchNorm")
+        || parts().buffers.keySet().stream().anyMatch(name -> name.endsWith(".num_batches_tracked"));
+  }
 
   /** Of a BatchNorm; NaN stands for none. Gives what it was. */
   final double setBatchNormMomentum(double momentum) { return open().setBatchNormMomentum(momentum); }

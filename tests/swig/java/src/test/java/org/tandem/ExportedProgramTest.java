@@ -46,6 +46,10 @@ class ExportedProgramTest {
     return Tensor.of(numbers, shape);
   }
 
+  private static boolean same(Tensor first, Tensor second) {
+    return first.sub(second).abs().max().item() == 0;
+  }
+
   @Test
   void programsTrainUnderDistributedDataParallelAndAreSaved() throws Exception {
     Path saved = folder.resolve("mlp.pt2");
@@ -73,7 +77,7 @@ class ExportedProgramTest {
     try (Scope scope = Scope.open(); ExportedProgram before = ExportedProgram.loadProgram(file("mlp"));
          ExportedProgram after = ExportedProgram.loadProgram(saved)) {
       Tensor x = pattern(1, 4, 6);
-      assertFalse(before.forward(x).equal(after.forward(x)));
+      assertFalse(same(before.forward(x), after.forward(x)));
       assertEquals(before.stateDict().keySet(), after.stateDict().keySet());
     }
   }
@@ -134,9 +138,9 @@ class ExportedProgramTest {
       Tensor x = pattern(1, 4, 1, 8, 8);
       assertTrue(program.isTraining());
       program.eval();
-      assertTrue(program.forward(x).equal(one.forward(x)));
+      assertTrue(same(program.forward(x), one.forward(x)));
       program.train();
-      assertFalse(program.forward(x).equal(one.forward(x)));
+      assertFalse(same(program.forward(x), one.forward(x)));
       assertFalse(one.isTraining());
       TandemUnsupportedException none = assertThrows(TandemUnsupportedException.class, one::train);
       assertTrue(none.getMessage().contains("has no training mode"), none.getMessage());
