@@ -8,5 +8,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testmain.Run(m, testmain.Children{"train": func() { dist.Main(train) }})
+	testmain.Run(m, testmain.Children{
+		"train":  func() { dist.Main(train) },
+		"nested": func() { dist.Main(nested) },
+	})
 }

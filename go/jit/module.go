@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"tandem.example/gotorch"
 	"tandem.example/gotorch/internal/bridge"
 	"tandem.example/gotorch/internal/c"
 	"tandem.example/gotorch/nn"
@@ -58,10 +59,13 @@ func made(handle c.Module, failure *c.Failure) (*Module, error) {
 // It panics with *gotorch.Error: ErrNotFound for an unknown method, which lists those that there are,
 // ErrInvalidArgument for arguments that do not fit, with the schema, and for what the method raises.
 func (m *Module) Call(method string, arguments ...any) any {
-	op := kind + "." + method
 	f := c.NewFrame()
 	for i, one := range arguments {
-		bridge.PutScript(f, one, op, fmt.Sprintf("argument %d", i))
+		if t, ok := one.(*gotorch.Tensor); ok && t != nil { // most are
+			f.Tensor(bridge.Handle(t, kind))
+			continue
+		}
+		bridge.PutScript(f, one, kind+"."+method, fmt.Sprintf("argument %d", i))
 	}
 	handle, _ := bridge.Module(m)
 	value, failure := c.CallScript(handle, method, f)

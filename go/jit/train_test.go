@@ -82,6 +82,12 @@ func TestTrainsUnderDDPAsInPython(t *testing.T) {
 
 func trainOnRanks(t *testing.T, name, folder string) {
 	t.Helper()
+	onRanks(t, "train", name, folder)
+}
+
+// onRanks runs a child on two processes.
+func onRanks(t *testing.T, child, name, folder string) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +97,7 @@ func trainOnRanks(t *testing.T, name, folder string) {
 	var outputs [2]strings.Builder
 	wait := make([]func() error, 2)
 	for rank := range wait {
-		command := testmain.Command(t, "train", "RANK="+strconv.Itoa(rank), "WORLD_SIZE=2", "LOCAL_RANK="+strconv.Itoa(rank),
+		command := testmain.Command(t, child, "RANK="+strconv.Itoa(rank), "WORLD_SIZE=2", "LOCAL_RANK="+strconv.Itoa(rank),
 			"MASTER_ADDR=127.0.0.1", fmt.Sprintf("MASTER_PORT=%d", port), "OMP_NUM_THREADS=1", "NAME="+name, "FOLDER="+folder)
 		command.Stdout, command.Stderr = &outputs[rank], &outputs[rank]
 		if err := command.Start(); err != nil {
@@ -105,6 +111,37 @@ func trainOnRanks(t *testing.T, name, folder string) {
 		}
 	}
 }
+
+// nested takes and gives values of all structures under DDP.
+func nested(ctx context.Context) error {
+	group, err := dist.Init(ctx)
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	module, err := jit.Load(files + "nested.pt")
+	if err != nil {
+		return err
+	}
+	ddp, err := dist.NewDDP(group, module)
+	if err != nil {
+		return err
+	}
+	defer ddp.Close()
+	x := gotorch.NewTensor([]float64{float64(1 + group.Rank())})
+	result := dist.Forward(ddp, []any{gotorch.Tuple{x, x}, []*gotorch.Tensor{x, x}, map[string]*gotorch.Tensor{"a": x, "b": x}},
+		func(inputs []any) map[string]any { return module.Call("forward", inputs...).(map[string]any) })
+	sums := result["all"].(gotorch.Tuple)[1].([]*gotorch.Tensor)
+	if err := sums[0].Add(sums[1]).Sum().Backward(); err != nil {
+		return err
+	}
+	if gradient := nn.Parameters(module)[0].Grad().Item(); gradient != 3 {
+		return fmt.Errorf("the mean of 2 and 4 is %v", gradient)
+	}
+	return nil
+}
+
+func TestNestedValuesUnderDDP(t *testing.T) { onRanks(t, "nested", "", t.TempDir()) }
 
 // For `models.py check`.
 func TestFilesForPython(t *testing.T) {
