@@ -19,7 +19,9 @@ namespace {
 
 using weights::ZipMember;
 
-constexpr std::uint64_t kMostCode = std::uint64_t{256} << 20;
+// Code's syntax trees take a hundred times as much memory. Models of thousands of layers have less, and code deflates
+// to a tenth or so.
+constexpr std::uint64_t kMostCode = std::uint64_t{32} << 20, kMostPerDeflatedByte = 100, kAlwaysAllowed = 65536;
 constexpr std::uint32_t kIn64Bits = 0xffffffff;
 
 std::string_view text_of(std::span<const std::uint8_t> bytes) {
@@ -187,7 +189,13 @@ Archive::Archive(std::span<const std::uint8_t> file, const std::string& name) {
     } else {
       add(members.stored(member));
     }
-    if (inner.starts_with("code/")) code_bytes += member.size;
+    if (!inner.starts_with("code/")) continue;
+    code_bytes += member.size;
+    if (member.size > kAlwaysAllowed && member.size / kMostPerDeflatedByte > member.stored) {
+      members.fail("has code in '" + member.name + "' that inflates from " + std::to_string(member.stored) +
+                       " bytes to " + std::to_string(member.size) + ", more than code does",
+                   ErrorCode::kUnsupported);
+    }
   }
   if (code_bytes > kMostCode) {
     members.fail("has " + std::to_string(code_bytes >> 20) + " MiB of code, and at most " +

@@ -181,6 +181,8 @@ TEST(Archive, CodeIsBounded) {
                "a.pt: code/__torch__.py, line 4: more than 200 nested brackets");
   parts.code = head + "ops.no_such_library.no_such_operator(x)\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "no_such_library");
+  parts.code = head + "x\n#" + std::string(33 << 20, ' ');
+  EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "33 MiB of code, and at most 32 are compiled");
   parts.code = "class Other(Module):\n  a : int\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "a.pt cannot be loaded as TorchScript");
 }
