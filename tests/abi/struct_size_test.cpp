@@ -223,6 +223,13 @@ std::vector<Case> cases() {
                                        std::filesystem::remove(path);
                                        return error;
                                      }),
+      of_struct<tdm_exported_options>(INITIAL(tdm_exported_options, TDM_EXPORTED_OPTIONS_INIT),
+                                      [](tdm_exported_options* given) {
+                                        tdm_module* made = nullptr;
+                                        tdm_error* error = tdm_exported_load(EXPORTED_MLP, given, &made);
+                                        tdm_module_free(made);
+                                        return error;
+                                      }),
       of_struct<tdm_tcp_store_options>(INITIAL(tdm_tcp_store_options, TDM_TCP_STORE_OPTIONS_INIT),
                                        [](tdm_tcp_store_options* given) {
                                          tdm_tcp_store_options listening = TDM_TCP_STORE_OPTIONS_INIT;
