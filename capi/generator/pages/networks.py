@@ -38,8 +38,18 @@ Files of torchvision and of transformers load by the usual functions: `nn.Load("
 
 ```go
 state, _, err := gotorch.Open("gpt2/model.safetensors")
+if err != nil {
+	return err
+}
 state, err = gotorch.Rename(state, gotorch.RenameRule{Pattern: `^(wte|wpe|h|ln_f)\\.`, Replacement: "transformer.$1."})
-missing, unexpected, err := nn.LoadPartial(net, state)
+if err != nil {
+	return err
+}
+missing, _, err := nn.LoadPartial(net, state)
+if err == nil && len(missing) > 0 {
+	err = fmt.Errorf("the file lacks %v", missing)
+}
+return err
 ```
 
 ## Training
