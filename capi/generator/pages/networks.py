@@ -38,8 +38,18 @@ Files of torchvision and of transformers load by the usual functions: `nn.Load("
 
 ```go
 state, _, err := gotorch.Open("gpt2/model.safetensors")
+if err != nil {
+	return err
+}
 state, err = gotorch.Rename(state, gotorch.RenameRule{Pattern: `^(wte|wpe|h|ln_f)\\.`, Replacement: "transformer.$1."})
-missing, unexpected, err := nn.LoadPartial(net, state)
+if err != nil {
+	return err
+}
+missing, _, err := nn.LoadPartial(net, state)
+if err == nil && len(missing) > 0 {
+	err = fmt.Errorf("the file lacks %v", missing)
+}
+return err
 ```
 
 ## Training
@@ -52,9 +62,9 @@ it; hooks and parametrizations are of whole modules, so not of those layers.
 
 `gpt2` and `llama` take `input_ids` [batch, length], int64, and give the logits of every position, [batch, length, vocabulary].
 Beside them: `attention_mask` [batch, positions], 0 at padding; `position_ids`; `past_key_values`, a tuple of keys and values,
-two tensors [batch, heads, positions, size of a head] a layer; `use_cache`. With one of the last two a forward gives a second
-result, the keys and values of all positions, for the next: so a token costs one position. In Go and Java `ForwardCached` and
-`forwardCached` do that.
+two tensors [batch, heads, positions, size of a head] a layer; `use_cache`; `logits_to_keep`, of how many last positions the logits
+are wanted (0: of all). With `past_key_values` or `use_cache` a forward gives a second result, the keys and values of all
+positions, for the next: so a token costs one position. In Go and Java `ForwardCached` and `forwardCached` do that.
 
 `generate` adds tokens until each row has one of `eos_token_id`, at most `max_new_tokens` (20): the likeliest ones or, with
 `do_sample`, such as are drawn by `temperature` (1), `top_k` (50; 0: of all), `top_p` (1) and `generator` (in Java the default one,

@@ -24,7 +24,7 @@ void add_names(std::vector<std::string>& names, const torch::OrderedDict<std::st
 
 bool can_be_made(const std::string& type, const std::vector<Option>& options) {
   try {
-    make_module(type, options);
+    make_meta_module(type, options);
     return true;
   } catch (const std::exception&) {
     return false;

@@ -46,6 +46,10 @@ TEST(Cache, PartsOfATextGiveWhatTheWholeGives) {
     const bool padded = input.arguments.size() > 1;
     const auto whole = model->forward(input.arguments);
     ASSERT_EQ(whole.size(), 1u);  // a cache is given to who asks
+    std::vector<at::IValue> last = input.arguments;
+    last.resize(5);
+    last.push_back(2);
+    EXPECT_TRUE(model->forward(last)[0].toTensor().allclose(whole[0].toTensor().narrow(1, ids.size(1) - 2, 2)));
     at::IValue cache;
     std::vector<at::Tensor> logits;
     // Of one position, of several after some, and of a first part.
@@ -93,9 +97,11 @@ class Watched : public nn::Module {
   torch::nn::Module& get() const override { return module_->get(); }
   std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override {
     lengths.push_back(arguments[0].toTensor().size(1));
-    return module_->forward(arguments);
+    auto results = module_->forward(arguments);
+    logits.push_back(results[0].toTensor().size(1));
+    return results;
   }
-  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> lengths, logits;
 
  protected:
   std::unique_ptr<nn::Module> copy() const override { return nullptr; }
@@ -109,6 +115,7 @@ TEST(Generate, ATokenCostsOnePositionWithTheCache) {
   const at::Tensor ids = at::zeros({1, 5}, at::kLong);
   generate(model, ids, {.max_new_tokens = 3});
   EXPECT_THAT(model.lengths, ::testing::ElementsAre(5, 1, 1));
+  EXPECT_THAT(model.logits, ::testing::Each(1));  // of a long prompt, those of all positions would take much memory
   model.lengths.clear();
   generate(model, ids, {.max_new_tokens = 3, .use_cache = false});
   EXPECT_THAT(model.lengths, ::testing::ElementsAre(5, 6, 7));

@@ -149,6 +149,9 @@ TEST(Networks, RefuseWhatDoesNotFit) {
   refuses("past_key_values must be tensors of [batch 1, heads 2, positions, 6]", [&] {
     text->forward({ids, {}, {}, past({key, torch::rand({1, 2, 3, 6})})});
   });
+  refuses("logits_to_keep must be from 0 to the 3 positions, not 4", [&] {
+    text->forward({ids, {}, {}, {}, false, 4});
+  });
   refuses("a tuple of tensors", [&] { text->forward({ids, {}, {}, key}); });
 }
 

@@ -39,6 +39,10 @@ std::pair<at::Tensor, at::Tensor> KeyValueCache::append(at::Tensor key, at::Tens
   return {key, value};
 }
 
+at::Tensor DecoderStep::kept(const at::Tensor& hidden) const {
+  return logits_to_keep > 0 ? hidden.narrow(1, hidden.size(1) - logits_to_keep, logits_to_keep) : hidden;
+}
+
 at::Tensor attend_causally(DecoderStep& step, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                            double dropout) {
   const auto [keys, values] = step.cache.append(key, value);
@@ -69,13 +73,17 @@ std::int64_t CausalLM::past_length(const at::Tensor& input_ids, const std::vecto
 
 CausalLMOutput CausalLM::forward(const at::Tensor& input_ids, const at::Tensor& attention_mask,
                                  const at::Tensor& position_ids, const std::vector<at::Tensor>& past_key_values,
-                                 std::optional<bool> use_cache) {
+                                 std::optional<bool> use_cache, std::optional<std::int64_t> logits_to_keep) {
   need_ids(input_ids, "input_ids");
   const std::int64_t batch = input_ids.size(0), length = input_ids.size(1);
   const std::int64_t past = past_length(input_ids, past_key_values), positions = past + length;
   if (positions > max_positions()) {
     invalid("forward: " + std::to_string(positions) + " positions are more than the " +
             std::to_string(max_positions()) + " that the model knows");
+  }
+  if (logits_to_keep && (*logits_to_keep < 0 || *logits_to_keep > length)) {
+    invalid("forward: logits_to_keep must be from 0 to the " + std::to_string(length) + " positions, not " +
+            std::to_string(*logits_to_keep));
   }
   at::Tensor places = position_ids;
   if (places.defined()) {
@@ -100,8 +108,12 @@ CausalLMOutput CausalLM::forward(const at::Tensor& input_ids, const at::Tensor& 
   } else if (past > 0 && length > 1) {
     mask = earlier();
   }
-  DecoderStep step{input_ids, places, mask, !mask.defined() && length > 1,
-                   KeyValueCache(past_key_values, use_cache.value_or(!past_key_values.empty()))};
+  DecoderStep step{input_ids,
+                   places,
+                   mask,
+                   !mask.defined() && length > 1,
+                   KeyValueCache(past_key_values, use_cache.value_or(!past_key_values.empty())),
+                   logits_to_keep.value_or(0)};
   at::Tensor logits = decode(step);
   const bool keeps = step.cache.keeps();
   return {std::move(logits), step.cache.take(), keeps};

@@ -38,6 +38,10 @@ struct DecoderStep {
   at::Tensor mask;
   bool causal;
   KeyValueCache cache;
+  std::int64_t logits_to_keep = 0;
+
+  // The hidden states [batch, length, size] whose logits are wanted.
+  at::Tensor kept(const at::Tensor& hidden) const;
 };
 
 // Heads of [batch, heads, length, size]; key and value may have fewer, each for as many of the query's. Gives
@@ -46,7 +50,7 @@ at::Tensor attend_causally(DecoderStep& step, const at::Tensor& query, const at:
                            double dropout);
 
 struct CausalLMOutput {
-  at::Tensor logits;                        // [batch, length, vocab_size]
+  at::Tensor logits;                        // [batch, length or logits_to_keep, vocab_size]
   std::vector<at::Tensor> past_key_values;  // as KeyValueCache has them
   bool keeps = false;
 };
@@ -56,10 +60,12 @@ class CausalLM : public torch::nn::Module {
  public:
   // input_ids [batch, length] of integers. attention_mask is [batch, positions], 0 where a position is padding, those
   // of the past included. position_ids are [batch, length], by default those that follow the past. past_key_values are
-  // what an earlier forward gave; with them, or with use_cache, it gives those of all positions. Throws tandem::Error
-  // (kInvalidArgument) naming what does not fit.
+  // what an earlier forward gave; with them, or with use_cache, it gives those of all positions.
+  // logits_to_keep: of so many last positions alone; 0, the default: of all. Throws tandem::Error (kInvalidArgument)
+  // naming what does not fit.
   CausalLMOutput forward(const at::Tensor& input_ids, const at::Tensor& attention_mask, const at::Tensor& position_ids,
-                         const std::vector<at::Tensor>& past_key_values, std::optional<bool> use_cache);
+                         const std::vector<at::Tensor>& past_key_values, std::optional<bool> use_cache,
+                         std::optional<std::int64_t> logits_to_keep);
 
   // The most positions that it knows.
   virtual std::int64_t max_positions() const = 0;
@@ -74,8 +80,8 @@ class CausalLM : public torch::nn::Module {
   std::int64_t past_length(const at::Tensor& input_ids, const std::vector<at::Tensor>& past) const;
 };
 
-inline const nn::Names kCausalLMInputs = {"input_ids", "attention_mask?", "position_ids?", "past_key_values?",
-                                          "use_cache?"};
+inline const nn::Names kCausalLMInputs = {"input_ids",        "attention_mask?", "position_ids?",
+                                          "past_key_values?", "use_cache?",      "logits_to_keep?"};
 
 // The logits, and the cache where one is kept: found by the registry's wrapper.
 inline void add_results(const CausalLMOutput& output, std::vector<at::IValue>& out) {

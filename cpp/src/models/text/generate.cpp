@@ -73,7 +73,7 @@ class Generation {
     if (mask_.defined()) positions = positions_of(mask_).narrow(1, from, length);
     const auto results =
         module_.forward({ids_.narrow(1, from, length), mask_.defined() ? at::IValue(mask_) : at::IValue(), positions,
-                         cache_, options_.use_cache});
+                         cache_, options_.use_cache, /*logits_to_keep=*/1});
     if (options_.use_cache) cache_ = results.at(1);
     return results.at(0).toTensor().select(1, -1);
   }

@@ -133,7 +133,7 @@ class Gpt2Impl : public Network<Gpt2Impl, Gpt2Settings, CausalLM> {
   at::Tensor decode(DecoderStep& step) override {
     at::Tensor x = at::dropout(wte_(step.input_ids) + wpe_(step.position_ids), settings_.embd_pdrop, is_training());
     for (const auto& block : blocks_) x = block->forward(x, step);
-    return at::linear(ln_f_(x), lm_head_ ? lm_head_->weight : wte_->weight);
+    return at::linear(ln_f_(step.kept(x)), lm_head_ ? lm_head_->weight : wte_->weight);
   }
 
  private:

@@ -125,7 +125,7 @@ class LlamaImpl : public Network<LlamaImpl, LlamaSettings, CausalLM> {
                                                         x.options().requires_grad(false)),
                                      x.scalar_type());
     for (const auto& layer : layers_) x = layer->forward(x, waves, step);
-    return at::linear(norm_(x), lm_head_ ? lm_head_->weight : embed_tokens_->weight);
+    return at::linear(norm_(step.kept(x)), lm_head_ ? lm_head_->weight : embed_tokens_->weight);
   }
 
  private:

@@ -73,6 +73,12 @@ class Arguments {
     if (!given->isBool()) wrong(*given, "a bool");
     return given->toBool();
   }
+  std::optional<std::int64_t> take(std::optional<std::int64_t>*) {
+    const at::IValue* given = value();
+    if (!given) return std::nullopt;
+    if (!given->isInt()) wrong(*given, "an integer");
+    return given->toInt();
+  }
   std::vector<std::int64_t> take(std::vector<std::int64_t>*) {
     const at::IValue* given = value();
     if (!given) return {};
@@ -166,6 +172,9 @@ inline ValueDescription describe_value(const at::Tensor*) {
 }
 inline ValueDescription describe_value(const std::optional<bool>*) {
   return {"bool", {}};
+}
+inline ValueDescription describe_value(const std::optional<std::int64_t>*) {
+  return {"int", {}};
 }
 inline ValueDescription describe_value(const std::vector<std::int64_t>*) {
   return {"int[]", {}};
