@@ -294,7 +294,11 @@ def make_module(name):
 def export(name, training):
     module, inputs, keywords, dynamic, how = make_module(name)
     program = torch.export.export(module.train(training), inputs, keywords, dynamic_shapes=dynamic)
-    return program.run_decompositions() if how.get("decomposed") else program
+    program = program.run_decompositions() if how.get("decomposed") else program
+    for part in program.graph_module.modules():
+        for node in part.graph.nodes:
+            node.meta.pop("stack_trace", None)  # where this file lies
+    return program
 
 
 def train_rank(rank, name, port, results):
