@@ -1,9 +1,11 @@
-package main
+// Package pictures reads what `tandem record import` makes of folders of pictures, one a class.
+package pictures
 
 import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/data"
@@ -11,9 +13,45 @@ import (
 	"tandem.example/gotorch/recordio"
 )
 
-// What `tandem record import` makes of a picture.
 var schema = data.Schema{Format: data.MsgpackFormat, Fields: []data.SchemaField{
 	{Name: "image", Kind: data.Image}, {Name: "label", DType: gotorch.Int64}}}
+
+// Options of [Open].
+type Options struct {
+	Height, Width int // of what the network sees
+	BatchSize     int // of each rank
+	Threads       int // that decode pictures, of each rank
+	Seed          uint64
+	Device        gotorch.Device
+}
+
+// Open a folder's train.recordio and test.recordio, which must have the same classes. Batches have the fields "image"
+// [batch, 3, height, width], normalized as for ImageNet, and "label" [batch]. Each rank gets its part of each batch: to train on,
+// random parts of the pictures, perhaps mirrored; to test, their middles. Close both loaders.
+func Open(folder string, group *dist.ProcessGroup, o Options) (train, test *data.Loader, names []string, err error) {
+	trainPath, testPath := filepath.Join(folder, "train.recordio"), filepath.Join(folder, "test.recordio")
+	if names, err = classes(trainPath); err != nil {
+		return nil, nil, nil, err
+	}
+	testNames, err := classes(testPath)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if !slices.Equal(names, testNames) {
+		return nil, nil, nil, fmt.Errorf("%s has the classes %q, %s %q; they must be the same", trainPath, names, testPath, testNames)
+	}
+	if train, err = open(trainPath, true, group, o); err != nil {
+		return nil, nil, nil, err
+	}
+	if train.Len() == 0 {
+		err = fmt.Errorf("the %d training pictures do not fill one batch of %d for each of %d ranks; choose a smaller --batch-size",
+			train.Samples(), o.BatchSize, group.Size())
+	} else if test, err = open(testPath, false, group, o); err == nil {
+		return train, test, names, nil
+	}
+	train.Close()
+	return nil, nil, nil, err
+}
 
 // classes are the names that `tandem record import` has put into a file of version 2.
 func classes(path string) ([]string, error) {
@@ -30,17 +68,14 @@ func classes(path string) ([]string, error) {
 	return names, nil
 }
 
-// openPictures decodes a file's pictures in the loader's threads: to train on, a random part of each, perhaps mirrored; else
-// its middle.
-func openPictures(path string, training bool, size, batchSize, threads int, seed uint64, group *dist.ProcessGroup,
-	device gotorch.Device) (*data.Loader, error) {
-	fit := data.Fit{Kind: data.FitCenterCrop, Height: size, Width: size, Shorter: size * 8 / 7}
-	options := data.Options{BatchSize: batchSize, PerRank: true, Rank: group.Rank(), WorldSize: group.Size(),
-		Shuffle: gotorch.Some(training), Seed: seed, Threads: gotorch.Some(threads), Device: device,
+func open(path string, training bool, group *dist.ProcessGroup, o Options) (*data.Loader, error) {
+	fit := data.Fit{Kind: data.FitCenterCrop, Height: o.Height, Width: o.Width, Shorter: max(o.Height, o.Width) * 8 / 7}
+	options := data.Options{BatchSize: o.BatchSize, PerRank: true, Rank: group.Rank(), WorldSize: group.Size(),
+		Shuffle: gotorch.Some(training), Seed: o.Seed, Threads: gotorch.Some(o.Threads), Device: o.Device,
 		Transforms: []data.Transform{data.Normalize{Fields: []string{"image"}, Scale: gotorch.Some(1. / 255),
 			Mean: []float64{0.485, 0.456, 0.406}, Std: []float64{0.229, 0.224, 0.225}}}} // of ImageNet
 	if training {
-		fit = data.Fit{Kind: data.FitRandomResizedCrop, Height: size, Width: size, Flip: true}
+		fit = data.Fit{Kind: data.FitRandomResizedCrop, Height: o.Height, Width: o.Width, Flip: true}
 		options.Tail = data.DropTail
 	}
 	dataset, err := data.FromSchema([]string{path}, &schema, data.SchemaOptions{Fits: map[string]data.Fit{"image": fit}})
