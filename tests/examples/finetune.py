@@ -20,7 +20,7 @@ import stripes
 from launch import only, run
 from served import serving
 
-TRAIN, TEST, EPOCHS, LEAST, SIZE = 48, 12, 8, 85.0, 32
+TRAIN, TEST, EPOCHS, LEAST, SIZE = 48, 12, 4, 85.0, 32
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--tandem", required=True)

@@ -41,7 +41,9 @@ def serving(program, *flags):
     """Ends the test where the server does not end well on SIGTERM."""
     command = [program, "--address", "127.0.0.1:0", *map(str, flags)]
     print("+", " ".join(map(str, command)), flush=True)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"OMP_NUM_THREADS": "1"} | os.environ)
+    # Java takes its heap at once, so that what grows is neither its collector's choice nor its objects.
+    settings = {"OMP_NUM_THREADS": "1", "TANDEM_JAVA_OPTS": "-Xms64m -Xmx64m -XX:+AlwaysPreTouch"} | os.environ
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings)
     try:
         url = None
         for line in process.stdout:
