@@ -3,7 +3,8 @@
     serve.py --program PROGRAM --archives FOLDER     of the tests of exported programs
 
 Asserts that requests that are computed together get the results that they get alone; that memory stays; that what is wrong
-with a request is told to its client alone; and that a request that is under way when the server is told to stop gets its answer.
+with a request is told to its client alone; that there are limits; and that a request that is under way when the server is told to
+stop gets its answer.
 """
 import argparse
 import concurrent.futures
@@ -102,11 +103,12 @@ with serving(options.program, "--model", WORDS, "--wait", "500ms") as server:
     told(server, [[1, 2, 3]] * 9, 400, "9 rows", "at most 8")
     told(server, [[1, 2]], 400, "must be int64 [3]")
 
-# What has come is answered after SIGTERM: the wait is long enough to be told to stop within.
-with serving(options.program, "--model", options.archives / "mlp_eval.pt2", "--wait", "2s") as server:
+# What has come is answered after SIGTERM, and more than may come is not: the wait is long enough for both.
+with serving(options.program, "--model", options.archives / "mlp_eval.pt2", "--wait", "4s", "--waiting", "1") as server:
     with concurrent.futures.ThreadPoolExecutor() as client:
         begun = client.submit(server.ask, [[0.5] * 6])
         time.sleep(0.5)
+        told(server, [[0.5] * 6], 503, "under way; try again later")
         server.process.send_signal(signal.SIGTERM)
         if begun.result()[0] != 200:
             sys.exit(f"a request under way: {begun.result()}")

@@ -42,6 +42,7 @@ final class Server {
     this.most = most;
     this.bytes = bytes;
     room = new Semaphore(most);
+    System.setProperty("sun.net.httpserver.maxReqTime", "60"); // seconds that a client may take to send its request
     http = HttpServer.create(address, 0);
     http.setExecutor(threads);
     http.createContext("/predict", exchange -> answer(exchange, "POST", "/predict"));
