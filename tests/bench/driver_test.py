@@ -7,8 +7,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, figures, loader, loader_files, loader_jpeg,
-                    loader_open, loader_shuffled, measure, op_overhead, places, report, scaling, train_step)
+from driver import (against, allreduce, cold_build, commits, data_parallel, ddp_statistics, ddp_step, exported, figures, loader,
+                    loader_files, loader_jpeg, loader_open, loader_shuffled, measure, op_overhead, places, report, scaling, train_step)
 
 REPORTING = "import json, os; json.dump({'value': %s}, open(os.path.join(os.environ['BENCH_OUT'], 'rank-0.json'), 'w'))"
 
@@ -249,6 +249,65 @@ class TrainStep(WithStandIns):
                 text = file.read()
             for name in train_step.LIMITS:
                 self.assertIn(f'"{name}": ', text, path)
+
+
+class Exported(WithStandIns):
+    """The stand-ins tell what they were asked to run by their times: an archive's step takes 9 ms, Go's network's 8.5, Python's 10."""
+
+    def setUp(self):
+        super().setUp()
+        trained = ('echo "$*" | grep -q -- "--exported .*/train.pt2" && ms=9 || ms=8.5; for rank in 0 1; do echo '
+                   '"{\\"step_ms\\": $ms, \\"losses\\": [3, 2, 1]}" > $BENCH_OUT/rank-$rank.json; done')
+        self.script("bench-ddp-step", trained)
+        self.script("tandem", trained)
+        self.script("bench-exported", self.called(9, 1, 2))
+        self.python()
+
+    def script(self, program, body):
+        path = self.stand_in(program)
+        with open(path, "a") as file:
+            file.write(body + "\n")
+
+    def called(self, ms, *values):
+        return f"echo '{json.dumps({'ms': ms, 'values': values})}' > $BENCH_OUT/rank-0.json"
+
+    def python(self, *, exports="exit 0", value=2):
+        self.script("python", f"""case "$*" in
+            *export_model.py*) {exports};;
+            *compare.py*) echo all agree;;
+            *ddp_step.py*) echo '{{"step_ms": 10, "losses": [3, 2, 1]}}' > $BENCH_OUT/rank-0.json;;
+            *exported_infer.py*) {self.called(10, 1, value)};;
+        esac""")
+
+    def test_each_case_has_its_peer_and_its_limit(self):
+        said = []
+        entries = exported.benchmark(5, said.append)
+        self.assertEqual([(e["case"], e["ours"], e["peer"], e["peer_name"], e["unit"], e["ranks"]) for e in entries],
+                         [("resnet18-train", 9, 10, "python", "ms/step", 1), ("transformer-train", 9, 10, "python", "ms/step", 1),
+                          ("resnet18-infer", 9, 10, "python-exported", "ms/call", 1),
+                          ("resnet18-ddp", 9, 8.5, "ours-go", "ms/step", 2)])
+        self.assertIn("  0.900 of Python's time, at most 0.95 wanted", said)
+        self.assertIn("  0.900 of Python's exported module's time, at most 0.9 wanted", said)
+        self.assertIn("  1.059 of the network in Go's time, at most 1.03 wanted: MISSED", said)
+
+    def test_one_case_runs_alone(self):
+        self.assertEqual([e["case"] for e in exported.benchmark(5, lambda text: None, ["resnet18-ddp"])], ["resnet18-ddp"])
+
+    def test_an_export_that_fails_is_shown_with_its_output(self):
+        self.python(exports="echo no such operator; exit 3")
+        with self.assertRaisesRegex(measure.BenchError, "(?s)export_model.py resnet18 .*: 3\n.*no such operator"):
+            exported.benchmark(5, lambda text: None, ["resnet18-infer"])
+
+    def test_results_that_differ_are_named(self):
+        self.python(value=3)
+        with self.assertRaisesRegex(measure.BenchError, "resnet18-infer: value 1 is 2, that of python is 3"):
+            exported.benchmark(5, lambda text: None, ["resnet18-infer"])
+
+    def test_losses_that_differ_from_those_of_go_are_named(self):
+        self.script("tandem", 'echo "$*" | grep -q -- --exported && loss=2 || loss=3; for rank in 0 1; do echo '
+                    '"{\\"step_ms\\": 1, \\"losses\\": [$loss]}" > $BENCH_OUT/rank-$rank.json; done')
+        with self.assertRaisesRegex(measure.BenchError, "resnet18-ddp: the loss of rank 0 at step 0 is 2, that of the network in Go 3"):
+            exported.benchmark(5, lambda text: None, ["resnet18-ddp"])
 
 
 class DdpStatistics(unittest.TestCase):

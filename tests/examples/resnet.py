@@ -7,41 +7,19 @@ with the bits of one that never stopped.
 """
 import argparse
 import pathlib
-import random
 import shutil
-import struct
 import sys
 import tempfile
-import zlib
 
+import stripes
 from launch import only, run
 
-SIDE, TRAIN, TEST, EPOCHS, LEAST = 40, 48, 12, 5, 85.0
-# Stripes of a direction and of two colours each.
-CLASSES = {"across": (0, 1, 200, 40, 40), "down": (1, 0, 40, 200, 40), "slanting": (1, 1, 40, 40, 200)}
+TRAIN, TEST, EPOCHS, LEAST = 48, 12, 5, 85.0
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--tandem", required=True)
 parser.add_argument("--program", required=True)
 options = parser.parse_args()
-
-
-def png(pixels):
-    def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-    rows = b"".join(b"\0" + bytes(pixels[y * SIDE * 3:(y + 1) * SIDE * 3]) for y in range(SIDE))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-def draw(folder, count, draw):
-    for name, (dx, dy, *color) in CLASSES.items():
-        (folder / name).mkdir(parents=True)
-        for i in range(count):
-            width, begin = draw.randint(3, 6), draw.randint(0, 20)
-            pixels = [min(255, max(0, (c if (dx * x + dy * y + begin) // width % 2 else 128) + draw.randint(-40, 40)))
-                      for y in range(SIDE) for x in range(SIDE) for c in color]
-            (folder / name / f"{i}.png").write_bytes(png(pixels))
 
 
 def train(ranks, *flags):
@@ -54,10 +32,7 @@ def train(ranks, *flags):
 
 with tempfile.TemporaryDirectory() as temporary:
     folder = pathlib.Path(temporary)
-    seeded = random.Random(1)
-    for part, count in (("train", TRAIN), ("test", TEST)):
-        draw(folder / part, count, seeded)
-        run([options.tandem, "record", "import", folder / part, "-o", folder / f"{part}.recordio", "--version", "2"])
+    stripes.record(options.tandem, folder, TRAIN, TEST)
     saves = folder / "run"
     accuracies, parameters = train(2, "--checkpoints", saves)
     if len(accuracies) != EPOCHS or accuracies[-1] < LEAST:

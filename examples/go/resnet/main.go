@@ -11,14 +11,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"tandem.example/gotorch"
 	"tandem.example/gotorch/checkpoint"
 	"tandem.example/gotorch/data"
 	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/examples/pictures"
 	"tandem.example/gotorch/examples/progress"
 	"tandem.example/gotorch/examples/start"
 	"tandem.example/gotorch/nn"
@@ -47,31 +46,15 @@ func (s *settings) run(ctx context.Context, group *dist.ProcessGroup, device got
 	if min(s.epochs, s.size) < 1 {
 		return fmt.Errorf("--epochs and --size must be above 0")
 	}
-	trainPath, testPath := filepath.Join(s.Data, "train.recordio"), filepath.Join(s.Data, "test.recordio")
-	names, err := classes(trainPath)
-	if err != nil {
-		return err
-	}
-	testNames, err := classes(testPath)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(names, testNames) {
-		return fmt.Errorf("%s has the classes %q, %s %q; they must be the same", trainPath, names, testPath, testNames)
-	}
 	t := &trainer{settings: s, group: group, device: device}
-	if t.train, err = openPictures(trainPath, true, s.size, s.BatchSize, s.threads, s.Seed, group, device); err != nil {
+	train, test, names, err := pictures.Open(s.Data, group, pictures.Options{Height: s.size, Width: s.size, BatchSize: s.BatchSize,
+		Threads: s.threads, Seed: s.Seed, Device: device})
+	if err != nil {
 		return err
 	}
-	defer t.train.Close()
-	if t.test, err = openPictures(testPath, false, s.size, s.BatchSize, s.threads, s.Seed, group, device); err != nil {
-		return err
-	}
-	defer t.test.Close()
-	if t.train.Len() == 0 {
-		return fmt.Errorf("the %d training pictures do not fill one batch of %d for each of %d ranks; choose a smaller --batch-size",
-			t.train.Samples(), s.BatchSize, group.Size())
-	}
+	defer train.Close()
+	defer test.Close()
+	t.train, t.test = train, test
 
 	t.net = NewResNet18(len(names))
 	nn.To(t.net, device)
@@ -125,7 +108,7 @@ func (t *trainer) epoch(ctx context.Context, title string, epoch int) error {
 	nn.Train(t.model)
 	bar := progress.New(t.group, title, "pictures", t.train.Len())
 	defer bar.Close()
-	total, pictures, begun := 0.0, 0, time.Now()
+	total, seen, begun := 0.0, 0, time.Now()
 	for batch, err := range gotorch.Scoped(t.train.Epoch(ctx, epoch)) {
 		if err != nil {
 			return err
@@ -139,10 +122,10 @@ func (t *trainer) epoch(ctx context.Context, title string, epoch int) error {
 			return err
 		}
 		total += value
-		pictures += batch.GlobalCount
+		seen += batch.GlobalCount
 		bar.Step(batch.GlobalCount, value)
 	}
-	rate := float64(pictures) / time.Since(begun).Seconds()
+	rate := float64(seen) / time.Since(begun).Seconds()
 	loss, err := start.Mean(ctx, t.group, t.device, total/float64(t.train.Len()))
 	if err != nil {
 		return err

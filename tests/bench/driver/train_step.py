@@ -43,6 +43,11 @@ class Model:
         return self.run(side, WARMUP, STEPS[self.name])["step_ms"]
 
 
+def tell_limit(entry, limit, whose, progress):
+    held = "" if entry["ratio"] <= limit else ": MISSED"
+    progress(f"  {entry['ratio']:.3f} of {whose} time, at most {limit} wanted{held}")
+
+
 def benchmark(rounds, progress, only=None):
     entries = []
     for name, limit in LIMITS.items():
@@ -55,7 +60,6 @@ def benchmark(rounds, progress, only=None):
             results = measure.alternate({side: lambda side=side: model.step_ms(side) for side in ("ours", "python")},
                                         rounds, progress)
         entry = report.entry(name, results["ours"], results["python"], peer_name="python", unit="ms/step", ranks=1, threads=1)
-        held = "" if entry["ratio"] <= limit else ": MISSED"
-        progress(f"  {entry['ratio']:.3f} of Python's time, at most {limit} wanted{held}")
+        tell_limit(entry, limit, "Python's", progress)
         entries.append(entry)
     return entries

@@ -16,6 +16,7 @@ import (
 	"tandem.example/gotorch/bench/program"
 	"tandem.example/gotorch/bench/rankreport"
 	"tandem.example/gotorch/dist"
+	"tandem.example/gotorch/export"
 	"tandem.example/gotorch/nn"
 	F "tandem.example/gotorch/nn/functional"
 	"tandem.example/gotorch/optim"
@@ -33,13 +34,14 @@ var (
 	separate  = flag.Int("separate", 0, "every so many steps exchange apart, and statistics are reported")
 	bare      = flag.Bool("bare", false, "the module without DistributedDataParallel: each rank trains alone")
 	lockstep  = flag.Bool("lockstep", false, "with -bare: ranks wait for each other after each backward, and give nothing")
+	exported  = flag.String("exported", "", "archive that export_model.py wrote, in place of the network in Go")
 	advise    = flag.Bool("advise", false, "find a bucket size before the clock starts")
 )
 
 func main() { program.Ranks(exchange, run) }
 
 func run(ctx context.Context, group *dist.ProcessGroup) error {
-	model, err := models.Load(*modelName, *data)
+	model, err := load()
 	if err != nil {
 		return err
 	}
@@ -161,6 +163,13 @@ func run(ctx context.Context, group *dist.ProcessGroup) error {
 		return nn.Save(*save, model)
 	}
 	return nil
+}
+
+func load() (nn.Layer, error) {
+	if *exported != "" {
+		return export.Load(*exported)
+	}
+	return models.Load(*modelName, *data)
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
