@@ -145,7 +145,7 @@ func putPython(f *c.Frame, value any, op string) {
 
 // putScript is putPython for the argument of a method of TorchScript, whose place is for messages.
 func putScript(f *c.Frame, value any, op, place string) {
-	pythonWriter{f, op, "no method of TorchScript takes"}.add(value, place)
+	pythonWriter{f, op, "no model of Python takes"}.add(value, place)
 }
 
 type pythonWriter struct {

@@ -154,7 +154,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{gotorch.ErrNotFound, func() { module.Call("hide") }, "no method 'hide'; it has check, forward"},
 		{gotorch.ErrInvalidArgument, func() { module.Call("shift", x, "much") }, "must be of type int, and is a str: shift(x: Tensor"},
-		{gotorch.ErrInvalidArgument, func() { module.Call("shift", struct{}{}) }, "argument 0 is a struct {}, which no method of TorchScript takes"},
+		{gotorch.ErrInvalidArgument, func() { module.Call("shift", struct{}{}) }, "argument 0 is a struct {}, which no model of Python takes"},
 		{gotorch.ErrInvalidArgument, func() { module.Call("check", x) }, "check: ValueError: an element is negative (code/__torch__.py, line"},
 	} {
 		if text := message(t, one.code, one.body); !strings.Contains(text, one.want) {

@@ -10,7 +10,8 @@ Archive::Archive(const std::string& path)
   if (!weights::begins_as_zip(file_->bytes())) {
     damaged(name_, "is no archive of torch.export.save: it does not begin as a zip file");
   }
-  members_ = weights::read_zip_directory(file_->bytes(), name_);
+  // Files of other kinds, which are named below, compress some.
+  members_ = weights::read_zip_directory(file_->bytes(), name_, weights::ZipMethods::kStoredOrDeflated);
   for (weights::ZipMember& member : members_) {
     const auto slash = member.name.find('/');
     if (slash != std::string::npos) member.name.erase(0, slash + 1);
@@ -19,6 +20,11 @@ Archive::Archive(const std::string& path)
     }
   }
   check_kind();
+  for (const weights::ZipMember& member : members_) {
+    if (!member.deflated) continue;
+    unsupported(name_, "has compressed members ('" + member.name + "'), which torch.export.save does not write; load it in "
+                       "Python and save it again");
+  }
 }
 
 void Archive::check_kind() const {

@@ -89,6 +89,10 @@ void Graph::run_node(const Node& node, Frame& frame) const {
     throw Error(error.code(), node.description + ": " + error.what());
   } catch (const c10::OutOfMemoryError&) {
     throw;
+  } catch (const c10::NotImplementedError& error) {
+    throw Error(ErrorCode::kUnsupported, node.description + ": " + error.what_without_backtrace());
+  } catch (const c10::IndexError& error) {
+    throw Error(ErrorCode::kOutOfRange, node.description + ": " + error.what_without_backtrace());
   } catch (const c10::Error& error) {
     throw Error(ErrorCode::kInvalidArgument, node.description + ": " + error.what_without_backtrace());
   }

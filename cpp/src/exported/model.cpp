@@ -34,13 +34,16 @@ Model::Model(std::vector<std::shared_ptr<const Program>> programs) : Scope(""), 
     if (program != programs_.front()) check_state(*program);
     add_constants(*program);
   }
-  torch::nn::Module::train(programs_.front()->mode() != ExportedMode::kEvaluation);
+  assign_modes();
+  const bool trains = programs_.size() > 1 ? training_ == 0 : programs_.front()->mode() != ExportedMode::kEvaluation;
+  torch::nn::Module::train(trains);
 }
 
 Model::Model(const Model& other)
     : Scope(""),
       programs_(other.programs_),
       present_(other.present_),
+      training_(other.training_),
       constants_(other.constants_),
       exported_device_(other.exported_device_),
       real_(other.real_),
@@ -131,10 +134,9 @@ void Model::add_constants(const Program& program) {
 
 void Model::register_tensor(const std::string& name, const at::Tensor& tensor, bool is_parameter, bool requires_grad) {
   if (!tensor.is_floating_point() && !tensor.is_complex()) requires_grad = false;
-  const auto first = std::find_if(registered_.begin(), registered_.end(),
-                                  [&](const auto& one) { return state_.at(one.first).is_same(tensor); });
-  if (first != registered_.end() && first->second == is_parameter) {
-    tied_.emplace_back(name, first->first);
+  const auto [first, is_new] = first_names_.try_emplace({tensor.unsafeGetTensorImpl(), is_parameter}, name);
+  if (!is_new) {
+    tied_.emplace_back(name, first->second);
   } else {
     tensor.set_requires_grad(requires_grad);
     add_to_tree(name, tensor, is_parameter);
@@ -144,13 +146,20 @@ void Model::register_tensor(const std::string& name, const at::Tensor& tensor, b
 }
 
 void Model::add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter) {
+  constexpr std::size_t kDeepestModule = 256;
   const std::vector<std::string> parts = split_at_dots(name);
+  if (parts.size() > kDeepestModule) {
+    damaged(programs_.front()->archive()->name(), "has a tensor that lies in " + std::to_string(parts.size() - 1) +
+                                                      " modules, one in the other");
+  }
   torch::nn::Module* scope = this;
+  std::string path;
   try {
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      const auto children = scope->named_children();
-      const auto* found = children.find(parts[i]);
-      scope = found ? found->get() : scope->register_module(parts[i], std::make_shared<Scope>(parts[i])).get();
+      path += parts[i] + ".";
+      auto [found, is_new] = scopes_.try_emplace(path, nullptr);
+      if (is_new) found->second = scope->register_module(parts[i], std::make_shared<Scope>(parts[i])).get();
+      scope = found->second;
     }
     is_parameter ? scope->register_parameter(parts.back(), tensor, tensor.requires_grad())
                  : scope->register_buffer(parts.back(), tensor);
@@ -160,24 +169,33 @@ void Model::add_to_tree(const std::string& name, const at::Tensor& tensor, bool 
   }
 }
 
-void Model::train(bool on) {
-  const ExportedMode wanted = on ? ExportedMode::kTraining : ExportedMode::kEvaluation;
-  // The present one is kept where none fits better.
-  const auto fit = [&](std::size_t i) {
-    const ExportedMode mode = programs_[i]->mode();
-    const bool will_do = mode == ExportedMode::kNone || (on && mode == ExportedMode::kMixed);
-    return mode == wanted ? 3 : will_do ? (i == present_ ? 2 : 1) : 0;
+// Which of two archives is the one that trains, by what their graphs say.
+void Model::assign_modes() {
+  if (programs_.size() < 2) return;
+  const auto trains = [](ExportedMode mode) {
+    return mode == ExportedMode::kTraining ? 2 : mode == ExportedMode::kMixed ? 1 : mode == ExportedMode::kNone ? 0 : -1;
   };
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < programs_.size(); ++i) {
-    if (fit(i) > fit(best)) best = i;
+  const ExportedMode first = programs_[0]->mode(), second = programs_[1]->mode();
+  if (first == second && (first == ExportedMode::kTraining || first == ExportedMode::kEvaluation)) {
+    throw Error(ErrorCode::kInvalidArgument, programs_[0]->archive()->name() + " and " + programs_[1]->archive()->name() +
+                                                 " were both exported in " + shown_mode(first) +
+                                                 " mode; give one of each mode");
   }
-  if (fit(best) == 0) {
-    unsupported(programs_.front()->archive()->name(),
-                std::string("was exported in ") + shown_mode(programs_.front()->mode()) + " mode and has no " +
-                    shown_mode(wanted) + " mode; export the model in that mode as well, and load both");
+  training_ = trains(second) > trains(first) ? 1 : 0;
+}
+
+void Model::train(bool on) {
+  if (programs_.size() > 1) {
+    present_ = on ? training_ : 1 - training_;
+  } else {
+    const ExportedMode mode = programs_.front()->mode();
+    if (mode != ExportedMode::kNone && on == (mode == ExportedMode::kEvaluation)) {
+      unsupported(programs_.front()->archive()->name(),
+                  std::string("was exported in ") + shown_mode(mode) + " mode and has no " +
+                      shown_mode(on ? ExportedMode::kTraining : ExportedMode::kEvaluation) +
+                      " mode; export the model in that mode as well, and load both");
+    }
   }
-  present_ = best;
   torch::nn::Module::train(on);
 }
 
@@ -185,17 +203,25 @@ at::Device Model::present_device() const {
   return real_.empty() ? at::Device(at::kCPU) : state_.at(real_).device();
 }
 
-at::Tensor Model::moved(const at::Tensor& tensor) const {
+// A constant, where the model is.
+at::Tensor Model::constant(const std::string& name) const {
   const at::Device device = present_device();
-  if (tensor.device() == device) return tensor;
   const std::lock_guard<std::mutex> lock(moving_);
-  at::Tensor& there = moved_[tensor.unsafeGetTensorImpl()];
-  if (!there.defined() || there.device() != device) there = tensor.to(device);
+  const at::Tensor found = constants_[present_].at(name);
+  if (found.device() == device) return found;
+  const c10::InferenceMode no_inference(false);
+  const at::NoGradGuard no_grad;
+  const at::Tensor there = found.to(device);
+  for (auto& constants : constants_) {
+    for (auto& [other, tensor] : constants) {
+      if (tensor.is_same(found)) tensor = there;
+    }
+  }
   return there;
 }
 
 at::Tensor Model::at(const InputBinding& binding) const {
-  return is_state(binding) ? state_.at(binding.name) : moved(constants_[present_].at(binding.name));
+  return is_state(binding) ? state_.at(binding.name) : constant(binding.name);
 }
 
 bool Model::has_other_dtype() const {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "exported/program.h"
@@ -41,20 +43,22 @@ class Model : public Scope, public Tensors {
   void add_constants(const Program& program);
   void register_tensor(const std::string& name, const at::Tensor& tensor, bool is_parameter, bool requires_grad);
   void add_to_tree(const std::string& name, const at::Tensor& tensor, bool is_parameter);
+  void assign_modes();
   at::Device present_device() const;
-  at::Tensor moved(const at::Tensor& tensor) const;
+  at::Tensor constant(const std::string& name) const;
 
   std::vector<std::shared_ptr<const Program>> programs_;
-  std::size_t present_ = 0;
+  std::size_t present_ = 0, training_ = 0;  // of two
   std::vector<std::pair<std::string, bool>> registered_;  // names, and whether they are parameters, in order
   std::map<std::string, at::Tensor> state_;  // parameters and persistent buffers, under all of their names
   std::vector<std::pair<std::string, std::string>> tied_;  // names that the tree does not have, and those it does
-  std::vector<std::map<std::string, at::Tensor>> constants_;  // of each program, and buffers that are not persistent
+  std::map<std::pair<const void*, bool>, std::string> first_names_;  // of each tensor, as a parameter or a buffer
+  std::unordered_map<std::string, torch::nn::Module*> scopes_;       // by "a.b."
+  mutable std::vector<std::map<std::string, at::Tensor>> constants_;  // of each program, and buffers that are not persistent
   at::Device exported_device_{at::kCPU};
   std::string real_;  // the name of a floating-point tensor of the state, "" for none
   at::ScalarType exported_dtype_ = at::kFloat;
-  mutable std::mutex moving_;
-  mutable std::map<const void*, at::Tensor> moved_;  // constants where the model is
+  mutable std::mutex moving_;  // constants
 };
 
 }  // namespace tandem::exported

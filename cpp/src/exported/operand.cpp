@@ -54,8 +54,8 @@ class Operand::Parser {
     if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") return symbolic(content);
     if (kind == "as_int" || kind == "as_float" || kind == "as_bool") return number(plain(kind, content));
     if (kind == "as_complex") {
-      return constant(c10::complex<double>(real(member(content, "real", where_), where_),
-                                           real(member(content, "imag", where_), where_)));
+      return number(c10::complex<double>(real(member(content, "real", where_), where_),
+                                         real(member(content, "imag", where_), where_)));
     }
     if (kind == "as_string") return constant(text(content, where_));
     if (kind == "as_scalar_type") return constant(static_cast<std::int64_t>(scalar_type(content, where_)));
@@ -120,7 +120,8 @@ class Operand::Parser {
       return [&inner, kind = std::string(one)](const Json& value) { return constant(inner.plain(kind, value)); };
     };
     const auto tensor = [&](const Json& value) { return slot(text(value, "name", where_)); };
-    if (kind == "as_tensors") return each(content, Of::kTensor, tensor);
+    // Of operators on functions there may be sizes among them.
+    if (kind == "as_tensors") return each(content, type_ ? Of::kTensor : Of::kAny, tensor);
     if (kind == "as_optional_tensors") {
       return each(content, Of::kOptionalTensor, [&](const Json& value) { return inner.parse(value); });
     }

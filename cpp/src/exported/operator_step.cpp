@@ -40,16 +40,31 @@ std::optional<c10::OperatorName> operator_name(const std::string& target) {
                            overload == "default" ? "" : overload);
 }
 
-// Operators whose results depend on whether the model trains, by the argument that says so.
+// Operators whose results depend on whether the model trains, by the argument that says so. Norms without running
+// statistics take those of the batch in either mode.
 void note_mode(const NodeParts& parts, const c10::FunctionSchema& schema, const std::vector<Operand>& arguments) {
   const auto& described = schema.arguments();
-  for (std::size_t i = 0; i < described.size(); ++i) {
-    const std::string& name = described[i].name();
-    if (name != "training" && name != "train" && name != "use_input_stats") continue;
-    const at::IValue* value = arguments[i].if_constant();
-    if (!value || !value->isBool()) continue;
+  const auto constant = [&](const char* name) -> const at::IValue* {
+    for (std::size_t i = 0; i < described.size(); ++i) {
+      if (described[i].name() == name) return arguments[i].if_constant();
+    }
+    return nullptr;
+  };
+  const at::IValue* statistics = constant("running_mean");
+  const bool by_batch_alone = statistics && statistics->isNone();
+  for (const char* name : {"training", "train", "use_input_stats"}) {
+    const at::IValue* value = constant(name);
+    if (!value || !value->isBool() || (by_batch_alone && value->toBool())) continue;
     (value->toBool() ? parts.modes.training : parts.modes.evaluation) = true;
   }
+  const at::IValue* dropout = constant("dropout_p");
+  if (dropout && dropout->isDouble() && dropout->toDouble() > 0) parts.modes.training = true;
+  if (schema.name() == "aten::_native_batch_norm_legit_no_training") parts.modes.evaluation = true;
+}
+
+// What reaches beyond a tensor's own memory, or to files: no export has a use for it.
+bool is_refused(const std::string& name) {
+  return name == "aten::from_file" || name == "aten::_reshape_alias" || name == "aten::_reshape_alias_copy";
 }
 
 }  // namespace
@@ -57,6 +72,7 @@ void note_mode(const NodeParts& parts, const c10::FunctionSchema& schema, const 
 std::unique_ptr<Step> make_operator_step(const NodeParts& parts, const Json& outputs) {
   const auto name = operator_name(parts.target);
   if (!name) return nullptr;
+  if (is_refused(name->name)) unsupported(parts.where, "reads files or memory without a check, and is not run");
   const auto handle = c10::Dispatcher::singleton().findSchema(*name);
   if (!handle) {
     unsupported(parts.where, "calls an operator that LibTorch " TORCH_VERSION

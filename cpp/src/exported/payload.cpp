@@ -1,5 +1,6 @@
 #include "exported/payload.h"
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -52,6 +53,7 @@ Place place_of(const Json& meta, const std::string& where) {
 
 // One past its last element, in elements of its storage. Throws where that is no number of 64 bits.
 std::uint64_t extent(const Place& place, const std::string& where) {
+  if (std::find(place.sizes.begin(), place.sizes.end(), 0) != place.sizes.end()) return 0;
   std::uint64_t elements = 1, end = static_cast<std::uint64_t>(place.offset);
   bool too_large = false;
   for (std::size_t i = 0; i < place.sizes.size(); ++i) {
@@ -61,9 +63,12 @@ std::uint64_t extent(const Place& place, const std::string& where) {
     too_large |= size > 0 && __builtin_mul_overflow(size - 1, stride, &way);
     too_large |= __builtin_add_overflow(end, way, &end);
   }
-  if (elements == 0) return 0;
   too_large |= __builtin_add_overflow(end, std::uint64_t{1}, &end) || elements > (std::uint64_t{1} << 62);
-  if (too_large) damaged(where, "says that it is larger than memory can be");
+  // One number may stand for many, which whoever copies the tensor would write out.
+  constexpr std::uint64_t kMostExpanded = std::uint64_t{1} << 30;
+  if (too_large || (elements > end && elements > kMostExpanded)) {
+    damaged(where, "says that it is larger than memory can be");
+  }
   return end;
 }
 
@@ -74,6 +79,7 @@ at::Storage storage_of(const Archive& archive, const weights::ZipMember& member)
   }
   const at::Tensor bytes = at::empty({static_cast<std::int64_t>(member.size)}, at::kByte);
   if (member.size > 0) std::memcpy(bytes.mutable_data_ptr(), archive.bytes(member).data(), member.size);
+  archive.check(member);
   return bytes.storage();
 }
 
@@ -103,9 +109,14 @@ std::map<std::string, Payload> read_payloads(const Archive& archive, const std::
     auto [there, is_new] = members.try_emplace(path);
     auto& [storage, tensors] = there->second;
     if (is_new) storage = storage_of(archive, found);
-    at::Tensor& tensor = tensors[place];
+    at::Tensor own;  // without elements no two are one
+    at::Tensor& tensor = extent(place, here) == 0 ? own : tensors[place];
     if (!tensor.defined()) {
-      tensor = at::empty({0}, place.dtype).set_(storage, place.offset, place.sizes, place.strides);
+      try {
+        tensor = at::empty({0}, place.dtype).set_(storage, place.offset, place.sizes, place.strides);
+      } catch (const c10::Error& error) {
+        damaged(here, std::string("cannot be: ") + error.what_without_backtrace());
+      }
     }
     const Json& meta = member(entry, "tensor_meta", here);
     const auto flag = [&](const Json& of, const char* which) {

@@ -91,7 +91,7 @@ void Program::parse_trees(const Json& module, const std::string& where) {
     const Json* call = find(entry, "signature");
     if (!call || text(entry, "fqn", where) != "") continue;
     const Tree both = Tree::parse(text(*call, "in_spec", where), where + ": in_spec");
-    if (!both.is_tuple() || both.parts().size() != 2 || !both.parts()[0].is_tuple() || both.parts()[1].is_tuple()) {
+    if (!both.is_tuple() || both.parts().size() != 2 || !both.parts()[0].is_tuple() || !both.parts()[1].is_dict()) {
       damaged(where + ": in_spec", "is no pair of positional and keyword arguments");
     }
     positional_ = both.parts()[0];
@@ -215,17 +215,32 @@ at::IValue Program::run(at::ArrayRef<at::IValue> arguments, const Tensors& tenso
 }
 
 void Program::write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const {
-  at::NoGradGuard no_grad;
+  struct Change {
+    at::Tensor target, value;
+    bool with_gradient;  // an input that the program's caller differentiates
+  };
+  std::vector<Change> changes;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const OutputBinding& output = signature_.outputs[i];
     if (output.kind == OutputBinding::Kind::kUser) continue;
     for (std::size_t j = 0; j < inputs.size(); ++j) {
       const InputBinding& input = signature_.inputs[j];
       if (input.name != output.name || input.kind != changed_kind(output.kind)) continue;
-      at::Tensor changed = inputs[j].toTensor();
-      changed.copy_(results[i].toTensor());
+      changes.push_back({inputs[j].toTensor(), results[i].toTensor(), output.kind == OutputBinding::Kind::kUserInput});
       break;
     }
+  }
+  // One may be the memory that another changes.
+  for (Change& one : changes) {
+    const bool is_changed = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+      return &other != &one && other.target.has_storage() && one.value.has_storage() &&
+             other.target.is_alias_of(one.value);
+    });
+    if (is_changed) one.value = one.value.clone();
+  }
+  for (Change& one : changes) {
+    const at::AutoGradMode mode(one.with_gradient && at::GradMode::is_enabled());
+    one.target.copy_(one.value);
   }
 }
 

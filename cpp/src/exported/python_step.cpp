@@ -1,4 +1,5 @@
 // Nodes that compute sizes and conditions as Python does: _operator.add, math.ceil, torch.sym_max …
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -102,6 +103,34 @@ at::IValue power(const Values& values) {
   return result;
 }
 
+at::IValue conjunction(const Values& values) {
+  if (values[0].isBool() && values[1].isBool()) return values[0].toBool() && values[1].toBool();
+  return as_integer(values[0]) & as_integer(values[1]);
+}
+
+at::IValue disjunction(const Values& values) {
+  if (values[0].isBool() && values[1].isBool()) return values[0].toBool() || values[1].toBool();
+  return as_integer(values[0]) | as_integer(values[1]);
+}
+
+std::int64_t shift_of(const Values& values) {
+  const std::int64_t by = as_integer(values[1]);
+  if (by < 0) throw Error(ErrorCode::kInvalidArgument, "a size is shifted by " + std::to_string(by));
+  return by;
+}
+
+at::IValue left_shift(const Values& values) {
+  const std::int64_t by = shift_of(values), value = as_integer(values[0]);
+  std::int64_t result = 0;
+  if (value == 0) return result;
+  if (by > 62 || __builtin_mul_overflow(value, std::int64_t{1} << by, &result)) overflow();
+  return result;
+}
+
+at::IValue right_shift(const Values& values) {
+  return as_integer(values[0]) >> std::min<std::int64_t>(shift_of(values), 63);
+}
+
 at::IValue negative(const Values& values) {
   return is_real(values) ? at::IValue(-as_real(values[0])) : arithmetic<subtract_integers, subtract_reals>({0, values[0]});
 }
@@ -154,8 +183,10 @@ const std::unordered_map<std::string, Known>& python_functions() {
       {"_operator.le", {2, compared<std::less_equal<>>}},
       {"_operator.gt", {2, compared<std::greater<>>}},
       {"_operator.ge", {2, compared<std::greater_equal<>>}},
-      {"_operator.and_", {2, [](const Values& values) -> at::IValue { return as_truth(values[0]) && as_truth(values[1]); }}},
-      {"_operator.or_", {2, [](const Values& values) -> at::IValue { return as_truth(values[0]) || as_truth(values[1]); }}},
+      {"_operator.and_", {2, conjunction}},
+      {"_operator.or_", {2, disjunction}},
+      {"_operator.lshift", {2, left_shift}},
+      {"_operator.rshift", {2, right_shift}},
       {"_operator.not_", {1, [](const Values& values) -> at::IValue { return !as_truth(values[0]); }}},
       {"_operator.getitem", {2, element}},
       {"math.ceil", {1, rounded<std::ceil>}},

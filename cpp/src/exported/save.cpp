@@ -21,9 +21,15 @@ at::Tensor storage_bytes(const Archive& archive, const weights::ZipMember& membe
   if (member.size > 0) std::memcpy(bytes.mutable_data_ptr(), archive.bytes(member).data(), member.size);
   archive.check(member);
   for (const auto& [place, value] : places_and_values) {
-    at::empty({0}, place.options().requires_grad(false))
-        .set_(bytes.storage(), place.storage_offset(), place.sizes(), place.strides())
-        .copy_(value.detach());
+    at::Tensor there = at::empty({0}, place.options().requires_grad(false))
+                           .set_(bytes.storage(), place.storage_offset(), place.sizes(), place.strides());
+    at::Tensor present = value.detach();
+    for (std::int64_t i = 0; i < there.dim(); ++i) {
+      if (there.stride(i) != 0 || there.size(i) < 2) continue;  // else one number stands for all
+      there = there.narrow(i, 0, 1);
+      present = present.narrow(i, 0, 1);
+    }
+    there.copy_(present);
   }
   return bytes;
 }

@@ -24,6 +24,7 @@ class Tree {
 
   std::size_t leaves() const { return leaves_; }
   bool is_tuple() const { return kind_ == Kind::kTuple; }
+  bool is_dict() const { return kind_ == Kind::kDict; }
   const std::vector<Tree>& parts() const { return parts_; }
   // Of a dict with texts for keys.
   const std::vector<at::IValue>& keys() const { return keys_; }

@@ -49,6 +49,7 @@ var fields = map[string]string{
 	"multiple_of":                   "MultipleOf",
 	"on_io_error":                   "OnIOError",
 	"orthogonalization_epsilon":     "OrthogonalizationEpsilon",
+	"other_mode":                    "OtherMode",
 	"pad_token_id":                  "PadTokenID",
 	"param_dtype":                   "MixedPrecision.Param",
 	"pin_memory":                    "PinMemory",

@@ -60,6 +60,14 @@ TEST_F(Lies, AboutOperatorsAreErrors) {
               HasSubstr("gives 2 values, and the operator gives 1"));
 }
 
+TEST_F(Lies, OperatorsThatReachForFilesAndForeignMemoryAreNotRun) {
+  for (const char* target : {"torch.ops.aten.from_file.default", "torch.ops.aten._reshape_alias.default"}) {
+    const Error error = of_model("mlp", [&](json& model) { nodes(model)[1]["target"] = target; });
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.what(), HasSubstr("reads files or memory without a check"));
+  }
+}
+
 TEST_F(Lies, AboutTypesAreErrorsAtTheCall) {
   rewrite_json(archive("mlp"), folder_ / "lie.pt2", kModelMember, [](json& model) {
     nodes(model)[0]["inputs"][1]["arg"] = {{"as_string", "weight"}};
@@ -82,6 +90,21 @@ TEST_F(Lies, AboutSizesOfWeightsAreErrors) {
   EXPECT_EQ(sized(17).code(), ErrorCode::kDataLoss);
   EXPECT_THAT(sized(std::int64_t{1} << 62).what(), HasSubstr("larger than memory can be"));
   EXPECT_THAT(sized(-1).what(), HasSubstr("negative size"));
+  const Error wraps = of_member("mlp", config, [](json& document) {
+    auto& meta = document["config"]["layers.0.weight"]["tensor_meta"];
+    meta["sizes"] = {{{"as_int", std::int64_t{1} << 32}}, {{"as_int", std::int64_t{1} << 32}}};
+    meta["strides"] = {{{"as_int", 0}}, {{"as_int", 0}}};
+  });
+  EXPECT_EQ(wraps.code(), ErrorCode::kDataLoss);
+  EXPECT_THAT(wraps.what(), HasSubstr("larger than memory can be"));
+  const Error deep = of_member("mlp", config, [](json& document) {
+    std::string name = "a";
+    for (int i = 0; i < 1000; ++i) name += ".a";
+    document["config"][name] = document["config"]["layers.0.weight"];
+    document["config"][name]["tensor_meta"]["sizes"] = {{{"as_int", 3}}};
+    document["config"][name]["tensor_meta"]["strides"] = {{{"as_int", 1}}};
+  });
+  EXPECT_THAT(deep.what(), HasSubstr("lies in 1000 modules"));
   EXPECT_THAT(sized("16").what(), HasSubstr("in the place of an integer"));
   EXPECT_THAT(of_member("mlp", config, [](json& document) { document["config"].erase("layers.0.weight"); }).what(),
               HasSubstr("has no tensor for 'layers.0.weight'"));
@@ -101,6 +124,12 @@ TEST_F(Lies, AboutTreesAndVersionsAreErrors) {
   EXPECT_EQ(dataclass.code(), ErrorCode::kUnsupported);
   EXPECT_THAT(dataclass.what(), HasSubstr("transformers.modeling_outputs.ModelOutput"));
   EXPECT_THAT(of_model("mlp", [&](json& model) { signature(model)["in_spec"] = "[1, {"; }).what(), HasSubstr("is no JSON"));
+  EXPECT_THAT(of_model("mlp", [&](json& model) {
+                std::string spec = signature(model)["in_spec"];
+                spec.replace(spec.rfind("builtins.dict"), 13, "builtins.list");
+                signature(model)["in_spec"] = spec;
+              }).what(),
+              HasSubstr("is no pair of positional and keyword arguments"));
   EXPECT_THAT(of_model("mlp", [&](json& model) { signature(model)["out_spec"] = R"([1, {"type": "builtins.tuple", "context": "null", "children_spec": []}])"; }).what(),
               HasSubstr("do not fit its signature"));
   EXPECT_THAT(of_model("mlp", [](json& model) { model["schema_version"]["major"] = 9; }).what(),
@@ -217,7 +246,9 @@ TEST(Inputs, OutsideOfTheRangesOfDynamicSizesAreNamed) {
               HasSubstr("size 1 of padding is 5, but must be"));
   EXPECT_THAT(refusal("sizes", {pattern({15}, 1), pattern({8}, 2), 3}).what(), HasSubstr("size 0 of x is 15"));
   EXPECT_THAT(refusal("sizes", {pattern({18}, 1), pattern({8}, 2), 3}).what(), HasSubstr("size 0 of x is 18, but must be"));
-  EXPECT_THAT(refusal("sizes", {pattern({16}, 1), pattern({8}, 2), 1}).what(), HasSubstr("is 1 for these inputs"));
+  EXPECT_THAT(refusal("sizes", {pattern({10}, 1), pattern({5}, 2), 3}).what(), HasSubstr("is 5 for these inputs"));
+  // Exports take 0 and 1 for special, and say 2.
+  EXPECT_EQ(ExportedProgram::load(archive("sizes"))->forward({pattern({16}, 1), pattern({8}, 2), 1}).size(), 4u);
 }
 
 TEST(Inputs, OfAnotherStructureAreNamed) {

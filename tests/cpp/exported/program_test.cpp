@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cpp/comm/threads.h"
+#include "cpp/exported/archives.h"
 #include "cpp/exported/programs.h"
 #include "support/temporary_folder.h"
 #include "tandem/ddp.h"
@@ -110,6 +111,38 @@ TEST(Modes, ThatAnArchiveDoesNotHaveAreErrors) {
   const auto either = ExportedProgram::load(archive("mlp"));
   either->get().train(false);
   either->get().train();
+}
+
+// Graphs of dropout by other means, or of none, have no flag of it: the first is the one that trains.
+TEST(Modes, ChangeWhereGraphsDoNotTell) {
+  const TemporaryFolder folder;
+  rewrite_json(archive("mlp_eval"), folder / "eval.pt2", "models/model.json", [](nlohmann::json& model) {
+    model["graph_module"]["graph"]["nodes"][1]["target"] = "torch.ops.aten.tanh.default";
+  });
+  const auto program = ExportedProgram::load(archive("mlp"), {.other_mode = folder / "eval.pt2"});
+  const auto first = [&] { return program->forward(example("mlp"))[0].toTensor(); };
+  const at::Tensor trains = first();
+  program->get().train(false);
+  EXPECT_FALSE(at::allclose(first(), trains));
+  program->get().train();
+  EXPECT_TRUE(at::equal(first(), trains));
+  EXPECT_EQ(error_of([] { ExportedProgram::load(archive("cnn"), {.other_mode = archive("cnn")}); }).code(),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST(Sizes, AreComputedAsPythonDoes) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::int64_t> wanted = {{"and_", 4 & 2}, {"or_", 4 | 2}, {"lshift", 4 << 2},
+                                                      {"rshift", 4 >> 2}, {"mod", 4 % 2}, {"pow", 16}};
+  for (const auto& [name, result] : wanted) {
+    rewrite_json(archive("regions"), folder / "sizes.pt2", "models/model.json", [&](nlohmann::json& model) {
+      for (auto& node : model["graph_module"]["graph"]["nodes"]) {
+        if (node["target"] == "_operator.floordiv") node["target"] = "_operator." + name;
+      }
+    });
+    const auto outputs = ExportedProgram::load(folder / "sizes.pt2")->forward(example("regions"));
+    EXPECT_EQ(outputs[2].toInt(), result + 3) << name;
+  }
 }
 
 TEST(Modes, OfTwoModelsAreRefused) {

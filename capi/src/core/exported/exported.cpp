@@ -43,29 +43,31 @@ tdm_error* tdm_exported_load(const char* path, const tdm_exported_options* optio
 tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments, std::size_t argument_count,
                              tdm_value* out) {
   return guard("tdm_exported_call", [&] {
-    const auto& exported = exported_of(program);
+    not_null(program, "program");
     not_null(out, "out");
     check_count(argument_count, "arguments");
     if (argument_count != 0) not_null(arguments, "arguments");
+    const auto& exported = exported_of(program);
     std::vector<at::IValue> values;
     for (std::size_t i = 0; i < argument_count; ++i) {
       values.push_back(to_script(arguments[i], "arguments[" + std::to_string(i) + "]"));
     }
     at::IValue result;
     run_large([&] { return program_is_on_cpu(exported.get(), values); }, [&] { result = exported.call(values); });
-    *out = from_script(result);
     if (!program->called.load(std::memory_order_relaxed)) {
       program->called.store(true, std::memory_order_relaxed);
       tandem::rearm_exit();
     }
+    *out = from_script(result);
   });
 }
 
 tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions) {
   return guard("tdm_exported_inputs", [&] {
-    const auto& exported = exported_of(program);
+    not_null(program, "program");
     not_null(names, "names");
     not_null(descriptions, "descriptions");
+    const auto& exported = exported_of(program);
     std::vector<std::string> first, second;
     for (const tandem::ExportedInput& input : exported.inputs()) {
       first.push_back(input.name);
@@ -78,5 +80,9 @@ tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, t
 }
 
 tdm_error* tdm_exported_save(const tdm_module* program, const char* path) {
-  return guard("tdm_exported_save", [&] { exported_of(program).save(not_null(path, "path")); });
+  return guard("tdm_exported_save", [&] {
+    not_null(program, "program");
+    not_null(path, "path");
+    exported_of(program).save(path);
+  });
 }

@@ -40,7 +40,7 @@ public final class Values {
 
   /** The same with several arguments, of a method of TorchScript. */
   public static void giveAll(String operation, Object[] given, Consumer<NativeArguments> body) {
-    Values values = new Values(operation, "no method of TorchScript takes");
+    Values values = new Values(operation, "no model of Python takes");
     values.with(arguments -> {
       for (int i = 0; i < given.length; i++) {
         values.add(arguments, given[i], "argument " + i, 0);

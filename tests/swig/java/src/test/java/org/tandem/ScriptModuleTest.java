@@ -99,7 +99,7 @@ class ScriptModuleTest {
       assertTrue(assertThrows(TandemInvalidArgumentException.class, () -> module.call("shift", below, "much")).getMessage()
                      .contains("must be of type int, and is a str: shift(x: Tensor"));
       assertTrue(assertThrows(TandemInvalidArgumentException.class, () -> module.call("shift", new Object())).getMessage()
-                     .contains("argument 0 is a java.lang.Object, which no method of TorchScript takes"));
+                     .contains("argument 0 is a java.lang.Object, which no model of Python takes"));
       assertTrue(assertThrows(TandemInvalidArgumentException.class, () -> module.call("check", below)).getMessage()
                      .contains("ValueError: an element is negative (code/__torch__.py, line"));
     }
