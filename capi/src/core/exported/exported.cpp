@@ -1,8 +1,13 @@
 // Programs of torch.export.
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/call/options.h"
 #include "core/call/strings.h"
+#include "core/handles/handles.h"
 #include "core/jit/script_values.h"
 #include "core/operators/intra_op.h"
 #include "core/operators/on_cpu.h"
