@@ -4,14 +4,12 @@
 #include <charconv>
 #include <functional>
 
+#include "exported/floor_quotient.h"
+
 namespace tandem::exported {
 namespace {
 
 constexpr int kDeepest = 64;
-
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
 
 std::optional<std::int64_t> combine(const std::string& function, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
@@ -29,8 +27,8 @@ std::optional<std::int64_t> combine(const std::string& function, std::int64_t a,
   }
   // The least integer divided by -1 is none.
   if (b == 0 || b == -1) return std::nullopt;
-  if (function == "FloorDiv" || function == "CleanDiv") return floor_divide(a, b);
-  if (function == "Mod" || function == "PythonMod") return a - b * floor_divide(a, b);
+  if (function == "FloorDiv" || function == "CleanDiv") return floor_quotient(a, b);
+  if (function == "Mod" || function == "PythonMod") return a - b * floor_quotient(a, b);
   return std::nullopt;
 }
 

@@ -9,24 +9,12 @@ namespace {
 
 constexpr std::ptrdiff_t kNoSlot = -1;
 
-// What graphs take: tensors and numbers by name, or constants.
-std::string name_of_input(const Json& input, const std::string& where) {
-  const auto [kind, content] = one_of(input, where);
-  if (kind == "as_tensor") return text(content, "name", where);
-  if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
-    const auto [known, value] = one_of(content, where);
-    return known == "as_name" ? text(value, where) : "";
-  }
-  if (kind == "as_custom_obj") unsupported(where, "takes a TorchBind object, which only Python's program has");
-  return "";
-}
-
 }  // namespace
 
 Graph::Graph(const Json& graph, const std::string& where, Modes& modes) {
   Names names;
   for (const Json& input : list(graph, "inputs", where)) {
-    input_names_.push_back(name_of_input(input, where + ": inputs"));
+    input_names_.push_back(name_in_graph(input, where + ": inputs"));
     const std::string& name = input_names_.back();
     input_slots_.push_back(name.empty() ? kNoSlot : static_cast<std::ptrdiff_t>(names.add(name, where + ": inputs")));
   }

@@ -69,4 +69,15 @@ std::pair<const std::string&, const Json&> one_of(const Json& value, const std::
   return {kind, content};
 }
 
+std::string name_in_graph(const Json& argument, const std::string& where) {
+  const auto [kind, content] = one_of(argument, where);
+  if (kind == "as_tensor") return text(content, "name", where);
+  if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
+    const auto [known, value] = one_of(content, where);
+    return known == "as_name" ? text(value, where) : "";
+  }
+  if (kind == "as_custom_obj") unsupported(where, "takes a TorchBind object, which only Python's program has");
+  return "";
+}
+
 }  // namespace tandem::exported

@@ -37,4 +37,8 @@ double real(const Json& value, const std::string& where);
 // A value of one of several kinds, as {"as_tensor": …}: the kind and the value.
 std::pair<const std::string&, const Json&> one_of(const Json& value, const std::string& where);
 
+// The name that a value of the schema's Argument union has in its graph; "" for a constant. Throws Error (kUnsupported)
+// for TorchBind objects.
+std::string name_in_graph(const Json& argument, const std::string& where);
+
 }  // namespace tandem::exported

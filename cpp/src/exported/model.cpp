@@ -1,6 +1,5 @@
 #include "exported/model.h"
 
-#include <algorithm>
 #include <set>
 
 namespace tandem::exported {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "exported/floor_quotient.h"
 #include "exported/graph.h"
 
 namespace tandem::exported {
@@ -47,10 +48,10 @@ void check_divisor(bool is_zero) {
   if (is_zero) throw Error(ErrorCode::kInvalidArgument, "a size is divided by 0");
 }
 
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
+std::int64_t checked_quotient(std::int64_t a, std::int64_t b) {
   check_divisor(b == 0);
   if (b == -1 && a == std::numeric_limits<std::int64_t>::min()) overflow();
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  return floor_quotient(a, b);
 }
 
 // An operation on integers that tells of overflow, and one on reals.
@@ -74,7 +75,7 @@ at::IValue true_quotient(const Values& values) {
 }
 
 at::IValue floor_division(const Values& values) {
-  if (!is_real(values)) return floor_quotient(as_integer(values[0]), as_integer(values[1]));
+  if (!is_real(values)) return checked_quotient(as_integer(values[0]), as_integer(values[1]));
   check_divisor(as_real(values[1]) == 0);
   return std::floor(as_real(values[0]) / as_real(values[1]));
 }

@@ -6,16 +6,6 @@ namespace {
 using InputKind = InputBinding::Kind;
 using OutputKind = OutputBinding::Kind;
 
-std::string name_in_graph(const Json& argument, const std::string& where) {
-  const auto [kind, content] = one_of(argument, where);
-  if (kind == "as_tensor") return text(content, "name", where);
-  if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
-    const auto [known, value] = one_of(content, where);
-    if (known == "as_name") return text(value, where);
-  }
-  return "";
-}
-
 at::IValue fixed_value(const Json& value, const std::string& where) {
   const auto [kind, content] = one_of(value, where);
   if (kind == "as_none") return {};
