@@ -51,10 +51,20 @@ func handlesByName(tensors map[string]*Tensor, op string) (names []string, list 
 	return names, list
 }
 
+// OpenOptions of [Open].
+type OpenOptions struct {
+	Map bool // tensors refer to the files, which may not be cut off meanwhile; else they get memory of their own
+}
+
 // Open reads a safetensors file, or those of an index (*.json) or of a folder that [SaveSharded] wrote: tensors and the
-// text with them. The tensors outlive any open scope. Errors: ErrNotFound, ErrDataLoss.
-func Open(path string) (tensors map[string]*Tensor, metadata map[string]string, err error) {
-	list, metadata, failure := c.LoadTensors(path)
+// text with them. Of a mapped file nothing is read before it is used, processes share it, and what is written to a tensor
+// changes no file. The tensors outlive any open scope. Errors: ErrNotFound, ErrDataLoss.
+func Open(path string, options ...OpenOptions) (tensors map[string]*Tensor, metadata map[string]string, err error) {
+	o, err := bridge.One(options)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, metadata, failure := c.LoadTensors(path, o.Map)
 	if failure != nil {
 		return nil, nil, errorOf(failure)
 	}

@@ -119,6 +119,18 @@ func TestShardedSafetensors(t *testing.T) {
 			t.Fatal(got, metadata, err)
 		}
 	}
+	mapped, _, err := gotorch.Open(folder, gotorch.OpenOptions{Map: true})
+	if err != nil || !mapped["a"].Equal(tensors["a"]) {
+		t.Fatal(mapped, err)
+	}
+	mappings, err := os.ReadFile("/proc/self/maps")
+	if err != nil || !strings.Contains(string(mappings), filepath.Join(folder, "model-00001-of-00002.safetensors")) {
+		t.Error("nothing is mapped", err)
+	}
+	mapped["a"].FillScalarI(7)
+	if got, _, err := gotorch.Open(folder); err != nil || !got["a"].Equal(tensors["a"]) {
+		t.Error("the file has changed", err)
+	}
 	if err := gotorch.SaveSharded(folder, tensors, 0); !errors.Is(err, gotorch.ErrInvalidArgument) {
 		t.Fatal(err)
 	}

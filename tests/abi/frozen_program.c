@@ -326,7 +326,7 @@ static void training(const char* data, const char* checkpoint) {
   static const char* const note[] = {"note"};
   tdm_strings *keys = NULL, *values = NULL;
   OK(tdm_safetensors_save(checkpoint, names, parameters, 2, note, names, 1));
-  OK(tdm_safetensors_load(checkpoint, &named, &keys, &values));
+  OK(tdm_safetensors_load(checkpoint, NULL, &named, &keys, &values));
   NEED(tdm_named_tensors_size(named) == 2 && tdm_strings_count(keys) == 1 && tdm_strings_size(values, 0) == 6);
   NEED(!strcmp(tdm_strings_data(keys, 0), "note") && !strcmp(tdm_strings_data(values, 0), "weight"));
   for (size_t i = 0; i < 2; ++i) {

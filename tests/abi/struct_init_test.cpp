@@ -58,6 +58,7 @@ TEST(StructInit, MakesWhatTheMacroMakes) {
   EXPECT_INITIALISED(tdm_averaged_parameters_options, TDM_AVERAGED_PARAMETERS_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_exported_options, TDM_EXPORTED_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_pt_load_options, TDM_PT_LOAD_OPTIONS_INIT);
+  EXPECT_INITIALISED(tdm_safetensors_load_options, TDM_SAFETENSORS_LOAD_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_tcp_store_options, TDM_TCP_STORE_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_trace_options, TDM_TRACE_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_profiler_options, TDM_PROFILER_OPTIONS_INIT);
@@ -99,7 +100,7 @@ TEST(StructInit, IsThereForEveryMacro) {
     const std::string type = (*match)[2];
     EXPECT_THAT(text, HasSubstr("void " + type + "_init(" + type + "* made, size_t struct_size);"));
   }
-  EXPECT_EQ(macros, 34);
+  EXPECT_EQ(macros, 35);
 }
 
 }  // namespace

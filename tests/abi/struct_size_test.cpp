@@ -223,6 +223,18 @@ std::vector<Case> cases() {
                                        std::filesystem::remove(path);
                                        return error;
                                      }),
+      of_struct<tdm_safetensors_load_options>(
+          INITIAL(tdm_safetensors_load_options, TDM_SAFETENSORS_LOAD_OPTIONS_INIT),
+          [](tdm_safetensors_load_options* given) {
+            const auto folder = std::filesystem::temp_directory_path();
+            const std::string path = folder / ("size_" + std::to_string(::getpid()) + ".safetensors");
+            EXPECT_OK(tdm_safetensors_save(path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+            tdm_named_tensors* loaded = nullptr;
+            tdm_error* error = tdm_safetensors_load(path.c_str(), given, &loaded, nullptr, nullptr);
+            tdm_named_tensors_free(loaded);
+            std::filesystem::remove(path);
+            return error;
+          }),
       of_struct<tdm_exported_options>(INITIAL(tdm_exported_options, TDM_EXPORTED_OPTIONS_INIT),
                                       [](tdm_exported_options* given) {
                                         tdm_module* made = nullptr;

@@ -141,6 +141,20 @@ TEST_F(Exported, TiedParametersHaveAllNames) {
   EXPECT_TRUE(tdm_tensor_is_same(tied[0].get(), tied[1].get()));
 }
 
+TEST_F(Exported, OperatorsOfALoadedLibraryTrain) {
+  tdm_module* made = nullptr;
+  EXPECT_REFUSED(tdm_exported_load(file("custom.pt2").c_str(), nullptr, &made), TDM_ERROR_UNSUPPORTED,
+                 "tandem_test.scaled");
+  ASSERT_OK(tdm_load_library(EXTENSION));
+  const Module program = load("custom.pt2");
+  EXPECT_OK(backward(call("aten::sum", "", {of(forward(program, {of(ones({4, 3}))}))})));
+  // Four rows of ones, times the operator's 3.
+  const Tensor twelves = call("aten::mul", "Scalar", {of(ones({2, 3})), of(12.0)});
+  tdm_value as_expected{};
+  EXPECT_OK(call(find("aten::equal"), {of(grad(parameters(program)[0])), of(twelves)}, &as_expected));
+  EXPECT_TRUE(as_expected.as.boolean);
+}
+
 TEST_F(Exported, Mistakes) {
   tdm_module* made = nullptr;
   EXPECT_REFUSED(tdm_exported_load("/nowhere/a.pt2", nullptr, &made), TDM_ERROR_NOT_FOUND, "/nowhere/a.pt2");

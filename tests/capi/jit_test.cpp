@@ -65,7 +65,7 @@ Named parameters_of(const Module& module) {
 
 Named expected() {
   tdm_named_tensors* list = nullptr;
-  EXPECT_OK(tdm_safetensors_load(file("expected.safetensors").c_str(), &list, nullptr, nullptr));
+  EXPECT_OK(tdm_safetensors_load(file("expected.safetensors").c_str(), nullptr, &list, nullptr, nullptr));
   return Named(list);
 }
 

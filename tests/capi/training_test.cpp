@@ -336,7 +336,7 @@ void resumes(const char* type, const std::vector<tdm_option>& options) {
   // Load into another model and go on.
   tdm_named_tensors* loaded = nullptr;
   tdm_strings *key_list = nullptr, *value_list = nullptr;
-  ASSERT_OK(tdm_safetensors_load(path.c_str(), &loaded, &key_list, &value_list));
+  ASSERT_OK(tdm_safetensors_load(path.c_str(), nullptr, &loaded, &key_list, &value_list));
   const NamedTensors owned(loaded);
   EXPECT_EQ(take_strings(key_list), (std::vector<std::string>{"a\nkey", "note"}));
   EXPECT_EQ(take_strings(value_list), (std::vector<std::string>{"back\\slash", "step 3"}));
@@ -456,14 +456,14 @@ TEST(Optimizer, OptionsByName) {
 
 TEST(Safetensors, MissingAndBrokenFiles) {
   tdm_named_tensors* out = nullptr;
-  EXPECT_REFUSED(tdm_safetensors_load("/nowhere/at.all", &out, nullptr, nullptr), TDM_ERROR_NOT_FOUND,
+  EXPECT_REFUSED(tdm_safetensors_load("/nowhere/at.all", nullptr, &out, nullptr, nullptr), TDM_ERROR_NOT_FOUND,
                  "/nowhere/at.all");
   const Tensor t = tensor({1}, {1});
   const char* names[] = {"t"};
   tdm_tensor* tensors[] = {t.get()};
   EXPECT_REFUSED(tdm_safetensors_save("/nowhere/at.all", names, tensors, 1, nullptr, nullptr, 0), TDM_ERROR_NOT_FOUND,
                  "/nowhere/at.all");
-  EXPECT_REFUSED(tdm_safetensors_load(nullptr, &out, nullptr, nullptr), TDM_ERROR_INVALID_ARGUMENT, "'path'");
+  EXPECT_REFUSED(tdm_safetensors_load(nullptr, nullptr, &out, nullptr, nullptr), TDM_ERROR_INVALID_ARGUMENT, "'path'");
 }
 
 }  // namespace

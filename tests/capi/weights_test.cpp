@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "capi/calls.h"
 #include "cpp/data/temp_dir.h"
@@ -30,6 +31,14 @@ tdm_value at(const tdm_value& dict, const std::string& name) {
   }
   ADD_FAILURE() << "no " << name;
   return {};
+}
+
+bool is_mapped(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(path)) return true;
+  }
+  return false;
 }
 
 class Weights : public testing::Test {
@@ -187,10 +196,30 @@ TEST_F(Weights, SafetensorsAreSpreadOverFiles) {
   EXPECT_TRUE(std::filesystem::exists(model + "/model-00002-of-00002.safetensors"));
   EXPECT_REFUSED(save(12), TDM_ERROR_INVALID_ARGUMENT, "of an earlier save");
   tdm_named_tensors* list = nullptr;
-  ASSERT_OK(tdm_safetensors_load(model.c_str(), &list, nullptr, nullptr));
+  ASSERT_OK(tdm_safetensors_load(model.c_str(), nullptr, &list, nullptr, nullptr));
   const NamedTensors owned(list);
   EXPECT_EQ(tdm_named_tensors_size(list), 2u);
   EXPECT_STREQ(tdm_named_tensors_name(list, 1), "b");
+  EXPECT_FALSE(is_mapped(model + "/model-00001-of-00002.safetensors"));
+
+  tdm_safetensors_load_options options = TDM_SAFETENSORS_LOAD_OPTIONS_INIT;
+  options.mapped = 1;
+  tdm_named_tensors* mapped_list = nullptr;
+  ASSERT_OK(tdm_safetensors_load(model.c_str(), &options, &mapped_list, nullptr, nullptr));
+  const NamedTensors mapped(mapped_list);
+  EXPECT_TRUE(is_mapped(model + "/model-00001-of-00002.safetensors"));
+  tdm_tensor* seen = nullptr;
+  ASSERT_OK(tdm_named_tensors_get(mapped_list, 0, &seen));
+  const Tensor own(seen);
+  EXPECT_EQ(floats(own.get()), (std::vector<float>{1, 2, 3}));
+  EXPECT_OK(tdm_tensor_copy_from(own.get(), std::vector<float>{7, 8, 9}.data(), 12));
+  EXPECT_EQ(floats(own.get()), (std::vector<float>{7, 8, 9}));
+  tdm_named_tensors* again_list = nullptr;
+  ASSERT_OK(tdm_safetensors_load(model.c_str(), nullptr, &again_list, nullptr, nullptr));
+  const NamedTensors again(again_list);
+  tdm_tensor* unchanged = nullptr;
+  ASSERT_OK(tdm_named_tensors_get(again_list, 0, &unchanged));
+  EXPECT_EQ(floats(Tensor(unchanged).get()), (std::vector<float>{1, 2, 3}));
 }
 
 }  // namespace

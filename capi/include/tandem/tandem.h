@@ -923,10 +923,22 @@ TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_save_sharded(const char* folder, c
                                                            const char* const* metadata_keys,
                                                            const char* const* metadata_values, size_t metadata_count,
                                                            int64_t shard_bytes);
+
+typedef struct tdm_safetensors_load_options {
+  size_t struct_size;
+  int32_t mapped; /* tensors refer to the file: nothing is read before it is used, processes share it; 0: they get
+                     memory of their own */
+} tdm_safetensors_load_options;
+#define TDM_SAFETENSORS_LOAD_OPTIONS_INIT { sizeof(tdm_safetensors_load_options), 0 }
+TDM_API void tdm_safetensors_load_options_init(tdm_safetensors_load_options* made, size_t struct_size);
+
 /* Of a file, of an index (*.json), or of a folder with what tdm_safetensors_save_sharded() writes. Text i of
- * *metadata_values is that of key i; both lists, freed with tdm_strings_free(), may be NULL when not wanted. Free *out
- * with tdm_named_tensors_free(). */
-TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out,
+ * *metadata_values is that of key i; both lists, freed with tdm_strings_free(), may be NULL when not wanted. A mapped
+ * file that is cut off while it is used reads as zeros from there; writing to a tensor changes no file. Free *out with
+ * tdm_named_tensors_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_load(const char* path,
+                                                   TDM_NULLABLE const tdm_safetensors_load_options* options,
+                                                   tdm_named_tensors** out,
                                                    TDM_NULLABLE tdm_strings** metadata_keys,
                                                    TDM_NULLABLE tdm_strings** metadata_values);
 

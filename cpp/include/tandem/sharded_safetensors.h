@@ -22,9 +22,14 @@ struct ShardOptions {
 TANDEM_API void save_sharded_safetensors(const std::string& folder, const Safetensors& content,
                                          const ShardOptions& options = {});
 
-// Of an index, of a folder with one or with one .safetensors file of `name`, or of a single file. Tensors come in the
+struct ShardLoadOptions {
+  std::string name = "model";  // with which the files' names begin
+  bool map = false;            // tensors are those of SafetensorsFile, which refer to the files
+};
+
+// Of an index, of a folder with one or with one .safetensors file of the name, or of a single file. Tensors come in the
 // order of the index. The index's files lie beside it. Throws tandem::Error as load_safetensors does, and kDataLoss
 // where the index and the files do not agree.
-TANDEM_API Safetensors load_sharded_safetensors(const std::string& path, const std::string& name = "model");
+TANDEM_API Safetensors load_sharded_safetensors(const std::string& path, const ShardLoadOptions& options = {});
 
 }  // namespace tandem

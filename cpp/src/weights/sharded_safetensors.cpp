@@ -45,7 +45,11 @@ void check_folder(const std::string& folder, const std::string& name) {
   }
 }
 
-Safetensors load_indexed(const fs::path& path) {
+Safetensors load_file(const fs::path& path, bool map) {
+  return map ? SafetensorsFile(path).content() : load_safetensors(path);
+}
+
+Safetensors load_indexed(const fs::path& path, bool map) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   std::string json;
@@ -63,7 +67,7 @@ Safetensors load_indexed(const fs::path& path) {
   for (const auto& [tensor, shard] : index.files) {
     const auto [found, is_new] = shards.try_emplace(shard);
     if (is_new) {
-      Safetensors loaded = load_safetensors(path.parent_path() / shard);
+      Safetensors loaded = load_file(path.parent_path() / shard, map);
       for (auto& [name, value] : loaded.tensors) found->second.emplace(std::move(name), std::move(value));
       content.metadata.merge(loaded.metadata);
     }
@@ -112,14 +116,15 @@ void save_sharded_safetensors(const std::string& folder, const Safetensors& cont
   file.commit();
 }
 
-Safetensors load_sharded_safetensors(const std::string& path, const std::string& name) {
+Safetensors load_sharded_safetensors(const std::string& path, const ShardLoadOptions& options) {
+  const auto& [name, map] = options;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return path.ends_with(".json") ? load_indexed(path) : load_safetensors(path);
+    return path.ends_with(".json") ? load_indexed(path, map) : load_file(path, map);
   }
   const fs::path one = fs::path(path) / (name + ".safetensors"), index = fs::path(path) / index_name(name);
-  if (fs::exists(one, error)) return load_safetensors(one);
-  if (fs::exists(index, error)) return load_indexed(index);
+  if (fs::exists(one, error)) return load_file(one, map);
+  if (fs::exists(index, error)) return load_indexed(index, map);
   throw Error(ErrorCode::kNotFound, path + " has neither " + index.filename().string() + " nor " +
                                         one.filename().string() + "; was its save ended early?");
 }

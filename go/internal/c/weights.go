@@ -24,16 +24,19 @@ func SaveTensors(path string, names []string, tensors []Tensor, keys, values []s
 	return failure(C.tdm_safetensors_save(cPath, cNames, handles(tensors), count, cKeys, cValues, keyCount))
 }
 
-// LoadTensors reads what SaveTensors wrote.
-func LoadTensors(path string) ([]Named, map[string]string, *Failure) {
+// LoadTensors reads what SaveTensors wrote, or maps it.
+func LoadTensors(path string, mapped bool) ([]Named, map[string]string, *Failure) {
 	if err := Load(); err != nil {
 		return nil, nil, err
 	}
 	cPath := C.CString(path)
 	defer free(cPath)
+	var options C.tdm_safetensors_load_options
+	C.tdm_safetensors_load_options_init(&options, C.sizeof_tdm_safetensors_load_options)
+	options.mapped = boolean(mapped)
 	var list *C.tdm_named_tensors
 	var keys, values *C.tdm_strings
-	if err := failure(C.tdm_safetensors_load(cPath, &list, &keys, &values)); err != nil {
+	if err := failure(C.tdm_safetensors_load(cPath, &options, &list, &keys, &values)); err != nil {
 		return nil, nil, err
 	}
 	metadata := map[string]string{}

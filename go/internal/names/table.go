@@ -266,6 +266,7 @@ var table = map[string]string{
 	"tdm_reduce_scatter":                            "dist.ProcessGroup.ReduceScatter",
 	"tdm_reduce_scatter_tensor":                     "dist.ProcessGroup.ReduceScatterTensor",
 	"tdm_safetensors_load":                          "Open",
+	"tdm_safetensors_load_options":                  "OpenOptions",
 	"tdm_safetensors_save":                          "Save",
 	"tdm_safetensors_save_sharded":                  "SaveSharded",
 	"tdm_sampler_batches":                           "data.BatchSampler",

@@ -214,6 +214,27 @@ class Sizes(nn.Module):
         return x.reshape(-1, 2).sum() + y.sum() * count, x.new_ones((y.shape[0], count)), x.shape[0] * 1.5, y[:count]
 
 
+class Custom(nn.Module):
+    """An operator of somebody's own, which tests/operators/extension.cpp has in C++."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return torch.ops.tandem_test.scaled(self.line(x), 3.0) + 1
+
+
+def define_scaled():
+    library = torch.library.Library("tandem_test", "DEF")
+    library.define("scaled(Tensor x, float factor=2) -> Tensor")
+    library.impl("scaled", lambda x, factor=2.0: x * factor, "CompositeImplicitAutograd")
+    return library
+
+
+SCALED = define_scaled()
+
+
 def programs():
     """name → module, example inputs, their dynamic sizes, whether training is compared, how they are decomposed."""
     batch, length = Dim("batch", min=1, max=64), Dim("length", min=2, max=32)
@@ -235,6 +256,7 @@ def programs():
                        {"decomposed": True}),
         "sizes": (Sizes(), (pattern((16,), 1), pattern((8,), 2), 3), {},
                   ({0: 2 * Dim("half", min=6, max=50)}, {0: Dim("half", min=6, max=50)}, Dim.DYNAMIC), {}),
+        "custom": (Custom(), (pattern((4, 3), 1),), {}, ({0: batch},), {}),
     }
 
 
@@ -337,7 +359,7 @@ def make():
     FILES.mkdir(exist_ok=True)
     references = {}
     for number, name in enumerate(programs()):
-        modes = {"": True} if name in ("regions", "functional", "sizes", "resnet18") else {"": True, "_eval": False}
+        modes = {"": True} if name in ("regions", "functional", "sizes", "resnet18", "custom") else {"": True, "_eval": False}
         for suffix, training in modes.items():
             program = export(name, training)
             torch.export.save(program, FILES / f"{name}{suffix}.pt2")

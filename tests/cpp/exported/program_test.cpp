@@ -1,8 +1,11 @@
 // Exported programs give what Python's give, are trained as Python's are, and are saved for Python.
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <set>
 
 #include "cpp/comm/threads.h"
+#include "cpp/data/expect_error.h"
 #include "cpp/exported/archives.h"
 #include "cpp/exported/programs.h"
 #include "support/temporary_folder.h"
@@ -36,6 +39,13 @@ INSTANTIATE_TEST_SUITE_P(All, Archives,
                          ::testing::Values("mlp", "mlp_eval", "cnn", "cnn_eval", "lstm", "lstm_eval", "transformer",
                                            "transformer_eval", "resnet18", "decoder", "decoder_eval", "regions",
                                            "functional", "sizes"));
+
+TEST(CustomOperators, AreThereOnceTheirLibraryIs) {
+  EXPECT_ERROR(ExportedProgram::load(archive("custom")), ErrorCode::kUnsupported, "tandem_test.scaled", "load the library");
+  ASSERT_NE(dlopen(EXTENSION, RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  expect_values(ExportedProgram::load(archive("custom"))->forward(example("custom")), references()["custom"]["outputs"],
+                "custom");
+}
 
 at::Tensor first_of(const Values& outputs) {
   return outputs[0].isTensor() ? outputs[0].toTensor() : outputs[0].toGenericDict().at("logits").toTensor();

@@ -54,6 +54,7 @@ inline at::IValue dict(const std::vector<std::pair<std::string, at::IValue>>& it
 // What the programs were exported with.
 inline Values example(const std::string& name) {
   if (name == "mlp") return {pattern({4, 6}, 1)};
+  if (name == "custom") return {pattern({4, 3}, 1)};
   if (name == "cnn") return {pattern({4, 1, 8, 8}, 1)};
   if (name == "lstm") return {pattern({3, 5, 5}, 1)};
   if (name == "transformer") return {classes({2, 6}, 3, 11), torch::zeros({2, 6}, at::kBool)};

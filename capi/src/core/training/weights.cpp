@@ -65,12 +65,14 @@ tdm_error* tdm_safetensors_save_sharded(const char* folder, const char* const* n
   });
 }
 
-tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out, tdm_strings** metadata_keys,
-                                tdm_strings** metadata_values) {
+tdm_error* tdm_safetensors_load(const char* path, const tdm_safetensors_load_options* options, tdm_named_tensors** out,
+                                tdm_strings** metadata_keys, tdm_strings** metadata_values) {
   return guard("tdm_safetensors_load", [&] {
     not_null(path, "path");
     not_null(out, "out");
-    auto content = tandem::load_sharded_safetensors(path);
+    const auto given = read_options<tdm_safetensors_load_options>(options, TDM_SAFETENSORS_LOAD_OPTIONS_INIT,
+                                                                  "tdm_safetensors_load_options");
+    auto content = tandem::load_sharded_safetensors(path, {.map = given.mapped != 0});
     std::vector<std::string> keys, values;
     for (auto& [key, value] : content.metadata) {
       keys.push_back(key);

@@ -30,11 +30,13 @@ inline void save_safetensors(const std::string& path, const std::vector<std::str
 // Of a file, an index or a folder.
 class Checkpoint {
  public:
-  // Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS.
-  explicit Checkpoint(const std::string& path) : tensors_(nullptr) {
+  // Tensors refer to the file where `map`. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_DATA_LOSS.
+  explicit Checkpoint(const std::string& path, bool map = false) : tensors_(nullptr) {
+    tdm_safetensors_load_options options = TDM_SAFETENSORS_LOAD_OPTIONS_INIT;
+    options.mapped = map;
     tdm_named_tensors* list = nullptr;
     tdm_strings *keys = nullptr, *values = nullptr;
-    check(tdm_safetensors_load(path.c_str(), &list, &keys, &values));
+    check(tdm_safetensors_load(path.c_str(), &options, &list, &keys, &values));
     tensors_ = NamedTensors(list);
     Handle<tdm_strings, tdm_strings_free> owned(values);
     keys_ = take_strings(keys);

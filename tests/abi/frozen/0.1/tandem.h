@@ -686,8 +686,8 @@ typedef struct tdm_option {
   tdm_value value;
 } tdm_option;
 
-/* A torch::nn module by its name ("Linear", "Conv2d") and options ("in_features", …). Unknown types, unknown options
- * and missing required ones are named. Free with tdm_module_free(). */
+/* A module by its name, of torch::nn ("Linear") or a network ("resnet18", docs/models.md), and options ("in_features",
+ * …). Unknown types, unknown options and missing required ones are named. Free with tdm_module_free(). */
 TDM_API tdm_error* tdm_module_create(const char* type, const tdm_option* options, size_t option_count,
                                      tdm_module** out);
 TDM_API void tdm_module_free(tdm_module* module);
@@ -696,16 +696,18 @@ TDM_API void tdm_module_free(tdm_module* module);
  * result_count: in, room; out, the number of results. Dropout and batch norm follow tdm_module_train(). */
 TDM_API TDM_BLOCKS tdm_error* tdm_module_forward(tdm_module* module, const tdm_value* arguments, size_t argument_count,
                                                  tdm_value* results, TDM_INOUT size_t* result_count);
-/* Free with tdm_named_tensors_free(). */
+/* One that is tied stands under each of its names. Free with tdm_named_tensors_free(). */
 TDM_API tdm_error* tdm_module_named_parameters(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_named_buffers(const tdm_module* module, tdm_named_tensors** out);
 TDM_API tdm_error* tdm_module_train(tdm_module* module, int32_t on);
+/* 1 when it is in training mode, in which modules begin, but those of files that keep the mode; 0 for NULL. */
+TDM_API int32_t tdm_module_is_training(const tdm_module* module);
 /* Moves parameters and buffers; handles taken before keep following them. A device of type TDM_UNCHANGED, and the dtype
  * TDM_UNCHANGED, leave them where and what they are. */
 TDM_API tdm_error* tdm_module_to(tdm_module* module, tdm_device device, tdm_dtype dtype);
-/* How much the running statistics of a BatchNorm1d, 2d or 3d take of each batch: a number, or NONE, with which they are
- * the means over all batches. *before, which may be NULL, is what it was; tdm_value_clear() it. Errors:
- * TDM_ERROR_UNSUPPORTED for other modules. */
+/* How much the running statistics of a BatchNorm1d, 2d or 3d, or of all in a network, take of each batch: a number, or
+ * NONE, with which they are the means over all batches. *before, which may be NULL, is what the first's was;
+ * tdm_value_clear() it. Errors: TDM_ERROR_UNSUPPORTED for modules without any. */
 TDM_API tdm_error* tdm_module_set_batch_norm_momentum(tdm_module* module, const tdm_value* momentum,
                                                       TDM_NULLABLE tdm_value* before);
 /* Registered type names. Free with tdm_strings_free(). */
@@ -724,6 +726,14 @@ TDM_API tdm_error* tdm_module_parametrize(tdm_module* module, const char* kind, 
 /* What is computed becomes a parameter again: the tensor that was "original1", or "original". TDM_ERROR_NOT_FOUND where
  * it is not parametrized. Source: torch.nn.utils.parametrize.remove_parametrizations. */
 TDM_API tdm_error* tdm_module_remove_parametrizations(tdm_module* module, const char* name);
+/* What a network that predicts the next token ("gpt2", "llama") makes of input_ids [batch, length], int64: these, and at
+ * most "max_new_tokens" (20) more. The likeliest ones, or with "do_sample" drawn ones: "temperature" (1), "top_k" (50; 0:
+ * of all), "top_p" (1), "generator". Rows end with one of "eos_token_id" and go on with "pad_token_id". "attention_mask"
+ * [batch, length] is 0 at padding, on the left. Keys and values of earlier positions are kept, unless "use_cache" is
+ * false. Not recorded for autograd. Errors: TDM_ERROR_UNSUPPORTED for other modules, TDM_ERROR_INVALID_ARGUMENT for more
+ * positions than the network knows. Free with tdm_tensor_free(). Source: generate() of Hugging Face's transformers. */
+TDM_API TDM_BLOCKS tdm_error* tdm_module_generate(tdm_module* module, const tdm_tensor* input_ids,
+                                                  const tdm_option* options, size_t option_count, tdm_tensor** out);
 
 /* An optimizer of torch.optim by its name ("SGD", "AdamW") with Python's options ("lr", "momentum", …);
  * docs/modules-and-optimizers.md lists them. Uses LibTorch's fused kernels where parameters allow it. Holds the
@@ -810,12 +820,12 @@ TDM_API tdm_error* tdm_lr_scheduler_step_metric(tdm_lr_scheduler* scheduler, dou
 TDM_API tdm_error* tdm_lr_scheduler_step_to(tdm_lr_scheduler* scheduler, double epoch);
 /* Each group's rate as the last step left it, a DOUBLE_LIST; tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_last_lr(const tdm_lr_scheduler* scheduler, tdm_value* out);
-/* A DICT, Python's state_dict(), but that all keys are STRINGs, and functions none; lists are INT_LIST, DOUBLE_LIST and
- * LIST. tdm_value_clear() it. */
+/* A DICT, Python's state_dict(), but functions: its keys are STRINGs, those of MultiStepLR's milestones INTs; lists are
+ * INT_LIST, DOUBLE_LIST and LIST. tdm_value_clear() it. */
 TDM_API tdm_error* tdm_lr_scheduler_state(const tdm_lr_scheduler* scheduler, tdm_value* out);
 /* All or nothing. Sets the groups' rates, and cycled momentums, to what they were, too. Takes what tdm_pt_load() reads of
- * Python's, with INTs as keys, too. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that is missing or unknown, or a value of
- * another type. */
+ * Python's, and numbers that are keys as text, too, as JSON has them. Errors: TDM_ERROR_INVALID_ARGUMENT for a name that
+ * is missing or unknown, or a value of another type. */
 TDM_API tdm_error* tdm_lr_scheduler_load_state(tdm_lr_scheduler* scheduler, const tdm_value* state);
 
 typedef int32_t tdm_averaging;
@@ -913,10 +923,22 @@ TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_save_sharded(const char* folder, c
                                                            const char* const* metadata_keys,
                                                            const char* const* metadata_values, size_t metadata_count,
                                                            int64_t shard_bytes);
+
+typedef struct tdm_safetensors_load_options {
+  size_t struct_size;
+  int32_t mapped; /* tensors refer to the file: nothing is read before it is used, processes share it; 0: they get
+                     memory of their own */
+} tdm_safetensors_load_options;
+#define TDM_SAFETENSORS_LOAD_OPTIONS_INIT { sizeof(tdm_safetensors_load_options), 0 }
+TDM_API void tdm_safetensors_load_options_init(tdm_safetensors_load_options* made, size_t struct_size);
+
 /* Of a file, of an index (*.json), or of a folder with what tdm_safetensors_save_sharded() writes. Text i of
- * *metadata_values is that of key i; both lists, freed with tdm_strings_free(), may be NULL when not wanted. Free *out
- * with tdm_named_tensors_free(). */
-TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_load(const char* path, tdm_named_tensors** out,
+ * *metadata_values is that of key i; both lists, freed with tdm_strings_free(), may be NULL when not wanted. A mapped
+ * file that is cut off while it is used reads as zeros from there; writing to a tensor changes no file. Free *out with
+ * tdm_named_tensors_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_safetensors_load(const char* path,
+                                                   TDM_NULLABLE const tdm_safetensors_load_options* options,
+                                                   tdm_named_tensors** out,
                                                    TDM_NULLABLE tdm_strings** metadata_keys,
                                                    TDM_NULLABLE tdm_strings** metadata_values);
 
@@ -957,6 +979,113 @@ TDM_API TDM_BLOCKS tdm_error* tdm_tensors_load(const char* const* into_names, td
                                                tdm_tensor* const* from, size_t from_count, int32_t strict,
                                                int32_t convert_dtype, TDM_NULLABLE tdm_strings** missing,
                                                TDM_NULLABLE tdm_strings** unexpected);
+
+/* ----------------------------------------------------------------------------------------------- exported programs */
+
+typedef struct tdm_exported_options {
+  size_t struct_size;
+  TDM_NULLABLE const char* other_mode; /* another archive of the same model, exported after model.eval() where the first
+                                          trains, or the other way round: tdm_module_train() changes between them */
+} tdm_exported_options;
+#define TDM_EXPORTED_OPTIONS_INIT { sizeof(tdm_exported_options), NULL }
+TDM_API void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size);
+
+/* A model that Python exported (torch.export.export, torch.export.save), run and trained without Python: a tdm_module as
+ * all others, of type "ExportedProgram". Its parameters and buffers have the names that they had in Python; weights are
+ * mapped, copy-on-write. Without other_mode it has the mode that it was exported in,
+ * and tdm_module_train() gives TDM_ERROR_UNSUPPORTED for the other. docs/exported-models.md has a page on this.
+ *
+ * Nothing of Python is in the archive: its graph are calls of operators. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO;
+ * TDM_ERROR_DATA_LOSS for an archive that is damaged or contradicts itself; TDM_ERROR_UNSUPPORTED for an operator that
+ * this LibTorch lacks, with its node, and for containers other than tuples, lists, dicts and named tuples. Free with
+ * tdm_module_free(). Source: torch.export.load. */
+TDM_API TDM_BLOCKS tdm_error* tdm_exported_load(const char* path, TDM_NULLABLE const tdm_exported_options* options,
+                                                tdm_module** out);
+/* Calls the program: tensors, numbers, STRINGs, TUPLEs, LISTs and DICTs as the Python module took them, keyword arguments
+ * behind the others in the program's order. *out: what that gave, tuples as TUPLEs, dicts as DICTs; tdm_value_clear() it.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for inputs of another structure, shape, dtype or outside of the ranges of dynamic
+ * sizes, which are named, and for what an operator refuses, with the node. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_exported_call(tdm_module* program, const tdm_value* arguments,
+                                                                size_t argument_count, tdm_value* out);
+/* Its inputs in the order of arguments, nested ones flattened: names, and of each what it must be, "Float[s0, 3]". Free
+ * both with tdm_strings_free(). */
+TDM_API tdm_error* tdm_exported_inputs(const tdm_module* program, tdm_strings** names, tdm_strings** descriptions);
+/* Writes an archive with the present tensors, which torch.export.load opens; `path` has the old content or the new. Errors:
+ * TDM_ERROR_UNSUPPORTED after tdm_module_to() with another dtype. */
+TDM_API TDM_BLOCKS tdm_error* tdm_exported_save(const tdm_module* program, const char* path);
+
+/* ----------------------------------------------------------------------------------------------------- TorchScript */
+
+/* Modules that Python scripted or traced (torch.jit.save), and functions compiled or traced here: a tdm_module as all
+ * others, of type "ScriptModule". Its parameters and buffers have Python's names and are the script's own, so that
+ * optimizers, DDP and checkpoints work with it; tdm_module_train() sets the script's `training`. A buffer that a method
+ * assigns stays the same tensor, with the new value. Several threads may call methods that assign no attribute.
+ * docs/jit.md has a page on this; PyTorch itself has deprecated TorchScript.
+ *
+ * Nothing of the file is run: its code is compiled, which methods then run when they are called, as a program of whoever
+ * wrote it. Tensors come to the CPU. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO; TDM_ERROR_DATA_LOSS for a file that is
+ * damaged or none of TorchScript; TDM_ERROR_UNSUPPORTED for an operator that this LibTorch lacks, a file of torch.save,
+ * and what loading would have to run, such as quantized modules. Free with tdm_module_free(). Source: torch.jit.load. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_load(const char* path, tdm_module** out);
+/* The same of a file's bytes. Free with tdm_module_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_load_bytes(const void* data, size_t data_bytes, tdm_module** out);
+/* Functions, "def f(x, y: int = 2): ...", as methods of a module without tensors; a function may call those above it,
+ * and those of torch. Errors: TDM_ERROR_INVALID_ARGUMENT with the place in `source`. Free with tdm_module_free().
+ * Source: torch::jit::compile. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_compile(const char* source, tdm_module** out);
+/* Writes what torch.jit.load reads in Python. Errors: TDM_ERROR_INVALID_ARGUMENT for a module of another type. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_save(const tdm_module* module, const char* path);
+/* Free with tdm_string_free(). */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_save_bytes(const tdm_module* module, tdm_string** out);
+/* The names of its methods, sorted. Free with tdm_strings_free(). */
+TDM_API tdm_error* tdm_jit_methods(const tdm_module* module, tdm_strings** out);
+/* "forward(x: Tensor, by: int = 1) -> Tensor". Free with tdm_string_free(). */
+TDM_API tdm_error* tdm_jit_schema(const tdm_module* module, const char* method, tdm_string** out);
+/* Calls a method. Arguments take the types of its schema: an INT is a float where one is wanted, a TUPLE does for a list
+ * and the other way, and the elements of lists and dicts, whose keys may be STRINGs, INTs, DOUBLEs and BOOLs, may be of
+ * any kind that fits. What is left out at the end has the schema's default. *out: tuples are TUPLEs, dicts DICTs, lists
+ * of tensors, numbers and strings those of their kind, and other lists LISTs; tdm_value_clear() it. Errors:
+ * TDM_ERROR_NOT_FOUND for an unknown method, which lists those that there are; TDM_ERROR_INVALID_ARGUMENT for arguments
+ * that do not fit, with the schema, and for what the method raises, with its place in the code. */
+TDM_API TDM_BLOCKS TDM_THREAD_SAFE tdm_error* tdm_jit_call(tdm_module* module, const char* method,
+                                                           const tdm_value* arguments, size_t argument_count,
+                                                           tdm_value* out);
+
+/* What a traced function is given. */
+typedef struct tdm_jit_trace_call {
+  size_t struct_size;
+  tdm_tensor* const* inputs; /* the tensors in all inputs, at any depth, in order */
+  size_t input_count;
+  TDM_MAYBE tdm_tensor** outputs; /* NULL at first: handles that stay the callback's */
+  size_t output_room;
+  size_t* output_count;      /* 0 at first: how many there are */
+} tdm_jit_trace_call;
+
+typedef struct tdm_jit_trace {
+  size_t struct_size;
+  const tdm_value* inputs; /* tensors, or TUPLEs, LISTs and DICTs of them, with which the function is called once */
+  size_t input_count;
+  /* Tensors that the function uses besides its inputs, by Python's names ("layers.0.weight"): the new module's own,
+   * shared with whoever gave them. Others become constants. */
+  const char* const* parameter_names;
+  tdm_tensor* const* parameters;
+  size_t parameter_count;
+  const char* const* buffer_names;
+  tdm_tensor* const* buffers;
+  size_t buffer_count;
+  TDM_CALLED(here) tdm_error* (*function)(void* user_data, const tdm_jit_trace_call* call);
+  void* user_data;
+  void (*destroy)(void* user_data); /* called before tdm_jit_trace_function() returns, but not on error */
+} tdm_jit_trace;
+#define TDM_JIT_TRACE_INIT \
+  { sizeof(tdm_jit_trace), NULL, 0, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL }
+TDM_API void tdm_jit_trace_init(tdm_jit_trace* made, size_t struct_size);
+
+/* Runs the function once, on this thread, and makes the operators that it called into a module whose forward computes
+ * its one output, or a tuple of them, again. Choices that depend on values or sizes are made once, here. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a tensor that requires a gradient and is neither an input nor a parameter, and for an
+ * output that comes from neither; TDM_ERROR_CALLBACK. Free with tdm_module_free(). Source: torch.jit.trace. */
+TDM_API TDM_BLOCKS tdm_error* tdm_jit_trace_function(const tdm_jit_trace* trace, tdm_module** out);
 
 /* ---------------------------------------------------------------------------------------------------------- stores */
 
@@ -1533,9 +1662,9 @@ TDM_API tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advi
 TDM_API tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets,
                                             int64_t* step);
 
-/* Has a BatchNorm1d, 2d or 3d, with its parameters and buffers, normalize over the batches of all ranks of `group`
- * together, which then call its forward and backward together while it trains. Holds the group. Errors:
- * TDM_ERROR_INVALID_ARGUMENT for a module of another type. Source: torch.nn.SyncBatchNorm. */
+/* Has a BatchNorm1d, 2d or 3d, or all in a network, with its parameters and buffers, normalize over the batches of all
+ * ranks of `group` together, which then call its forward and backward together while it trains. Holds the group.
+ * Errors: TDM_ERROR_INVALID_ARGUMENT for a module that has none. Source: torch.nn.SyncBatchNorm. */
 TDM_API tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group);
 
 /* One process trains on several devices, or on several cores of the CPU as if they were devices: replicas of a module
@@ -1649,7 +1778,7 @@ typedef struct tdm_checkpoint_folder_options {
 TDM_API void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size);
 
 /* The folder itself is made with the first save. Holds the group, NULL for one process. Free with
- * tdm_checkpoint_folder_free(), which waits for a save that goes on. */
+ * tdm_checkpoint_folder_free(), which waits as tdm_checkpoint_folder_close() does. */
 TDM_API tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options,
                                                 TDM_NULLABLE tdm_process_group* group, tdm_checkpoint_folder** out);
 TDM_API TDM_BLOCKS void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder);
@@ -1679,10 +1808,18 @@ TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* 
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step,
                                                                const tdm_checkpoint_tensor* tensors,
                                                                size_t tensor_count, TDM_NULLABLE const char* values);
+/* Instead of one of these, by a rank that cannot make what it would save; `beside`: 1 instead of the second. The other
+ * ranks, which save, are told `reason` with this rank's number in front, and nobody saves. Errors: TDM_ERROR_CALLBACK
+ * with the reason, always, unless the ranks cannot be told, and those of collectives. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step,
+                                                                int32_t beside, const char* reason);
 /* Whether a save goes on. */
 TDM_API int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder);
 /* Until it does not; its error, once. */
 TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder);
+/* The same before the folder is freed: but a save that waits for another rank is ended as by
+ * tdm_checkpoint_folder_abort() once that rank's process has not run for some ten seconds, for it is stopped, or gone. */
+TDM_API TDM_BLOCKS tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder);
 /* Ends a save beside training that waits for other ranks, with an error (TDM_ERROR_ABORTED) that names those who are
  * missing: a rank that is stopped would hold it up until the group's timeout. So does the end of the group. Afterwards
  * nothing can be saved beside training. */

@@ -48,9 +48,15 @@ public record Safetensors(Map<String, Tensor> tensors, Map<String, String> metad
    * @throws TandemNotFoundException there is no such file
    * @throws TandemDataLossException it is no safetensors file, or a damaged one
    */
-  public static Safetensors load(Path path) {
+  public static Safetensors load(Path path) { return load(path, false); }
+
+  /**
+   * @param map tensors refer to the files, which may not be cut off meanwhile: nothing is read before it is used,
+   *     processes share it, and what is written to a tensor changes no file
+   */
+  public static Safetensors load(Path path, boolean map) {
     NativeLibrary.load();
-    try (NativeCheckpoint file = new NativeCheckpoint(path.toString())) {
+    try (NativeCheckpoint file = new NativeCheckpoint(path.toString(), map)) {
       Map<String, Tensor> tensors = new LinkedHashMap<>();
       for (long i = 0; i < file.size(); i++) {
         tensors.put(file.name(i), new Tensor(file.tensor(i)));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -118,6 +119,17 @@ class PtFileTest {
       PtFile.save(path, whole);
     }
     goOn(path);
+  }
+
+  @Test
+  void safetensorsMayBeMapped() throws IOException {
+    Path path = folder.resolve("a.safetensors");
+    Safetensors.save(path, Map.of("x", Tensor.of(new float[] {1, 2})), Map.of());
+    Tensor mapped = Safetensors.load(path, true).tensors().get("x");
+    assertTrue(Files.readString(Path.of("/proc/self/maps")).contains(path.toString()), "nothing is mapped");
+    mapped.mulInPlace(3);
+    assertArrayEquals(new float[] {3, 6}, mapped.toFloatArray());
+    assertArrayEquals(new float[] {1, 2}, Safetensors.load(path).tensors().get("x").toFloatArray());
   }
 
   @Test
