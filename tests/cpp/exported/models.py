@@ -215,7 +215,7 @@ class Sizes(nn.Module):
 
 
 class Custom(nn.Module):
-    """An operator of somebody's own, which tests/operators/extension.cpp has in C++."""
+    """An operator of somebody's own, which tests/support/extension.cpp has in C++."""
 
     def __init__(self):
         super().__init__()
