@@ -10,6 +10,7 @@
 #include "cpp/comm/child.h"
 #include "cpp/comm/threads.h"
 #include "tandem/runtime.h"
+#include "tandem/store.h"
 
 namespace tandem::testing {
 namespace {
@@ -47,16 +48,16 @@ int leave(const std::string& folder) {
 }
 
 // One rank of three, of which rank 2 is stopped, rank 0 ends its save, and rank 1 is told. "first": of a folder whose
-// ranks have still to meet for it.
-int run_rank(const std::string& how, int rank, const std::string& folder) {
+// ranks have still to meet for it. They meet at a server of the test's own: a rank that is stopped while it holds the lock
+// of a store's file holds all others up.
+int run_rank(const std::string& how, int rank, const std::string& folder, int port) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ProcessGroupOptions options = options_for(rank, 3, "shm");
-  options.init_method = "file://" + folder + "/store";
   options.timeout = std::chrono::minutes(10);
-  const auto group = ProcessGroup::create(options);
+  const auto group = ProcessGroup::create(options, tcp_store("127.0.0.1", static_cast<std::uint16_t>(port)));
   auto checkpoints = std::make_unique<CheckpointFolder>(folder + "/run", CheckpointOptions{.group = group});
   if (!begins_with(how, "first")) {
     checkpoints->save_async(1, content_of(1));
@@ -96,10 +97,12 @@ class StoppedPeer : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(StoppedPeer, IsNamedByWhateverEndsTheWait) {
   const TemporaryFolder folder;
+  const Store server = tcp_store("127.0.0.1", 0, {.is_server = true});
   std::vector<std::unique_ptr<Child>> ranks;
   for (int rank = 0; rank < 3; ++rank) {
     ranks.push_back(std::make_unique<Child>(
-        std::vector<std::string>{"--rank", GetParam(), std::to_string(rank), folder.path.string()},
+        std::vector<std::string>{"--rank", GetParam(), std::to_string(rank), folder.path.string(),
+                                 std::to_string(store_port(server))},
         std::map<std::string, std::string>{}));
   }
   for (const auto& rank : ranks) EXPECT_EQ(rank->line(), "ready");
@@ -133,8 +136,8 @@ TEST(SignsOfLife, EndWithTheProgram) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "--leave") return tandem::testing::leave(argv[2]);
-  if (argc == 5 && std::string(argv[1]) == "--rank") {
-    return tandem::testing::run_rank(argv[2], std::stoi(argv[3]), argv[4]);
+  if (argc == 6 && std::string(argv[1]) == "--rank") {
+    return tandem::testing::run_rank(argv[2], std::stoi(argv[3]), argv[4], std::stoi(argv[5]));
   }
   ::testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -15,12 +16,15 @@
 
 namespace tandem::testing {
 
-// Runs body(rank) on a thread a rank and rethrows the first exception of the lowest rank.
+// Runs body(rank) on a thread a rank and rethrows the first exception of the lowest rank. All threads have begun before
+// one goes on: on a busy machine the last one starts late, and tests have short deadlines.
 inline void run_ranks(int size, const std::function<void(int)>& body) {
+  std::barrier begun(size);
   std::vector<std::exception_ptr> failures(size);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
+      begun.arrive_and_wait();
       try {
         body(rank);
       } catch (...) {
