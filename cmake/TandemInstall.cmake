@@ -11,6 +11,11 @@ set_target_properties(tandem_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$OR
 install(TARGETS tandem EXPORT tandemTargets COMPONENT tandem)
 install(TARGETS tandem_core EXPORT tandemCoreTargets COMPONENT tandem)
 install(TARGETS tandem_tool COMPONENT tandem)
+install(FILES "${CMAKE_BINARY_DIR}/install/pages/tandem.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tandem)
+install(FILES "${CMAKE_BINARY_DIR}/install/pages/tandem"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tandem)
+install(FILES "${CMAKE_BINARY_DIR}/install/pages/tandem.fish"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tandem)
 get_directory_property(nccl_stand_in DIRECTORY "${CMAKE_SOURCE_DIR}/cpp/src/nccl" DEFINITION NCCL_STAND_IN)
 if(TARGET tandem_nccl AND NOT nccl_stand_in)
   set_target_properties(tandem_nccl PROPERTIES INSTALL_RPATH "$ORIGIN;${libtorch_lib}")

@@ -3,9 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "launch/failure.h"
 
@@ -19,7 +22,23 @@ int topology(int cpu, const char* name) {
   return file >> number ? number : 0;
 }
 
+// The CPUs' time that the control group (version 2, as containers have it) may use at once; 0: no limit.
+int cores_of_control_group() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
+  return std::max(static_cast<int>(std::atof(quota.c_str()) / period), 1);
+}
+
 }  // namespace
+
+int usable_cores() {
+  std::set<std::pair<int, int>> cores;
+  for (const Cpu& cpu : allowed_cpus()) cores.emplace(cpu.package, cpu.core);
+  const int own = std::max(static_cast<int>(cores.size()), 1), limit = cores_of_control_group();
+  return limit == 0 ? own : std::min(own, limit);
+}
 
 std::vector<Cpu> allowed_cpus() {
   std::vector<Cpu> cpus;

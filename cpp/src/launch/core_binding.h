@@ -15,6 +15,9 @@ struct Cpu {
 // Those that this process may run on.
 std::vector<Cpu> allowed_cpus();
 
+// How many cores this process may keep busy: those of its CPUs, or fewer where its control group is given less time.
+int usable_cores();
+
 // The CPUs of each rank: as many whole cores for each as for the others, or one more, neighbours together; where there
 // are fewer cores than ranks, CPUs in place of cores. Throws Failure where there are fewer CPUs than ranks.
 std::vector<std::vector<int>> share_cpus(std::vector<Cpu> cpus, int ranks);

@@ -2,12 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
-namespace tandem::launch {
+#include "launch/process_tree.h"
 
-std::map<std::string, std::string> worker_variables(const LaunchOptions& options, int local_rank, int master_port,
-                                                    const std::string& error_file) {
+namespace tandem::launch {
+namespace {
+
+std::string names_of(const std::vector<int>& signals) {
+  std::string names;
+  for (const int signal : signals) names += (names.empty() ? "" : ",") + signal_name(signal);
+  return names;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> worker_variables(const LaunchOptions& options, int attempt, int local_rank,
+                                                    int master_port, const std::string& error_file) {
   const std::string rank = std::to_string(options.rank(local_rank));
   const std::string world_size = std::to_string(options.world_size());
   std::map<std::string, std::string> variables = {
@@ -22,16 +34,18 @@ std::map<std::string, std::string> worker_variables(const LaunchOptions& options
       {"ROLE_WORLD_SIZE", world_size},
       {"MASTER_ADDR", options.master_addr},
       {"MASTER_PORT", std::to_string(master_port)},
-      {"TORCHELASTIC_RESTART_COUNT", "0"},
-      {"TORCHELASTIC_MAX_RESTARTS", "0"},
+      {"TORCHELASTIC_RESTART_COUNT", std::to_string(attempt)},
+      {"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)},
       {"TORCHELASTIC_RUN_ID", options.run_id},
       // Rank 0 is the store's server; no agent is.
       {"TORCHELASTIC_USE_AGENT_STORE", "False"},
       {"TORCHELASTIC_ERROR_FILE", error_file},
-      {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"},
+      {"TORCHELASTIC_SIGNALS_TO_HANDLE", names_of(options.ending_signals)},
   };
-  // As torchrun: several processes that each use all cores are slower than one thread each.
-  if (options.nproc_per_node > 1 && !std::getenv("OMP_NUM_THREADS")) variables["OMP_NUM_THREADS"] = "1";
+  // Several processes that each use all cores are slower than each with its share (torchrun gives each one thread).
+  if (options.nproc_per_node > 1 && !std::getenv("OMP_NUM_THREADS")) {
+    variables["OMP_NUM_THREADS"] = std::to_string(std::max(options.cores / options.nproc_per_node, 1));
+  }
   // Tensors in huge pages: steps that memory bounds are faster. glibc reads this before a program can set it.
   if (!std::getenv("GLIBC_TUNABLES")) variables["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1";
   // Whether it shares its cores with other ranks cannot be seen from a worker.

@@ -32,12 +32,12 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "tandem: %s\n", message.c_str());
 }
 
-// Holds error files, and logs when asked for: <log_dir>/<run_id>_XXXXXX/attempt_0/<local_rank>/, as torchrun has it.
+// Holds error files, and logs when asked for: <log_dir>/<run_id>_XXXXXX/attempt_N/<local_rank>/, as torchrun has it.
 class RunFolder {
  public:
-  explicit RunFolder(const LaunchOptions& options) : keep_(!options.log_dir.empty()) {
+  explicit RunFolder(const LaunchOptions& options) : keep_(options.keeps_logs()) {
     const char* temporary = std::getenv("TMPDIR");
-    const fs::path parent = keep_ ? options.log_dir : temporary && *temporary ? temporary : "/tmp";
+    const fs::path parent = !options.log_dir.empty() ? options.log_dir : temporary && *temporary ? temporary : "/tmp";
     std::error_code error;
     if (keep_) fs::create_directories(parent, error);
     std::string pattern = parent / ((keep_ ? options.run_id : "tandem") + "_XXXXXX");
@@ -46,22 +46,19 @@ class RunFolder {
                     (error ? error.message() : std::strerror(errno)) +
                     (keep_ ? "; choose another with --log-dir" : "; point TMPDIR to a folder that can be written"));
     }
-    root_ = pattern;
-    path_ = root_ + "/attempt_0";
-    for (int rank = 0; rank < options.nproc_per_node; ++rank)
-      fs::create_directories(path_ + "/" + std::to_string(rank));
+    path_ = pattern;
+    if (keep_ && options.log_dir.empty()) print_error("logs are kept in " + path_ + "; --log-dir chooses another folder");
   }
 
   const std::string& path() const { return path_; }
 
   void remove_temporary() const {
     std::error_code ignored;
-    if (!keep_) fs::remove_all(root_, ignored);
+    if (!keep_) fs::remove_all(path_, ignored);
   }
 
  private:
   bool keep_;
-  std::string root_;
   std::string path_;
 };
 

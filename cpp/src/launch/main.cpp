@@ -6,6 +6,7 @@
 #include "data/tool/record_commands.h"
 #include "launch/failure.h"
 #include "launch/run_command.h"
+#include "launch/tool_pages.h"
 #include "trace/tool/trace_commands.h"
 
 int main(int argc, char** argv) {
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
     tandem::launch::add_run_command(app, &exit_code);
     tandem::add_record_commands(app);
     tandem::add_trace_commands(app);
+    tandem::launch::add_page_commands(app);
     app.parse(tandem::launch::arguments_for_parser(argc, argv));
     if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);
     return exit_code;

@@ -1,8 +1,11 @@
 // What `tandem run` was asked to do.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include "launch/output_choice.h"
 
 namespace tandem::launch {
 
@@ -14,14 +17,21 @@ struct LaunchOptions {
   int master_port = 0;  // 0: a free one
   std::string run_id = "none";
   std::string role = "default";
-  std::string log_dir;  // empty: no log files
+  std::string log_dir;  // empty: no log files but those that `output` asks for
+  std::vector<OutputChoice> output;  // of each worker
+  int max_restarts = 0;              // of all workers, after one has failed
+  std::vector<int> ending_signals;   // those that end the launch
   double grace = 5;     // seconds between the polite signal and SIGKILL
   bool prefix = true;
+  int cores = 1;                         // that the workers share
   std::vector<std::vector<int>> cpus;    // of each worker; empty: all
   std::vector<std::string> environment;  // "NAME=value", set in every worker
   std::string executable;                // found and executable
   std::vector<std::string> arguments;    // from argv[0] on
 
+  bool keeps_logs() const {
+    return !log_dir.empty() || std::ranges::any_of(output, [](auto& one) { return one.keeps_out || one.keeps_err; });
+  }
   int world_size() const { return nproc_per_node * nnodes; }
   int rank(int local_rank) const { return node_rank * nproc_per_node + local_rank; }
 };

@@ -2,7 +2,15 @@
 
 #include <sys/signalfd.h>
 
+#include "launch/process_tree.h"
+
 namespace tandem::launch {
+namespace {
+
+// That may end a launch. The others that a launcher takes stop and continue it.
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+}  // namespace
 
 Signals::Signals() {
   // An inherited SIG_IGN of SIGCHLD would reap children behind waitpid's back. A script's background job has SIGINT and
@@ -39,8 +47,17 @@ void Signals::restore() const {
   sigprocmask(SIG_SETMASK, &original_, nullptr);
 }
 
-bool ends_launch(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+std::optional<int> Signals::number_of(const std::string& name) {
+  for (const int signal : kEnding) {
+    if (name == signal_name(signal)) return signal;
+  }
+  return std::nullopt;
+}
+
+std::string Signals::names() {
+  std::string list;
+  for (const int signal : kEnding) list += (list.empty() ? "" : ", ") + signal_name(signal);
+  return list;
 }
 
 }  // namespace tandem::launch

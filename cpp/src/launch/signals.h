@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -22,12 +24,14 @@ class Signals {
   // In a new worker, before exec.
   void restore() const;
 
+  // "SIGTERM" → 15, of those that a launcher may be told to end by.
+  static std::optional<int> number_of(const std::string& name);
+  // "SIGINT, SIGTERM, …": what number_of() knows.
+  static std::string names();
+
  private:
   sigset_t original_;
   sigset_t taken_;
 };
-
-// SIGINT, SIGTERM, SIGHUP or SIGQUIT: those that end a launch.
-bool ends_launch(int signal);
 
 }  // namespace tandem::launch

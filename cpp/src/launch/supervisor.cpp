@@ -10,20 +10,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
-#include <optional>
 #include <set>
 #include <sstream>
-#include <tuple>
 
 #include "base/descriptor.h"
 #include "launch/console.h"
 #include "launch/environment.h"
 #include "launch/error_file.h"
 #include "launch/failure.h"
+#include "launch/failure_report.h"
 #include "launch/process_tree.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
@@ -39,28 +38,14 @@ constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 
 struct Worker {
-  int rank = 0;
-  pid_t pid = -1;
+  EndedWorker ended;  // whose rank and pid are known from the start
   bool running = true;
-  int status = 0;
-  double ended_at = 0;          // seconds since 1970
-  bool ended_by_itself = true;  // before anything was told to stop
   std::string error_file;
   std::unique_ptr<WorkerStream> out, err;
-
-  bool failed() const { return !running && status != 0; }
-  int exit_code() const { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
-  std::string name() const { return "rank " + std::to_string(rank) + " (pid " + std::to_string(pid) + ")"; }
 };
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string how_it_ended(const Worker& worker) {
-  if (!WIFSIGNALED(worker.status)) return "exited with code " + std::to_string(WEXITSTATUS(worker.status));
-  const int number = WTERMSIG(worker.status);
-  return "was killed by " + signal_name(number) + " (signal " + std::to_string(number) + ")";
 }
 
 bool same_file(int a, int b) {
@@ -76,17 +61,32 @@ std::string prefix_of(int rank, bool coloured) {
   return "\x1b[" + std::to_string(kColours[rank % std::size(kColours)]) + "m" + text + "\x1b[m ";
 }
 
+// The launcher's stdout and stderr, which may be one.
+struct Consoles {
+  Console out{STDOUT_FILENO, isatty(STDOUT_FILENO) != 0};
+  Console own_err{STDERR_FILENO, isatty(STDERR_FILENO) != 0};
+  bool one = same_file(STDOUT_FILENO, STDERR_FILENO);
+
+  Console& err() { return one ? out : own_err; }
+  void say(const std::string& message) {
+    std::istringstream lines(message);
+    for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
+  }
+};
+
 class Supervisor {
  public:
-  Supervisor(const LaunchOptions& options, const Signals& signals, const std::string& run_folder, Descriptor lifeline)
+  Supervisor(const LaunchOptions& options, const Signals& signals, Consoles& consoles, int attempt,
+             const std::string& folder, Descriptor& lifeline)
       : options_(options),
         signals_(signals),
-        run_folder_(run_folder),
-        lifeline_(std::move(lifeline)),
+        consoles_(consoles),
+        attempt_(attempt),
+        folder_(folder),
+        lifeline_(lifeline),
         signal_fd_(signals.open()),
-        out_(STDOUT_FILENO, isatty(STDOUT_FILENO)),
-        err_(STDERR_FILENO, isatty(STDERR_FILENO)),
-        one_console_(same_file(STDOUT_FILENO, STDERR_FILENO)) {}
+        out_(consoles.out),
+        err_(consoles.err()) {}
 
   void start(int master_port) {
     for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) start_one(local_rank, master_port);
@@ -98,21 +98,16 @@ class Supervisor {
       reap();
       if (Clock::now() >= deadline_) kill_now();
     }
-    return result();
+    return exit_code_;
   }
+
+  // A worker failed, and nobody wants the launch to end.
+  bool may_restart() const { return failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken(); }
 
  private:
   enum class Phase { kRunning, kStopping, kKilling, kDraining, kDone };
 
-  Console& err() { return one_console_ ? out_ : err_; }
-
-  void say(const std::string& message) {
-    std::istringstream lines(message);
-    for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
-  }
-
-  Descriptor log_file(const std::string& folder, const char* name) const {
-    if (options_.log_dir.empty()) return Descriptor();
+  static Descriptor log_file(const std::string& folder, const char* name) {
     const std::string path = folder + "/" + name;
     Descriptor file = open_file(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (!file.valid()) throw Failure("cannot write " + path + ": " + std::strerror(errno));
@@ -120,23 +115,30 @@ class Supervisor {
   }
 
   void start_one(int local_rank, int master_port) {
-    const std::string folder = run_folder_ + "/" + std::to_string(local_rank);
+    const std::string folder = folder_ + "/" + std::to_string(local_rank);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw Failure("cannot make the folder " + folder + ": " + error.message());
     Worker worker;
-    worker.rank = options_.rank(local_rank);
+    worker.ended.rank = options_.rank(local_rank);
     worker.error_file = folder + "/error.json";
-    const auto environment = merged_environment(worker_variables(options_, local_rank, master_port, worker.error_file));
+    const auto environment =
+        merged_environment(worker_variables(options_, attempt_, local_rank, master_port, worker.error_file));
     WorkerProcess process = start_worker({options_.executable, options_.arguments, environment,
                                           /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO),
                                           options_.cpus.empty() ? std::vector<int>() : options_.cpus[local_rank]},
                                          signals_);
-    worker.pid = process.pid;
-    auto stream = [&](int number, Descriptor source, Console& console, const char* log) {
+    worker.ended.pid = process.pid;
+    const OutputChoice choice = options_.output.at(static_cast<std::size_t>(local_rank));
+    auto stream = [&](int number, Descriptor source, Console& console, bool shows, Descriptor log) {
       const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
-      return std::make_unique<WorkerStream>(2 * local_rank + number, std::move(source), log_file(folder, log),
-                                            options_.prefix ? prefix_of(worker.rank, coloured) : "", &console);
+      return std::make_unique<WorkerStream>(2 * local_rank + number, std::move(source), std::move(log),
+                                            options_.prefix ? prefix_of(worker.ended.rank, coloured) : "",
+                                            shows ? &console : nullptr);
     };
-    worker.out = stream(0, std::move(process.out), out_, "stdout.log");
-    worker.err = stream(1, std::move(process.err), err(), "stderr.log");
+    const auto log = [&](bool keeps, const char* name) { return keeps ? log_file(folder, name) : Descriptor(); };
+    worker.out = stream(0, std::move(process.out), out_, choice.shows_out, log(choice.keeps_out, "stdout.log"));
+    worker.err = stream(1, std::move(process.err), err_, choice.shows_err, log(choice.keeps_err, "stderr.log"));
     workers_.push_back(std::move(worker));
     // The first worker shows whether the program runs at all, before there is a second.
     if (const int reason = wait_for_exec(process)) {
@@ -153,7 +155,7 @@ class Supervisor {
     std::vector<WorkerStream*> streams;
     for (Worker& worker : workers_) {
       for (WorkerStream* stream : {worker.out.get(), worker.err.get()}) {
-        if (!stream->open() || stream->console().full()) continue;
+        if (!stream->open() || stream->held_up()) continue;
         polled.push_back({stream->fd(), POLLIN, 0});
         streams.push_back(stream);
       }
@@ -200,7 +202,7 @@ class Supervisor {
 
   void on_signal(int signal) {
     if (signal == SIGCHLD) return;
-    if (!ends_launch(signal)) {
+    if (std::ranges::find(options_.ending_signals, signal) == options_.ending_signals.end()) {
       signal_groups(signal == SIGTSTP ? SIGSTOP : signal);
       return;
     }
@@ -209,7 +211,7 @@ class Supervisor {
     } else if (signalled_) {
       kill_now();
     } else if (phase_ == Phase::kRunning) {
-      say("stopping all ranks: " + signal_name(signal));
+      consoles_.say("stopping all ranks: " + signal_name(signal));
       stop(signal, 128 + signal);
     }
     signalled_ = true;
@@ -219,7 +221,7 @@ class Supervisor {
 
   void signal_groups(int signal) {
     for (const Worker& worker : workers_) {
-      if (worker.running) kill(-worker.pid, signal);
+      if (worker.running) kill(-worker.ended.pid, signal);
     }
   }
 
@@ -227,7 +229,7 @@ class Supervisor {
   void signal_all(int signal) {
     std::set<pid_t> groups;
     for (const Worker& worker : workers_) {
-      if (worker.running) groups.insert(worker.pid);
+      if (worker.running) groups.insert(worker.ended.pid);
     }
     signal_groups(signal);
     signal_descendants(signal, [&](const Process& process) { return groups.count(getpgid(process.pid)) != 0; });
@@ -265,14 +267,14 @@ class Supervisor {
       }
       if (pid <= 0) break;
       for (Worker& worker : workers_) {
-        if (worker.pid == pid && worker.running) on_end(worker, status);
+        if (worker.ended.pid == pid && worker.running) on_end(worker, status);
       }
     }
     if (phase_ == Phase::kRunning && running() == 0) {
       stop(SIGTERM, 0);  // the workers left processes behind
     }
     if (phase_ == Phase::kKilling && Clock::now() > give_up_) {
-      say("a process does not die from SIGKILL (see ps for state D); leaving it");
+      consoles_.say("a process does not die from SIGKILL (see ps for state D); leaving it");
       phase_ = Phase::kDraining;
     }
   }
@@ -285,53 +287,31 @@ class Supervisor {
 
   void on_end(Worker& worker, int status) {
     worker.running = false;
-    worker.status = status;
-    worker.ended_at = now_seconds();
-    worker.ended_by_itself = phase_ == Phase::kRunning;
-    if (!worker.failed() || phase_ != Phase::kRunning) return;
-    announced_ = &worker;
+    worker.ended.status = status;
+    worker.ended.ended_at = now_seconds();
+    worker.ended.ended_by_itself = phase_ == Phase::kRunning;
+    if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
-    announce(worker.name() + " " + how_it_ended(worker) + (running() ? "; stopping the other ranks" : ""), worker);
-    stop(SIGTERM, worker.exit_code());
-  }
-
-  void announce(const std::string& message, const Worker& worker) {
-    const auto report = read_error_file(worker.error_file);
-    say(message + (report && !report->message.empty() ? ":\n" + report->message : ""));
-  }
-
-  // The worker whose error came first: by the error file's time if it wrote one, else by its end. Files of torch have
-  // whole seconds, so that is compared first.
-  const Worker* cause() const {
-    const Worker* first = announced_;
-    std::optional<std::tuple<double, double>> first_time;
-    for (const Worker& worker : workers_) {
-      if (!worker.failed()) continue;
-      const auto report = read_error_file(worker.error_file);
-      if (!report && !worker.ended_by_itself) continue;
-      const std::tuple<double, double> time = {std::floor(report ? report->timestamp : worker.ended_at),
-                                               report ? report->written_at : worker.ended_at};
-      if (!first_time || time < *first_time) {
-        first_time = time;
-        first = &worker;
-      }
-    }
-    return first;
+    if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
+    stop(SIGTERM, worker.ended.exit_code());
   }
 
   void finish() {
     phase_ = Phase::kDone;
+    std::vector<EndedWorker> ended;
     for (Worker& worker : workers_) {
       worker.out->close();
       worker.err->close();
+      ended.push_back(worker.ended);
+      if (!failure_) continue;
+      ended.back().report = read_error_file(worker.error_file);
+      ended.back().last_lines = worker.err->last_lines();
     }
-    if (failure_) {
-      const Worker* first = cause();
-      if (first != announced_) {
-        announce("the first error was that of " + first->name() + ", which " + how_it_ended(*first), *first);
-        // One that had to be stopped has no exit code of its own.
-        exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
-      }
+    const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
+    if (first) {
+      consoles_.say(describe_failures(ended, *first));
+      // One that had to be stopped has no exit code of its own.
+      exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
     }
     out_.finish();
     err_.finish();
@@ -346,16 +326,15 @@ class Supervisor {
     return out_.pending() == 0 && err_.pending() == 0;
   }
 
-  int result() const { return exit_code_; }
-
   const LaunchOptions& options_;
   const Signals& signals_;
-  std::string run_folder_;
-  Descriptor lifeline_;
+  Consoles& consoles_;
+  int attempt_;
+  std::string folder_;
+  Descriptor& lifeline_;
   Descriptor signal_fd_;
-  Console out_;
-  Console err_;
-  bool one_console_;
+  Console& out_;
+  Console& err_;
   std::vector<Worker> workers_;
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
@@ -364,16 +343,22 @@ class Supervisor {
   bool failure_ = false;
   bool signalled_ = false;
   bool abandoned_ = false;
-  const Worker* announced_ = nullptr;
 };
 
 }  // namespace
 
 int supervise(const LaunchOptions& options, const Signals& signals, const PortReservation* port,
               const std::string& run_folder, Descriptor lifeline) {
-  Supervisor supervisor(options, signals, run_folder, std::move(lifeline));
-  supervisor.start(port ? port->port() : options.master_port);
-  return supervisor.run();
+  Consoles consoles;  // what the reader has not taken at an attempt's end is written in the next
+  for (int attempt = 0;; ++attempt) {
+    Supervisor supervisor(options, signals, consoles, attempt, run_folder + "/attempt_" + std::to_string(attempt),
+                          lifeline);
+    supervisor.start(port ? port->port() : options.master_port);
+    const int code = supervisor.run();
+    if (attempt == options.max_restarts || !supervisor.may_restart()) return code;
+    consoles.say("starting all ranks again (restart " + std::to_string(attempt + 1) + " of " +
+                 std::to_string(options.max_restarts) + ")");
+  }
 }
 
 }  // namespace tandem::launch

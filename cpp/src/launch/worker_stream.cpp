@@ -12,6 +12,7 @@ namespace tandem::launch {
 namespace {
 
 constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kLastLines = 10, kLastLineBytes = 1000;
 
 }  // namespace
 
@@ -21,26 +22,36 @@ WorkerStream::WorkerStream(int id, Descriptor source, Descriptor log, std::strin
       log_(std::move(log)),
       prefix_(std::move(prefix)),
       console_(console),
-      splitter_([this](std::string_view line, LineSplitter::End end) {
-        const bool blank = line.find_first_not_of(' ') == std::string_view::npos;
-        const bool overwrites = std::exchange(returned_, end == LineSplitter::End::kReturn);
-        if (end == LineSplitter::End::kReturn) {
-          if (!blank) console_->overwritten(id_, prefix_, line);
-          // "\r\r" changes nothing; spaces wipe out what stood there.
-          if (!line.empty() && console_->terminal()) last_overwritten_ = blank ? std::string_view() : line;
-          return;
-        }
-        // A bar's last act: it wipes itself out and leaves the line unfinished.
-        if (end == LineSplitter::End::kStreamEnd && blank && overwrites) {
-          console_->unfinished(id_, prefix_, {});
-          last_overwritten_.clear();
-          return;
-        }
-        // "\n" after a bar that ended in "\r" leaves the bar standing on a terminal.
-        console_->line(id_, prefix_, line.empty() ? std::string_view(last_overwritten_) : line);
-        last_overwritten_.clear();
-      }) {
+      splitter_([this](std::string_view line, LineSplitter::End end) { take_line(line, end); }) {
   fcntl(source_.get(), F_SETFL, O_NONBLOCK);
+}
+
+void WorkerStream::take_line(std::string_view line, LineSplitter::End end) {
+  if (end != LineSplitter::End::kReturn && line.find_first_not_of(' ') != std::string_view::npos) {
+    if (last_lines_.size() == kLastLines) last_lines_.pop_front();
+    last_lines_.emplace_back(line.substr(0, kLastLineBytes));
+  }
+  if (console_) show(line, end);
+}
+
+void WorkerStream::show(std::string_view line, LineSplitter::End end) {
+  const bool blank = line.find_first_not_of(' ') == std::string_view::npos;
+  const bool overwrites = std::exchange(returned_, end == LineSplitter::End::kReturn);
+  if (end == LineSplitter::End::kReturn) {
+    if (!blank) console_->overwritten(id_, prefix_, line);
+    // "\r\r" changes nothing; spaces wipe out what stood there.
+    if (!line.empty() && console_->terminal()) last_overwritten_ = blank ? std::string_view() : line;
+    return;
+  }
+  // A bar's last act: it wipes itself out and leaves the line unfinished.
+  if (end == LineSplitter::End::kStreamEnd && blank && overwrites) {
+    console_->unfinished(id_, prefix_, {});
+    last_overwritten_.clear();
+    return;
+  }
+  // "\n" after a bar that ended in "\r" leaves the bar standing on a terminal.
+  console_->line(id_, prefix_, line.empty() ? std::string_view(last_overwritten_) : line);
+  last_overwritten_.clear();
 }
 
 bool WorkerStream::read_some() {
@@ -55,6 +66,7 @@ bool WorkerStream::read_some() {
   if (log_.valid()) write_all(log_.get(), bytes.data(), bytes.size());  // a full disk costs the log, not the training
   splitter_.feed(bytes);
   if (bytes.size() < kPiece) splitter_.pause();
+  if (!console_) return true;
   const std::string_view rest = splitter_.rest();
   console_->unfinished(id_, prefix_, rest.empty() ? std::string_view(last_overwritten_) : rest);
   return true;

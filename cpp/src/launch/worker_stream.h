@@ -1,7 +1,10 @@
 // One worker's stdout or stderr on its way to a console.
 #pragma once
 
+#include <deque>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "launch/console.h"
@@ -11,14 +14,18 @@ namespace tandem::launch {
 
 class WorkerStream {
  public:
-  // Reads from `source` (set to non-blocking). `id` tells streams apart. `log` may be invalid.
+  // Reads from `source` (set to non-blocking). `id` tells streams apart. `log` may be invalid, `console` NULL where
+  // nothing is shown.
   WorkerStream(int id, Descriptor source, Descriptor log, std::string prefix, Console* console);
   WorkerStream(const WorkerStream&) = delete;
   WorkerStream& operator=(const WorkerStream&) = delete;
 
   int fd() const { return source_.get(); }
   bool open() const { return source_.valid(); }
-  Console& console() const { return *console_; }
+  // Nothing more is to be read before the console's reader has taken some.
+  bool held_up() const { return console_ && console_->full(); }
+  // The last few, also of what is not shown.
+  std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // Passes on one piece of what is there. Returns false when nothing was; at the end the stream closes.
   bool read_some();
   void close();
@@ -29,6 +36,10 @@ class WorkerStream {
   Descriptor log_;
   std::string prefix_;
   Console* console_;
+  void take_line(std::string_view line, LineSplitter::End end);
+  void show(std::string_view line, LineSplitter::End end);
+
+  std::deque<std::string> last_lines_;
   std::string last_overwritten_;  // on a terminal: the progress bar that stands there until something replaces it
   bool returned_ = false;         // what comes next overwrites a line
   LineSplitter splitter_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <filesystem>
+
 #include "cpp/launch/tool.h"
 #include "launch/console.h"
 #include "launch/line_splitter.h"
@@ -81,6 +83,39 @@ TEST(Output, KeepsStdoutAndStderrApart) {
   const Result result = run_tool({"run", "sh", "-c", "echo to out; echo to err >&2; printf 'no newline'"});
   EXPECT_EQ(result.out, "[0] to out\n[0] no newline\n");
   EXPECT_EQ(result.err, "[0] to err\n");
+}
+
+TEST(Output, GoesWhereItIsSent) {
+  TemporaryFolder folder;
+  const Result result = run_tool({"run", "-n", "4", "--log-dir", folder.path(), "-r", "0:3,1:1,3:2", "--tee=3:2",
+                                  "--local-ranks-filter", "0,1,3", "sh", "-c", "echo out; echo err >&2"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(lines_of(result.out, "["), ElementsAre("3] out"));
+  EXPECT_THAT(lines_of(result.err, "["), testing::UnorderedElementsAre("1] err", "3] err"));
+  const std::filesystem::path run = *std::filesystem::directory_iterator(folder.path());
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_EQ(read_text(run / "attempt_0" / rank / "stdout.log"), "out\n") << rank;
+    EXPECT_EQ(read_text(run / "attempt_0" / rank / "stderr.log"), "err\n") << rank;
+  }
+}
+
+TEST(Output, ThatIsNotShownHoldsNobodyUp) {
+  // More than pipes and queues hold, with a reader that reads nothing of it.
+  const Result result = run_tool({"run", "-n", "2", "--local-ranks-filter", "1", "sh", "-c",
+                                  "[ $RANK = 1 ] || seq 1 300000; echo done"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "[1] done\n");
+}
+
+TEST(Output, IsKeptInATemporaryFolderWhereNoneIsNamed) {
+  TemporaryFolder folder;
+  const Result result = run_tool({"run", "--redirects", "1", "echo", "out"}, {"TMPDIR=" + folder.path()});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  const std::filesystem::path run = *std::filesystem::directory_iterator(folder.path());
+  EXPECT_EQ(result.err, "tandem: logs are kept in " + run.string() + "; --log-dir chooses another folder\n");
+  EXPECT_EQ(read_text(run / "attempt_0/0/stdout.log"), "out\n");
+  EXPECT_FALSE(std::filesystem::exists(run / "attempt_0/0/stderr.log"));
 }
 
 TEST(Output, ShowsALineAtOnce) {

@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "cpp/launch/tool.h"
+#include "launch/core_binding.h"
 
 namespace tandem::launch {
 namespace {
@@ -43,8 +46,9 @@ TEST(Run, GivesEachRankTorchrunsEnvironment) {
     EXPECT_EQ(got["MASTER_ADDR"], "127.0.0.1");
     EXPECT_GT(std::stoi(got["MASTER_PORT"]), 0);
     EXPECT_EQ(got["MASTER_PORT"], variables(result, 0)["MASTER_PORT"]);
-    EXPECT_EQ(got["OMP_NUM_THREADS"], "1");
+    EXPECT_EQ(got["OMP_NUM_THREADS"], std::to_string(std::max(usable_cores() / 3, 1)));
     EXPECT_EQ(got["TORCHELASTIC_RESTART_COUNT"], "0");
+    EXPECT_EQ(got["TORCHELASTIC_SIGNALS_TO_HANDLE"], "SIGTERM,SIGINT,SIGHUP,SIGQUIT");
     EXPECT_EQ(got["TORCHELASTIC_MAX_RESTARTS"], "0");
     EXPECT_EQ(got["TORCHELASTIC_USE_AGENT_STORE"], "False");
     EXPECT_FALSE(got["TORCHELASTIC_RUN_ID"].empty());
@@ -148,6 +152,76 @@ TEST(Run, TheEarliestTimestampIsTheCause) {
   EXPECT_THAT(result.err, HasSubstr("disk is full"));
 }
 
+// What others wrote meanwhile stands above it.
+TEST(Run, TheFirstErrorIsSaidLastWithTheEndOfItsOutput) {
+  const Result result = run_tool({"run", "-n", "2", "sh", "-c", R"(
+      trap 'echo "rank $RANK was told to stop" >&2; exit 0' TERM
+      [ $RANK = 0 ] && { echo ready > ${TORCHELASTIC_ERROR_FILE%error.json}ready; while :; do sleep 0.01; done; }
+      until [ -s ${TORCHELASTIC_ERROR_FILE%/1/error.json}/0/ready ]; do sleep 0.01; done
+      seq 1 15 >&2; echo "no such shard" >&2; exit 3)"});
+  EXPECT_EQ(result.code, 3);
+  const std::size_t stopped = result.err.find("[0] rank 0 was told to stop"),
+                    first = result.err.find("tandem: the first error was that of rank 1 (pid ");
+  ASSERT_NE(stopped, std::string::npos) << result.err;
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_LT(stopped, first);
+  EXPECT_THAT(result.err.substr(first), HasSubstr("which exited with code 3\ntandem: the last of its stderr:\n"));
+  EXPECT_THAT(result.err.substr(first), testing::EndsWith("tandem:   15\ntandem:   no such shard\n"));
+  EXPECT_THAT(result.err.substr(first), Not(HasSubstr("tandem:   6\n"))) << "ten lines are enough";
+}
+
+TEST(Run, StartsAllAgainAfterAFailure) {
+  TemporaryFolder folder;
+  const Result result = run_tool({"run", "-n", "2", "--max-restarts", "3", "--log-dir", folder.path(), "sh", "-c", R"(
+      echo "attempt $TORCHELASTIC_RESTART_COUNT of $TORCHELASTIC_MAX_RESTARTS"
+      [ $RANK = 1 ] && [ $TORCHELASTIC_RESTART_COUNT -lt 2 ] && exit 9
+      [ $TORCHELASTIC_RESTART_COUNT = 2 ] || exec sleep 1000)"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(lines_of(result.out, "[1] "), ElementsAre("attempt 0 of 3", "attempt 1 of 3", "attempt 2 of 3"));
+  EXPECT_THAT(result.err, HasSubstr("starting all ranks again (restart 1 of 3)"));
+  EXPECT_THAT(result.err, HasSubstr("starting all ranks again (restart 2 of 3)"));
+  EXPECT_THAT(result.err, Not(HasSubstr("restart 3 of 3")));
+  const std::filesystem::path run = *std::filesystem::directory_iterator(folder.path());
+  EXPECT_EQ(read_text(run / "attempt_1/1/stdout.log"), "attempt 1 of 3\n");
+  EXPECT_EQ(read_text(run / "attempt_2/1/stdout.log"), "attempt 2 of 3\n");
+}
+
+TEST(Run, HasItsExitCodeWhenNoRestartIsLeft) {
+  const Result result = run_tool({"run", "--max-restarts=2", "sh", "-c", "echo x; exit $((3 + TORCHELASTIC_RESTART_COUNT))"});
+  EXPECT_EQ(result.code, 5);
+  EXPECT_EQ(lines_of(result.out, "[0] ").size(), 3u);
+}
+
+TEST(Run, ASignalIsNoFailureToStartAgainAfter) {
+  Tool tool({"run", "--max-restarts", "5", "sh", "-c", "trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done"});
+  ASSERT_TRUE(tool.wait_for_output("ready"));
+  tool.send(SIGTERM);
+  EXPECT_EQ(tool.wait(), 128 + SIGTERM);
+  EXPECT_EQ(lines_of(tool.out(), "[0] ").size(), 1u) << tool.out();
+}
+
+TEST(Run, EndsByTheSignalsThatItIsTold) {
+  Tool tool({"run", "--signals-to-handle", "SIGUSR1, SIGTERM", "sh", "-c",
+             "trap 'echo got HUP' HUP; trap 'exit 0' USR1; echo $TORCHELASTIC_SIGNALS_TO_HANDLE; "
+             "while :; do sleep 0.01; done"});
+  ASSERT_TRUE(tool.wait_for_output("[0] SIGUSR1,SIGTERM\n"));
+  tool.send(SIGHUP);
+  ASSERT_TRUE(tool.wait_for_output("got HUP"));
+  tool.send(SIGUSR1);
+  EXPECT_EQ(tool.wait(), 128 + SIGUSR1);
+}
+
+TEST(Run, TakesTorchrunsVariables) {
+  EXPECT_EQ(run_tool({"run", "true"}, {"PET_STANDALONE=1", "PET_NNODES=2"}).code, 1) << "one node, and two";
+  EXPECT_THAT(run_tool({"run", "true"}, {"PET_START_METHOD=spawn"}).err, HasSubstr("PET_START_METHOD"));
+  const Result result = run_tool({"run", "sh", "-c", "echo out; [ $RANK = 1 ] && exit 4; exec sleep 1000"}, {"PET_NPROC_PER_NODE=2", "PET_MAX_RESTARTS=1",
+                                                                          "PET_LOCAL_RANKS_FILTER=1", "PET_MONITOR_INTERVAL=5"});
+  EXPECT_EQ(result.code, 4);
+  EXPECT_THAT(result.err, HasSubstr("restart 1 of 1"));
+  EXPECT_TRUE(lines_of(result.out, "[0] ").empty()) << result.out;
+  EXPECT_FALSE(lines_of(result.out, "[1] ").empty());
+}
+
 TEST(Run, RefusesAnErrorFileThatIsNone) {
   const Result result = run_tool({"run", "sh", "-c", "echo '[1,' > $TORCHELASTIC_ERROR_FILE; exit 9"});
   EXPECT_EQ(result.code, 9);
@@ -198,9 +272,20 @@ TEST(Run, BadInputIsAnErrorThatNamesIt) {
       {{"run", "-n"}, 1, "--nproc-per-node"},
       {{"run", "--master-port", "70000", "true"}, 1, "--master-port is 70000"},
       {{"run", "--frobnicate", "true"}, 1, "unknown flag --frobnicate"},
-      {{"run", "--redirects=3", "true"}, 1, "--redirects=3 is torchrun's"},
-      {{"run", "-t", "3", "true"}, 1, "-t is torchrun's"},
-      {{"run", "--max_restarts", "3", "true"}, 1, "--max-restarts 3 is not supported"},
+      {{"run", "--redirects=4", "true"}, 1, "--redirects (-r) is 4"},
+      {{"run", "-t", "0:1,3", "true"}, 1, "--tee (-t) is 0:1,3"},
+      {{"run", "-n", "2", "-r", "2:1", "true"}, 1, "the rank in --redirects (-r) is 2"},
+      {{"run", "-r", "0:1,", "true"}, 1, "--redirects (-r) is 0:1,"},
+      {{"run", "--local_ranks_filter", "0,1", "true"}, 1, "--local-ranks-filter is 1"},
+      {{"run", "--local-ranks-filter", "0,", "true"}, 1, "--local-ranks-filter is empty"},
+      {{"run", "--max_restarts", "-1", "true"}, 1, "--max-restarts is -1"},
+      {{"run", "--max-restarts", "1", "--nnodes", "2", "--master-addr", "a", "true"}, 1, "nobody would tell the other"},
+      {{"run", "--monitor-interval", "soon", "true"}, 1, "--monitor-interval is soon"},
+      {{"run", "--signals-to-handle", "SIGTERM,SIGSTOP", "true"}, 1, "names 'SIGSTOP'"},
+      {{"run", "--signals-to-handle", "SIGTERM,,SIGINT", "true"}, 1, "names ''"},
+      {{"run", "--start-method=spawn", "true"}, 1, "Python's multiprocessing"},
+      {{"run", "--logs_specs", "own", "true"}, 1, "a class of Python"},
+      {{"run", "--run-path", "a.py"}, 1, "torchrun's own Python"},
       {{"run", "--nnodes", "1:2", "true"}, 1, "--nnodes is 1:2"},
       {{"run", "--nnodes", "2", "true"}, 1, "--master-addr"},
       {{"run", "--nnodes", "2", "--node-rank", "2", "--master-addr", "a", "true"}, 1, "--node-rank is 2"},

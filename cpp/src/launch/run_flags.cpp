@@ -1,0 +1,144 @@
+#include "launch/run_flags.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "launch/core_binding.h"
+#include "launch/failure.h"
+#include "launch/numbers.h"
+#include "launch/program.h"
+#include "launch/signals.h"
+
+namespace tandem::launch {
+namespace {
+
+int gpu_count() {
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    const std::string list = visible;
+    return list.empty() || list == "-1" ? 0 : 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+  }
+  int count = 0;
+  while (std::filesystem::exists("/dev/nvidia" + std::to_string(count))) ++count;
+  return count;
+}
+
+int process_count(const std::string& text) {
+  const int gpus = gpu_count();
+  if (text == "cpu" || (text == "auto" && gpus == 0)) return std::max(static_cast<int>(allowed_cpus().size()), 1);
+  if (text == "gpu" || text == "auto") {
+    if (gpus == 0) throw Failure("--nproc-per-node is gpu, but this machine has none; give a number, cpu or auto");
+    return gpus;
+  }
+  return whole_number(text, "--nproc-per-node (-n)", 1, 65536);
+}
+
+int node_count(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return whole_number(text, "--nnodes", 1, 65536);
+  if (text.substr(0, colon) != text.substr(colon + 1)) {
+    throw Failure("--nnodes is " + text +
+                  ", but `tandem run` does not change the number of nodes while it runs; give "
+                  "one number");
+  }
+  return whole_number(text.substr(0, colon), "--nnodes", 1, 65536);
+}
+
+void check_interval(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (!text.empty() && (*end || !(seconds > 0))) {
+    throw Failure("--monitor-interval is " + text + ", but has to be a number of seconds above 0");
+  }
+}
+
+std::vector<int> signals_of(const std::string& names) {
+  std::vector<int> signals;
+  std::istringstream rest(names);
+  for (std::string name; std::getline(rest, name, ',');) {
+    const auto first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
+    const std::optional<int> signal =
+        first == std::string::npos ? std::nullopt : Signals::number_of(name.substr(first, last - first + 1));
+    if (!signal) {
+      throw Failure("--signals-to-handle names '" + name + "', but may have " + Signals::names() + ", between commas");
+    }
+    signals.push_back(*signal);
+  }
+  return signals;
+}
+
+void resolve_master(RunFlags& flags) {
+  LaunchOptions& launch = flags.launch;
+  if (!flags.rdzv_backend.empty() && flags.rdzv_backend != "static" &&
+      !(flags.rdzv_backend == "c10d" && launch.nnodes == 1)) {
+    throw Failure("--rdzv-backend " + flags.rdzv_backend +
+                  " is not supported; give --node-rank, --master-addr and "
+                  "--master-port on each node");
+  }
+  if (!flags.rdzv_endpoint.empty() && flags.master_addr.empty() && !flags.standalone) {
+    const std::size_t colon = flags.rdzv_endpoint.rfind(':');
+    flags.master_addr = flags.rdzv_endpoint.substr(0, colon);
+    if (colon != std::string::npos) flags.master_port = flags.rdzv_endpoint.substr(colon + 1);
+  }
+  if (launch.nnodes > 1) {
+    if (flags.standalone) throw Failure("--standalone means one node, but --nnodes is " + flags.nnodes);
+    if (flags.master_addr.empty()) {
+      throw Failure("--nnodes is " + flags.nnodes + ": say with --master-addr where node 0 is reached by all nodes");
+    }
+    if (flags.master_port.empty()) flags.master_port = "29500";
+  }
+  if (!flags.master_addr.empty()) launch.master_addr = flags.master_addr;
+  if (!flags.master_port.empty()) launch.master_port = whole_number(flags.master_port, "--master-port", 0, 65535);
+  if (launch.nnodes > 1 && launch.master_port == 0) {
+    throw Failure("--master-port is 0, a free port that the other nodes could not know; give a number");
+  }
+}
+
+}  // namespace
+
+LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) {
+  LaunchOptions& launch = flags.launch;
+  launch.nproc_per_node = process_count(flags.nproc_per_node);
+  launch.nnodes = node_count(flags.nnodes);
+  launch.node_rank = flags.node_rank;
+  launch.prefix = !flags.no_prefix;
+  launch.cores = usable_cores();
+  if (launch.node_rank < 0 || launch.node_rank >= launch.nnodes) {
+    throw Failure("--node-rank is " + std::to_string(launch.node_rank) + ", but has to be from 0 to " +
+                  std::to_string(launch.nnodes - 1) + " with --nnodes " + std::to_string(launch.nnodes));
+  }
+  launch.max_restarts = whole_number(flags.max_restarts, "--max-restarts", 0, 1000000);
+  if (launch.max_restarts > 0 && launch.nnodes > 1) {
+    throw Failure("--max-restarts " + flags.max_restarts + " with --nnodes " + flags.nnodes +
+                  ": nobody would tell the other nodes to start again; leave it out");
+  }
+  check_interval(flags.monitor_interval);
+  launch.ending_signals = signals_of(flags.signals_to_handle);
+  flags.output.keeps_all = !launch.log_dir.empty();
+  launch.output = choose_output(flags.output, launch.nproc_per_node);
+  if (!(launch.grace >= 0 && launch.grace <= 1e6)) {
+    throw Failure("--grace has to be a number of seconds from 0 to 1000000");
+  }
+  for (const std::string& setting : launch.environment) {
+    if (setting.find('=') == std::string::npos || setting.front() == '=') {
+      throw Failure("--env is " + setting + ", but has to be NAME=VALUE");
+    }
+  }
+  if (flags.bind_to != "none" && flags.bind_to != "core") {
+    throw Failure("--bind-to is " + flags.bind_to + ", but has to be core or none");
+  }
+  if (flags.bind_to == "core") launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
+  resolve_master(flags);
+  const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
+                           : flags.no_python ? ProgramKind::kExecutable
+                                             : ProgramKind::kAuto;
+  Program program = find_program(command, kind, flags.python);
+  launch.executable = std::move(program.executable);
+  launch.arguments = std::move(program.arguments);
+  return launch;
+}
+
+}  // namespace tandem::launch

@@ -1,0 +1,37 @@
+// `tandem run`'s flags as they were given, and what they mean together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/options.h"
+#include "launch/output_choice.h"
+
+namespace tandem::launch {
+
+struct RunFlags {
+  std::string nproc_per_node = "1";
+  std::string nnodes = "1";
+  int node_rank = 0;
+  std::string master_addr;
+  std::string master_port;
+  std::string rdzv_backend;
+  std::string rdzv_endpoint;
+  bool standalone = false;
+  bool module = false;
+  bool no_python = false;
+  std::string python = "python3";
+  bool no_prefix = false;
+  std::string bind_to = "none";
+  std::string max_restarts = "0";
+  std::string monitor_interval;
+  std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
+  OutputFlags output;
+  LaunchOptions launch;  // what needs no more than its value
+};
+
+// `command` is the program and its arguments. Throws Failure for flags that contradict each other or this machine, and
+// for a program that cannot be run.
+LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command);
+
+}  // namespace tandem::launch
