@@ -6,6 +6,7 @@
 
 Run it with a Python that has torch of the pinned version (script/bench makes one: build/bench/venv).
 """
+import io
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+import zipfile
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import torch
@@ -125,6 +127,48 @@ class Buffers(torch.nn.Module):
         return x
 
 
+class Assigning(torch.nn.Module):
+    """Methods that give, exchange, shift and use the buffers that they assign, or fail after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor(1.0))
+        self.register_buffer("last", torch.tensor(0.0))
+        self.register_buffer("older", torch.tensor(0.0))
+        self.register_buffer("scale", torch.tensor(2.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        before = self.last
+        self.last = x
+        return before
+
+    @torch.jit.export
+    def exchange(self, x: Tensor) -> Tensor:
+        last = self.last
+        self.last = self.older
+        self.older = last
+        return x + self.last * 10 + self.older
+
+    @torch.jit.export
+    def shift(self, x: Tensor) -> Tensor:
+        self.older = self.last
+        self.last = x
+        return self.older
+
+    @torch.jit.export
+    def scaled(self, x: Tensor) -> Tensor:
+        y = self.weight * x * self.scale
+        self.scale = self.scale * 10
+        return y
+
+    @torch.jit.export
+    def count(self, x: Tensor) -> Tensor:
+        self.last = self.last + 1
+        if bool((x < 0).any()):
+            raise ValueError("an element is negative")
+        return self.last
+
+
 TRAINED = {"mlp": Mlp, "norm": Norm, "tied": Tied}
 
 
@@ -159,6 +203,26 @@ def trained(name):
         return torch.load(f"{folder}/trained.pt")
 
 
+def assigned():
+    """What three calls of each method of Assigning give, and its buffers after each."""
+    expected = {}
+    for method in ("forward", "exchange", "shift", "scaled"):
+        module = torch.jit.load(str(FILES / "assigning.pt"))
+        with torch.no_grad():
+            module.last.fill_(5)
+            module.older.fill_(7)
+        given, left = [], []
+        for x in (1.0, 2.0, 3.0):
+            given.append(getattr(module, method)(torch.tensor(x).double()))
+            left.append(torch.stack([module.last, module.older, module.scale]))
+        expected[f"assigning.{method}"] = torch.stack(given)
+        expected[f"assigning.{method}.buffers"] = torch.stack(left)
+        if method == "scaled":
+            given[0].backward()
+            expected["assigning.scaled.gradient"] = module.weight.grad
+    return expected
+
+
 DTYPES = {torch.float64: "F64", torch.float32: "F32", torch.int64: "I64"}
 
 
@@ -174,6 +238,19 @@ def save_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
+def save(script, name):
+    """Without what says where in which files the code was."""
+    buffer = io.BytesIO()
+    torch.jit.save(script, buffer)
+    with zipfile.ZipFile(buffer) as whole, zipfile.ZipFile(FILES / f"{name}.pt", "w") as kept:
+        for member in whole.infolist():
+            if member.filename.endswith(".debug_pkl"):
+                continue
+            named = zipfile.ZipInfo(name + member.filename[member.filename.index("/"):], (1980, 1, 1, 0, 0, 0))
+            named.compress_type = member.compress_type
+            kept.writestr(named, whole.read(member))
+
+
 def make():
     FILES.mkdir(exist_ok=True)
     inputs, targets = batches()
@@ -181,16 +258,18 @@ def make():
     x = inputs[0, 0]
     for name, kind in TRAINED.items():
         model = torch.jit.script(made(kind))
-        model.save(str(FILES / f"{name}.pt"))
+        save(model, name)
         with torch.no_grad():
             expected[f"{name}.eval"] = model.eval()(x)
             expected[f"{name}.train"] = model.train()(x)
         expected |= {f"{name}.trained.{key}": value for key, value in trained(name).items()}
-    torch.jit.trace(made(Mlp), x).save(str(FILES / "traced.pt"))
-    torch.jit.freeze(torch.jit.script(made(Norm).eval())).save(str(FILES / "frozen.pt"))
-    torch.jit.script(made(Nested)).save(str(FILES / "nested.pt"))
+    save(torch.jit.trace(made(Mlp), x), "traced")
+    save(torch.jit.freeze(torch.jit.script(made(Norm).eval())), "frozen")
+    save(torch.jit.script(made(Nested)), "nested")
+    save(torch.jit.script(made(Assigning)), "assigning")
+    expected |= assigned()
     buffers = torch.jit.script(made(Buffers))
-    buffers.save(str(FILES / "buffers.pt"))
+    save(buffers, "buffers")
     loaded = torch.jit.load(str(FILES / "buffers.pt"))
     names = {"parameters": [name for name, _ in loaded.named_parameters(remove_duplicate=False)],
              "buffers": [name for name, _ in loaded.named_buffers(remove_duplicate=False)],

@@ -24,8 +24,9 @@
 #include "tandem/nested.h"
 
 namespace torch::jit {
+struct Method;
 struct Module;
-}
+}  // namespace torch::jit
 
 namespace tandem::jit {
 
@@ -71,13 +72,16 @@ class TANDEM_API ScriptModule : public torch::nn::Module {
  private:
   struct Buffer;
   struct Known;
+  struct Assigning;
+  class Assignments;
 
   ScriptModule(const torch::jit::Module& script, Known& known);
   void adopt(Known& known);
-  void keep_buffers();
+  bool assigns(const torch::jit::Method& method);
 
   std::unique_ptr<torch::jit::Module> script_;
   std::shared_ptr<std::vector<Buffer>> buffers_;  // of the whole module of which this is a part
+  std::shared_ptr<Assigning> assigning_;
 };
 
 // A file of torch.jit.save, whole or from memory; tensors come to the CPU. Nothing of the file is run: its code is

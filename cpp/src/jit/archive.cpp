@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "jit/source_depth.h"
+#include "jit/source_literals.h"
 #include "tandem/error.h"
 #include "weights/pickle/unpickler.h"
 #include "weights/zip_directory.h"
@@ -215,8 +216,8 @@ Archive::Archive(std::span<const std::uint8_t> file, const std::string& name) {
     const auto [data, bytes] = reader.getRecord(inner);
     const std::string_view source(static_cast<const char*>(data.get()), bytes);
     members.require_crc(member, bytes_of(source));
-    require_shallow(source, name + ": " + inner);
-    definitions += count_definitions(source);
+    definitions += require_shallow(source, name + ": " + inner);
+    require_literals(source, name + ": " + inner);
     if (source.find("__setstate__") != std::string_view::npos) {
       members.fail("has a class with __setstate__ in '" + inner +
                        "', which loading would have to run; modules of quantized operators have one",

@@ -38,8 +38,7 @@ torch::jit::Module compile_functions(const std::string& source) {
 }  // namespace
 
 std::shared_ptr<ScriptModule> compile(const std::string& source) {
-  require_shallow(source, "the source");
-  if (count_definitions(source) > kMostDefinitions) {
+  if (require_shallow(source, "the source") > kMostDefinitions) {
     throw Error(ErrorCode::kUnsupported, "the source has more than " + std::to_string(kMostDefinitions) + " functions");
   }
   std::shared_ptr<ScriptModule> module;

@@ -1,7 +1,11 @@
+#include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <optional>
 
 #include "jit/arguments.h"
 #include "jit/errors.h"
@@ -33,6 +37,20 @@ void train_as(const torch::jit::Module& copy, const torch::jit::Module& original
   }
 }
 
+// Whether it assigns an attribute, or calls a method that is only known when it runs.
+bool may_assign(const torch::jit::Block& block) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (node->kind() == torch::jit::prim::SetAttr || node->kind() == torch::jit::prim::CallMethod) return true;
+    for (const torch::jit::Block* inner : node->blocks()) {
+      if (may_assign(*inner)) return true;
+    }
+    for (const c10::Symbol name : node->attributeNames()) {
+      if (node->kindOf(name) == torch::jit::AttributeKind::g && may_assign(*node->g(name)->block())) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 // A slot of the script, and the tensor that it had when the module was made.
@@ -42,10 +60,17 @@ struct ScriptModule::Buffer {
   at::Tensor tensor;
 };
 
+// Which functions may assign attributes, found out when they are first called.
+struct ScriptModule::Assigning {
+  std::mutex mutex;
+  std::map<const torch::jit::Function*, bool> methods;
+};
+
 // What was made of a whole module so far: one that has two names is one module.
 struct ScriptModule::Known {
   std::map<const void*, std::shared_ptr<ScriptModule>> modules;
   std::shared_ptr<std::vector<Buffer>> buffers = std::make_shared<std::vector<Buffer>>();
+  std::shared_ptr<Assigning> assigning = std::make_shared<Assigning>();
 };
 
 ScriptModule::ScriptModule(const torch::jit::Module& script)
@@ -63,6 +88,7 @@ ScriptModule::~ScriptModule() = default;
 
 void ScriptModule::adopt(Known& known) {
   buffers_ = known.buffers;
+  assigning_ = known.assigning;
   // Of itself alone, as there are no modules below it yet.
   torch::nn::Module::train(script_->hasattr(kTraining) && script_->attr(kTraining).toBool());
   const auto object = script_->_ivalue();
@@ -86,29 +112,68 @@ void ScriptModule::adopt(Known& known) {
   }
 }
 
-// What the method assigned becomes the data of the tensor that optimizers, DDP and front ends know.
-void ScriptModule::keep_buffers() {
-  for (const Buffer& buffer : *buffers_) {
-    const at::IValue& slot = buffer.owner->getSlot(buffer.slot);
-    if (!slot.isTensor() || !slot.toTensor().defined() || slot.toTensor().is_same(buffer.tensor)) continue;
-    at::Tensor now = slot.toTensor().detach();
-    if (now.is_inference()) {  // else the buffer would be one for good
-      const c10::InferenceMode normal(false);
-      now = now.clone();
+// While a method runs that may assign buffers. The script then has other tensors with the buffers' values and memory:
+// those that the method gives, or keeps for backward, must not change when an assigned value becomes that of the tensor
+// which optimizers, DDP and front ends know.
+class ScriptModule::Assignments {
+ public:
+  explicit Assignments(const std::vector<Buffer>& buffers) : buffers_(buffers) {
+    for (const Buffer& buffer : buffers_) {
+      seen_.push_back(buffer.tensor.requires_grad() ? buffer.tensor : buffer.tensor.detach());
     }
-    buffer.tensor.set_data(now);
-    buffer.owner->setSlot(buffer.slot, buffer.tensor);
+    for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].owner->setSlot(buffers_[i].slot, seen_[i]);
   }
+  ~Assignments() {
+    for (const Buffer& buffer : buffers_) buffer.owner->setSlot(buffer.slot, buffer.tensor);
+  }
+  Assignments(const Assignments&) = delete;
+  Assignments& operator=(const Assignments&) = delete;
+
+  void keep() {
+    std::vector<at::Tensor> values;  // all before the first is set, for they may be each other's
+    for (std::size_t i = 0; i < buffers_.size(); ++i) values.push_back(assigned(i));
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (values[i].defined()) buffers_[i].tensor.set_data(values[i]);
+    }
+  }
+
+ private:
+  at::Tensor assigned(std::size_t i) const {
+    const at::IValue& slot = buffers_[i].owner->getSlot(buffers_[i].slot);
+    if (!slot.isTensor() || !slot.toTensor().defined() || slot.toTensor().is_same(seen_[i])) return {};
+    const at::Tensor now = slot.toTensor().detach();
+    if (!now.is_inference()) return now;
+    const c10::InferenceMode normal(false);  // else the buffer would be one for good
+    return now.clone();
+  }
+
+  const std::vector<Buffer>& buffers_;
+  std::vector<at::Tensor> seen_;
+};
+
+bool ScriptModule::assigns(const torch::jit::Method& method) {
+  const std::lock_guard lock(assigning_->mutex);
+  const auto [found, is_new] = assigning_->methods.try_emplace(&method.function(), true);
+  if (is_new) {
+    method.function().ensure_defined();
+    const auto graph = torch::jit::toGraphFunction(method.function()).graph()->copy();
+    torch::jit::Inline(*graph);
+    found->second = may_assign(*graph->block());
+  }
+  return found->second;
 }
 
 at::IValue ScriptModule::call(const std::string& method, std::vector<at::IValue> arguments) {
   torch::jit::Method found = find_method(*script_, method);
   std::vector<at::IValue> values = fit_arguments(method, found.function().getSchema(), std::move(arguments));
+  std::optional<Assignments> assignments;
   try {
+    if (!buffers_->empty() && assigns(found)) assignments.emplace(*buffers_);
     at::IValue result = found(std::move(values));
-    keep_buffers();
+    if (assignments) assignments->keep();
     return result;
   } catch (...) {
+    if (assignments) assignments->keep();  // what it assigned before it failed stays, as in Python
     rethrow_from_run(method);
   }
 }

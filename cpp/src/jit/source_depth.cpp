@@ -1,8 +1,8 @@
 #include "jit/source_depth.h"
 
-#include <cctype>
 #include <vector>
 
+#include "jit/source_tokens.h"
 #include "tandem/error.h"
 
 namespace tandem::jit {
@@ -12,10 +12,7 @@ constexpr int kMostBrackets = 200;     // within each other
 constexpr int kMostOperators = 1000;   // of one expression, with those around it
 constexpr int kMostIndentation = 100;  // blocks within each other
 constexpr int kMostElif = 200;         // of one function
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
+constexpr int kMostEmptyLines = 5000;  // after each other, or comments: the lexer calls itself for each
 
 bool is_operator_word(std::string_view word) {
   for (const std::string_view one : {"and", "or", "not", "if", "else", "in", "is", "lambda"}) {
@@ -24,59 +21,50 @@ bool is_operator_word(std::string_view word) {
   return false;
 }
 
-// Reads tokens as far as nesting wants it.
 class DepthReader {
  public:
-  DepthReader(std::string_view source, const std::string& name) : source_(source), name_(name) {}
+  DepthReader(std::string_view source, const std::string& name) : tokens_(source), name_(name) {}
 
-  void read() {
-    while (place_ < source_.size()) {
-      if (at_line_begin_) read_indentation();
-      if (place_ < source_.size()) read_token();
+  std::size_t read() {
+    for (token_ = tokens_.next(); token_.kind != TokenKind::kEnd; token_ = tokens_.next()) {
+      const bool is_empty = token_.kind == TokenKind::kLine || token_.kind == TokenKind::kNothing;
+      empty_ = is_empty ? empty_ + 1 : 0;
+      if (empty_ > kMostEmptyLines) fail(kMostEmptyLines, "empty lines and comments after each other");
+      if (token_.indentation >= 0) read_indentation();
+      if (token_.kind == TokenKind::kWord) read_word();
+      if (token_.kind == TokenKind::kMark) read_mark();
+      if (token_.kind == TokenKind::kLine && open_.empty()) operators_ = 0;
     }
+    return definitions_;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::kUnsupported, name_ + ", line " + std::to_string(line_) + ": " + what);
+  [[noreturn]] void fail(int most, const char* what) const {
+    throw Error(ErrorCode::kUnsupported, name_ + ", line " + std::to_string(token_.line) + ": more than " +
+                                             std::to_string(most) + " " + what);
   }
-
-  char next(std::size_t ahead = 0) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
 
   void read_indentation() {
-    at_line_begin_ = false;
-    std::size_t columns = 0;
-    for (; next() == ' ' || next() == '\t'; ++place_) ++columns;
-    if (next() == '\n' || next() == '#' || next() == '\r') return;
-    while (!blocks_.empty() && blocks_.back() >= columns) blocks_.pop_back();
-    blocks_.push_back(columns);
-    if (blocks_.size() > kMostIndentation) fail("more than " + std::to_string(kMostIndentation) + " nested blocks");
+    if (!open_.empty()) return;
+    while (!blocks_.empty() && blocks_.back() >= token_.indentation) blocks_.pop_back();
+    blocks_.push_back(token_.indentation);
+    if (blocks_.size() > kMostIndentation) fail(kMostIndentation, "nested blocks");
   }
 
-  void read_token() {
-    const char c = source_[place_];
-    if (is_word(c)) return read_word();
-    if (c == '"' || c == '\'') return read_string(c);
-    if (c == '#') {
-      while (place_ < source_.size() && source_[place_] != '\n') ++place_;
-      return;
-    }
-    ++place_;
-    switch (c) {
-      case '\\':
-        if (next() == '\n') ++place_, ++line_;
-        return;
-      case '\n':
-        ++line_;
-        if (!open_.empty()) return;
-        operators_ = 0;
-        at_line_begin_ = true;
-        return;
+  void read_word() {
+    if (token_.text == "def" || token_.text == "class") ++definitions_;
+    if (token_.text == "def") elifs_ = 0;
+    if (token_.text == "elif" && ++elifs_ > kMostElif) fail(kMostElif, "elif");
+    if (is_operator_word(token_.text)) add_operator();
+  }
+
+  void read_mark() {
+    switch (token_.text[0]) {
       case '(':
       case '[':
       case '{':
         open_.push_back(operators_);
-        if (open_.size() > kMostBrackets) fail("more than " + std::to_string(kMostBrackets) + " nested brackets");
+        if (open_.size() > kMostBrackets) fail(kMostBrackets, "nested brackets");
         return;
       case ')':
       case ']':
@@ -90,68 +78,28 @@ class DepthReader {
       case ';':
         operators_ = open_.empty() ? 0 : open_.back();
         return;
-      case ' ':
-      case '\t':
-      case '\r':
-        return;
       default:
         add_operator();
     }
   }
 
-  void read_word() {
-    const std::size_t begin = place_;
-    while (place_ < source_.size() && is_word(source_[place_])) ++place_;
-    const std::string_view word = source_.substr(begin, place_ - begin);
-    if (word == "def") elifs_ = 0;
-    if (word == "elif" && ++elifs_ > kMostElif) fail("more than " + std::to_string(kMostElif) + " elif");
-    if (is_operator_word(word)) add_operator();
-  }
-
-  void read_string(char quote) {
-    const bool is_long = next(1) == quote && next(2) == quote;
-    place_ += is_long ? 3 : 1;
-    while (place_ < source_.size()) {
-      const char c = source_[place_];
-      if (c == '\n') {
-        ++line_;
-        if (!is_long) return;  // LibTorch will say what is wrong
-      }
-      if (c == quote && (!is_long || (next(1) == quote && next(2) == quote))) {
-        place_ += is_long ? 3 : 1;
-        return;
-      }
-      place_ += c == '\\' ? 2 : 1;
-    }
-  }
-
   void add_operator() {
-    if (++operators_ > kMostOperators) {
-      fail("more than " + std::to_string(kMostOperators) + " operators in one expression");
-    }
+    if (++operators_ > kMostOperators) fail(kMostOperators, "operators in one expression");
   }
 
-  const std::string_view source_;
+  SourceTokens tokens_;
   const std::string& name_;
-  std::size_t place_ = 0;
-  int line_ = 1, operators_ = 0, elifs_ = 0;
-  bool at_line_begin_ = true;
-  std::vector<std::size_t> blocks_;  // their columns
-  std::vector<int> open_;            // for each bracket the operators before it
+  Token token_;
+  std::size_t definitions_ = 0;
+  int operators_ = 0, elifs_ = 0, empty_ = 0;
+  std::vector<int> blocks_;  // their columns
+  std::vector<int> open_;    // for each bracket the operators before it
 };
 
 }  // namespace
 
-void require_shallow(std::string_view source, const std::string& name) {
-  DepthReader(source, name).read();
-}
-
-std::size_t count_definitions(std::string_view source) {
-  std::size_t count = 0;
-  for (const std::string_view word : {"def ", "class "}) {
-    for (auto at = source.find(word); at != std::string_view::npos; at = source.find(word, at + 1)) ++count;
-  }
-  return count;
+std::size_t require_shallow(std::string_view source, const std::string& name) {
+  return DepthReader(source, name).read();
 }
 
 }  // namespace tandem::jit

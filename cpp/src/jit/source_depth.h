@@ -2,17 +2,17 @@
 // out of stack.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace tandem::jit {
 
-// Throws tandem::Error (kUnsupported) naming `name` and the line. What it lets through needs less than the stack of
-// deep_stack.h.
-void require_shallow(std::string_view source, const std::string& name);
+// Gives the number of classes and functions, each of which may need the next one while it is compiled. Throws
+// tandem::Error (kUnsupported) naming `name` and the line. What it lets through needs less than the stack of
+// deep_stack.h, where there are no more than kMostDefinitions.
+std::size_t require_shallow(std::string_view source, const std::string& name);
 
-// Classes and functions in `source`, each of which may need the next one while it is compiled.
-std::size_t count_definitions(std::string_view source);
 inline constexpr std::size_t kMostDefinitions = 16384;
 
 }  // namespace tandem::jit

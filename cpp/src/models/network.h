@@ -11,7 +11,8 @@
 
 namespace tandem::models {
 
-// `to`, which was made alike, becomes a copy of `from`: tensors, what requires gradients, and modes.
+// `to`, which was made alike, becomes a copy of `from`: tensors, what requires gradients, modes, and how much running
+// statistics take of a batch.
 inline void copy_state(const torch::nn::Module& from, torch::nn::Module& to) {
   const at::NoGradGuard no_grad;
   const auto copy = [](const auto& tensors, const auto& copies) {
@@ -24,7 +25,11 @@ inline void copy_state(const torch::nn::Module& from, torch::nn::Module& to) {
   copy(from.named_parameters(), to.named_parameters());
   copy(from.named_buffers(), to.named_buffers());
   const auto parts = from.modules(), copies = to.modules();
-  for (std::size_t i = 0; i < parts.size(); ++i) copies[i]->train(parts[i]->is_training());  // parents come first
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    copies[i]->train(parts[i]->is_training());  // parents come first
+    const auto* const norm = dynamic_cast<const torch::nn::BatchNorm2dImpl*>(parts[i].get());
+    if (norm) dynamic_cast<torch::nn::BatchNorm2dImpl&>(*copies[i]).options.momentum(norm->options.momentum());
+  }
 }
 
 // A network that is copied by making it again from its settings: names of torch::nn::Sequential's modules, for one, do

@@ -1,6 +1,8 @@
 // Files that are damaged, or made to do harm.
 #include <sys/resource.h>
 
+#include <filesystem>
+
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "cpp/jit/files.h"
@@ -172,10 +174,54 @@ TEST(Archive, LiesAreRefused) {
   EXPECT_ERROR(load(parts.build()), ErrorCode::kDataLoss, "version");
 }
 
+// LibTorch computes defaults and constants while it loads.
+TEST(Archive, LoadingComputesNothing) {
+  const test::TempDir dir;
+  const std::string write = "torch.from_file(\"" + (dir / "written") + "\", True, 16)";
+  const auto code = [](const std::string& body, const std::string& argument = "", const std::string& above = "") {
+    Parts parts;
+    parts.code = above + "class M(Module):\n  a : int\n" + body + "  def forward(self: __torch__.M, x: Tensor" + argument +
+                 ") -> Tensor:\n    return x\n";
+    return parts.build();
+  };
+  const std::string forbidden[][3] = {
+      {"", ", y: Tensor=" + write, ""},
+      {"", ",\n  y: Tensor=" + write, ""},
+      {"", ", y: Tensor=[" + write + "][0]", ""},
+      {"", ", n: List[int]=[1 for i in range(1000000000000)]", ""},
+      {"", ", n: List[int]=[1]*1000000000000", ""},
+      {"  k : Final[Tensor] = " + write + "\n", "", ""},
+      {"  k : Final[Tensor] = \\\n" + write + "\n", "", ""},
+      {"  \\\n  def f(self: __torch__.M) -> int:\n    return 1\n  k : Final[Tensor] = " + write + "\n", "", ""},
+      {"# type: comment\n  k : Final[Tensor] = " + write + "\n", "", ""},
+      {"", "", "class P(NamedTuple):\n  x : Tensor = " + write + "\n"},
+      {"", "", "def f(x: Tensor=" + write + ") -> Tensor:\n  return x\n"},
+  };
+  for (const auto& [body, argument, above] : forbidden) {
+    EXPECT_ERROR(load(code(body, argument, above)), ErrorCode::kUnsupported, "in a default or a constant");
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir / "written"));
+  // What torch.jit.save writes of values.
+  EXPECT_TRUE(load(code("  k : Final[int] = 3\n  s : Final[str] = \"a(b\"\n  t : Final[Tuple[int, float]] = (1, -2.5)\n",
+                        ", n: List[int]=annotate(List[int], []), d: Device=torch.device(\"cpu\"), "
+                        "f: float=float(\"inf\"), *, g: Optional[Tensor]=None")));
+}
+
 TEST(Archive, CodeIsBounded) {
   Parts parts;
   const std::string head =
       "class M(Module):\n  a : int\n  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return ";
+  for (const std::string& line : {std::string("\n"), std::string("#\n"), std::string("\\\n")}) {
+    std::string lines;
+    for (int i = 0; i < 200'000; ++i) lines += line;
+    parts.code = head + "x\n" + lines + "\n";
+    EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "empty lines and comments after each other");
+  }
+  parts.code = "class M(Module):\n  a : int\n  def forward(self, x):\n    # type: " + std::string(400'000, '(') + "\n    return x\n";
+  EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "line 4: more than 200 nested brackets");
+  parts.code.clear();
+  for (int i = 0; i < 20'000; ++i) parts.code += "class\tA" + std::to_string(i) + "(Module):\n  a : int\n";
+  EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "has 20000 classes and functions, and at most 16384");
   parts.code = head + std::string(100'000, '(') + "x" + std::string(100'000, ')') + "\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported,
                "a.pt: code/__torch__.py, line 4: more than 200 nested brackets");

@@ -77,6 +77,45 @@ TEST(ScriptModule, BuffersThatAMethodAssignsStayTheSameTensor) {
   EXPECT_EQ(calls.item<std::int64_t>(), 1);
 }
 
+// In the order of the buffers: the script's own, and what those who have them see.
+at::Tensor buffers_of(const jit::ScriptModule& module) {
+  const auto buffers = module.named_buffers();
+  return at::stack({buffers["last"], buffers["older"], buffers["scale"]});
+}
+
+class Assigning : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Assigning, GivesAndLeavesWhatPythonDoes) {
+  const auto module = jit::load(jit_file("assigning.pt"));
+  const auto buffers = module->named_buffers();
+  buffers["last"].fill_(5);
+  buffers["older"].fill_(7);
+  std::vector<at::Tensor> given, left;
+  for (const double x : {1.0, 2.0, 3.0}) {
+    given.push_back(module->call(GetParam(), {at::scalar_tensor(x, at::kDouble)}).toTensor());
+    left.push_back(buffers_of(*module));
+    EXPECT_TRUE(module->named_buffers()["last"].is_same(buffers["last"]));
+  }
+  // Given tensors are looked at after the last call: none may have become another's value.
+  expect_close(at::stack(given).detach(), jit_expected("assigning." + GetParam()));
+  expect_close(at::stack(left), jit_expected("assigning." + GetParam() + ".buffers"));
+  if (GetParam() != "scaled") return;
+  given[0].backward();
+  expect_close(module->named_parameters()["weight"].grad(), jit_expected("assigning.scaled.gradient"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Assigning, ::testing::Values("forward", "exchange", "shift", "scaled"));
+
+TEST(ScriptModule, KeepsWhatAMethodAssignedBeforeItFailed) {
+  const auto module = jit::load(jit_file("assigning.pt"));
+  const at::Tensor last = module->named_buffers()["last"], good = at::ones({}, at::kDouble);
+  EXPECT_ERROR(module->call("count", {-good}), ErrorCode::kInvalidArgument, "an element is negative");
+  EXPECT_EQ(last.item<double>(), 1);
+  last.fill_(100);  // as a checkpoint that is loaded does
+  EXPECT_EQ(module->call("count", {good}).toTensor().item<double>(), 101);
+  EXPECT_EQ(last.item<double>(), 101);
+}
+
 TEST(ScriptModule, SeesTensorsThatWereLoadedOrMoved) {
   const auto module = jit::load(jit_file("mlp.pt"));
   {

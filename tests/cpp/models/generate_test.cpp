@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "cpp/data/expect_error.h"
 #include "stored_network.h"
 #include "tandem/error.h"
 #include "tandem/generate.h"
@@ -119,6 +120,16 @@ TEST(Generate, ATokenCostsOnePositionWithTheCache) {
   model.lengths.clear();
   generate(model, ids, {.max_new_tokens = 3, .use_cache = false});
   EXPECT_THAT(model.lengths, ::testing::ElementsAre(5, 6, 7));
+}
+
+// What comes after padding would follow no token.
+TEST(Generate, PaddingIsOnTheLeft) {
+  const auto model = network_of(texts()[0]);
+  const at::Tensor ids = at::zeros({2, 3}, at::kLong), mask = at::ones({2, 3}, at::kLong);
+  mask[1][2] = 0;
+  EXPECT_ERROR(generate(*model, ids, {.max_new_tokens = 1, .attention_mask = mask}), ErrorCode::kInvalidArgument,
+               "pad on the left");
+  EXPECT_EQ(generate(*model, ids, {.max_new_tokens = 1, .attention_mask = mask.flip(1)}).size(1), 4);
 }
 
 TEST(Generate, ASeedDecidesWhatIsDrawnWithAndWithoutTheCache) {

@@ -45,6 +45,14 @@ TEST(Networks, ACloneHasModesGradientsAndTensorsOfItsOwn) {
   EXPECT_TRUE(run(*made, image).equal(run(*clone, image)));
 }
 
+TEST(Networks, AClonesRunningStatisticsTakeAsMuchOfABatch) {
+  const auto made = make_module("resnet18", {{"num_classes", 3}});
+  nn::set_batch_norm_momentum(made->get(), 0.5);
+  const auto clone = made->clone();
+  EXPECT_EQ(nn::set_batch_norm_momentum(clone->get(), std::nullopt), 0.5);
+  EXPECT_EQ(nn::set_batch_norm_momentum(clone->clone()->get(), 0.1), std::nullopt);
+}
+
 TEST(Networks, DropoutAndStochasticDepthAreOfTrainingAlone) {
   torch::manual_seed(1);
   const at::Tensor image = torch::rand({4, 3, 32, 32});

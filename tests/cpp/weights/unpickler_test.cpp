@@ -264,7 +264,10 @@ TEST(Unpickler, TorchScriptHasObjectsOfItsClasses) {
             2u);
   const std::string dict = "ctorch.jit._pickle\nrestore_type_tag\n(}";
   EXPECT_EQ(root(load(dict + text("Dict[str, int]") + "tR.", script)).kind, Kind::kDict);
-  EXPECT_ERROR(load(dict + text(std::string(100, '[')) + "tR.", script), ErrorCode::kDataLoss, "restore_type_tag");
+  for (const std::string& type : {std::string(100, '['), std::string(100, '('), std::string("-int"), std::string("int\n"),
+                                  std::string(5000, 'a')}) {
+    EXPECT_ERROR(load(dict + text(type) + "tR.", script), ErrorCode::kDataLoss, "restore_type_tag");
+  }
   EXPECT_ERROR(load("ccollections\nCounter\n}\x85R.", script), ErrorCode::kUnsupported, "collections.Counter");
   EXPECT_ERROR(load("ctorch.jit._pickle\nbuild_tensor_from_id\nK\x01\x85R.", script), ErrorCode::kUnsupported,
                "build_tensor_from_id");

@@ -27,6 +27,9 @@ void check_generation(const GenerateOptions& o, const at::Tensor& input_ids, con
   need(o.top_p > 0 && o.top_p <= 1, "top_p", "must be above 0 and at most 1");
   need(!o.attention_mask.defined() || o.attention_mask.sizes() == input_ids.sizes(), "attention_mask",
        "must have input_ids' sizes " + c10::str(input_ids.sizes()));
+  // The last token of each row is what the next one follows.
+  need(!o.attention_mask.defined() || o.attention_mask.select(1, -1).ne(0).all().item<bool>(), "attention_mask",
+       "has zeros in its last column; pad on the left");
   const std::int64_t most = model.max_positions(), length = input_ids.size(1);
   if (length > most || o.max_new_tokens > most - length) {
     invalid("generate: " + std::to_string(length) + " tokens and " + std::to_string(o.max_new_tokens) +

@@ -1,5 +1,6 @@
 #include "weights/pickle/rebuild.h"
 
+#include <cctype>
 #include <climits>
 #include <span>
 #include <utility>
@@ -211,15 +212,19 @@ Ref tensor_with_attributes(Machine& machine, const Arguments& arguments) {
   }
 }
 
-// What LibTorch parses by calling itself.
-bool nests_deeply(std::string_view type) {
+// Names and brackets, few within each other: LibTorch parses it as any expression, by calling itself.
+bool is_type_name(std::string_view type) {
+  constexpr std::size_t kLongest = 4096;
   constexpr int kDeepest = 64;
   int depth = 0;
   for (const char c : type) {
-    if (c == '[' && ++depth > kDeepest) return true;
+    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("_., []").find(c) == std::string_view::npos) {
+      return false;
+    }
+    if (c == '[' && ++depth > kDeepest) return false;
     if (c == ']') --depth;
   }
-  return false;
+  return type.size() <= kLongest;
 }
 
 // The list or dict that is to be of a type, where LibTorch restores the types of values.
@@ -228,7 +233,7 @@ Ref typed(Name name, const Arguments& arguments) {
     arguments.want(arguments.count() == 1 && arguments.is(0, Kind::kList));
   } else {
     arguments.want(arguments.count() == 2 && (arguments.is(0, Kind::kList) || arguments.is(0, Kind::kDict)) &&
-                   arguments.is(1, Kind::kString) && !nests_deeply(arguments.object(1).text));
+                   arguments.is(1, Kind::kString) && is_type_name(arguments.object(1).text));
   }
   return arguments[0];
 }

@@ -32,6 +32,7 @@ final class Server {
   private final int most;
   private final int bytes;
   private final Semaphore room; // a permit for each request that may be under way
+  private volatile boolean stopping;
 
   private record Reply(int status, String text) {}
 
@@ -63,6 +64,7 @@ final class Server {
    * @throws TandemTimeoutException they took too long
    */
   void stop() throws InterruptedException {
+    stopping = true;
     boolean answered = room.tryAcquire(most, GRACE_SECONDS, TimeUnit.SECONDS);
     http.stop(0);
     threads.shutdownNow();
@@ -72,6 +74,10 @@ final class Server {
   }
 
   private void answer(HttpExchange exchange, String method, String path) throws IOException {
+    if (stopping) {
+      send(exchange, new Reply(UNAVAILABLE, "the server stops"));
+      return;
+    }
     if (!room.tryAcquire()) {
       send(exchange, new Reply(UNAVAILABLE, most + " requests are under way; try again later"));
       return;

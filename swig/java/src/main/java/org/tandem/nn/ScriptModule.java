@@ -3,6 +3,7 @@ package org.tandem.nn;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.tandem.TandemInvalidArgumentException;
 import org.tandem.Tensor;
 import org.tandem.internal.NativeLibrary;
 import org.tandem.internal.NativeModule;
@@ -73,18 +74,27 @@ public final class ScriptModule extends LoadedModule {
    * names; others become constants. Choices that depend on the inputs' values or sizes are made once, here. Source:
    * torch.jit.trace.
    *
-   * @throws org.tandem.TandemInvalidArgumentException a parameter that trains is not of {@code modules}, or an output does not come
-   *     from the inputs
+   * @throws TandemInvalidArgumentException a parameter that trains is not of {@code modules}, an output does not come
+   *     from the inputs, or two modules have tensors of one name: give one module that holds both
    */
   public static ScriptModule trace(Function function, Tensor[] inputs, Module... modules) {
     NativeLibrary.load();
     Map<String, Tensor> parameters = new LinkedHashMap<>();
     Map<String, Tensor> buffers = new LinkedHashMap<>();
     for (Module module : modules) {
-      parameters.putAll(module.namedParameters());
-      buffers.putAll(module.namedBuffers());
+      addAll(parameters, module.namedParameters());
+      addAll(buffers, module.namedBuffers());
     }
     return new ScriptModule(OwnFunctions.trace(function::compute, inputs, parameters, buffers));
+  }
+
+  private static void addAll(Map<String, Tensor> all, Map<String, Tensor> more) {
+    more.forEach((name, tensor) -> {
+      if (all.put(name, tensor) != null) {
+        throw new TandemInvalidArgumentException(
+            "ScriptModule.trace", "two of the modules have a tensor '" + name + "'; give one module that holds both");
+      }
+    });
   }
 
   /**

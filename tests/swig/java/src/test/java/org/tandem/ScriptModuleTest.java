@@ -140,6 +140,10 @@ class ScriptModuleTest {
         }
       }
       IllegalStateException own = new IllegalStateException("mine");
+      try (Linear same = new Linear(2, 2)) {
+        assertTrue(assertThrows(TandemInvalidArgumentException.class,
+            () -> ScriptModule.trace(inputs -> inputs, new Tensor[] {x}, same, same)).getMessage().contains("'weight'"));
+      }
       TandemException failed = assertThrows(TandemException.class, () -> ScriptModule.trace(inputs -> {
         throw own;
       }, new Tensor[] {x}));
