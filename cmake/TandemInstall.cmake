@@ -10,6 +10,7 @@ set_target_properties(tandem_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$OR
 
 install(TARGETS tandem EXPORT tandemTargets COMPONENT tandem)
 install(TARGETS tandem_core EXPORT tandemCoreTargets COMPONENT tandem)
+install(TARGETS tandem_libtorch_stub LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tandem)
 install(TARGETS tandem_tool COMPONENT tandem)
 get_directory_property(nccl_stand_in DIRECTORY "${CMAKE_SOURCE_DIR}/cpp/src/nccl" DEFINITION NCCL_STAND_IN)
 if(TARGET tandem_nccl AND NOT nccl_stand_in)
