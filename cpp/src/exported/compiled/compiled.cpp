@@ -254,7 +254,7 @@ void Compiled::point_to_present(const Tensors& tensors) const {
   addresses_.clear();
   std::vector<at::Tensor> now;
   torch::inductor::TensorConstantMap by_name;
-  for (const Binding& binding : bindings_) now.push_back(present(binding, tensors).detach());
+  for (const Binding& binding : bindings_) now.push_back(present(binding, tensors));
   for (std::size_t i = 0; i < now.size(); ++i) by_name.emplace(bindings_[i].name, &now[i]);
   if (is_first && !has_own_constants_) {
     // Its own weights are of no more use.

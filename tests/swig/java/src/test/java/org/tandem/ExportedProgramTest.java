@@ -157,7 +157,7 @@ class ExportedProgramTest {
       Tensor x = pattern(1, 4, 6);
       Tensor graph = program.forward(x);
       assertArrayEquals(new long[] {3, 1}, graph.strides());
-      try (NoGrad mode = Tandem.noGrad()) {
+      try (Tandem.NoGrad mode = Tandem.noGrad()) {
         Tensor y = program.forward(x);
         assertArrayEquals(new long[] {1, 4}, y.strides());
         assertEquals(0, y.sub(graph).abs().max().item(), 1e-12);
