@@ -212,11 +212,20 @@ TEST(Compiled, CopiesHaveTheirOwn) {
   EXPECT_TRUE(torch::equal(before, by_graph(*program, x)));
 }
 
-std::size_t mapped_libraries() {
+std::size_t mapped_of(const std::string& library) {
   std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;
-  for (std::string line; std::getline(maps, line);) count += line.find("mlp.wrapper.so") != std::string::npos;
+  for (std::string line; std::getline(maps, line);) count += line.find(library) != std::string::npos;
   return count;
+}
+std::size_t mapped_libraries() {
+  return mapped_of("mlp.wrapper.so");
+}
+
+TEST(Compiled, IsLinkedWithoutCuda) {
+  const auto program = load_compiled();
+  EXPECT_EQ(mapped_of("/libtorch.so"), 0u);
+  EXPECT_EQ(mapped_of("/libtorch_cuda.so"), 0u);
 }
 
 TEST(Compiled, LeavesNothingBehind) {
