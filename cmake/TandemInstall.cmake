@@ -10,6 +10,7 @@ set_target_properties(tandem_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$OR
 
 install(TARGETS tandem EXPORT tandemTargets COMPONENT tandem)
 install(TARGETS tandem_core EXPORT tandemCoreTargets COMPONENT tandem)
+install(TARGETS tandem_libtorch_stub LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tandem)
 install(TARGETS tandem_tool COMPONENT tandem)
 install(FILES "${CMAKE_BINARY_DIR}/install/pages/tandem.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tandem)
 install(FILES "${CMAKE_BINARY_DIR}/install/pages/tandem"

@@ -173,6 +173,42 @@ func TestModesChangeBetweenTwoArchives(t *testing.T) {
 	})
 }
 
+// compiled is what the build makes of tests/cpp/exported/compiled_mlp.cpp, whose results lie column by column.
+func compiled(t *testing.T) string {
+	t.Helper()
+	build := os.Getenv("TANDEM_TEST_BUILD")
+	if build == "" {
+		t.Skip("TANDEM_TEST_BUILD does not name the build, which CTest does")
+	}
+	return filepath.Join(build, "tests", "compiled_mlp.pt2")
+}
+
+func TestCompiledCodeRunsWithoutGradients(t *testing.T) {
+	pack := compiled(t)
+	gotorch.Scope(func() {
+		program := load(t, "mlp_eval", export.Options{Compiled: pack})
+		x := pattern([]int{4, 6}, 1)
+		graph := program.Forward(x)
+		if strides := graph.Strides(); !slices.Equal(strides, []int{3, 1}) {
+			t.Errorf("with gradients the strides are %v, and not the graph's", strides)
+		}
+		gotorch.NoGrad(func() {
+			y := program.Forward(x)
+			if strides := y.Strides(); !slices.Equal(strides, []int{1, 4}) {
+				t.Errorf("without gradients the strides are %v, and not those of the compiled code", strides)
+			}
+			if difference := y.Sub(graph).Abs().Max().Item(); difference > 1e-12 {
+				t.Errorf("the compiled code's results differ by %v", difference)
+			}
+		})
+	})
+	var own *gotorch.Error
+	_, err := export.Load(files+"files/cnn_eval.pt2", export.Options{Compiled: pack})
+	if !errors.As(err, &own) || own.Code != gotorch.ErrInvalidArgument || !strings.Contains(err.Error(), "compiled from another program") {
+		t.Errorf("a package of another program gives %v", err)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	program := load(t, "mlp")
 	for _, one := range []struct {

@@ -14,6 +14,17 @@ type Options struct {
 	// Another archive of the same model, exported after model.eval() where the first one trains, or the other way round: nn.Train
 	// and nn.Eval change between the two, which share the first one's parameters and buffers.
 	OtherMode string
+	// A package that AOTInductor compiled from the program for inference on the CPU, in Python:
+	//
+	//	torch._inductor.aoti_compile_and_package(program, package_path="compiled.pt2",
+	//	    inductor_configs={"always_keep_tensor_constants": True, "joint_graph_constant_folding": False,
+	//	                      "aot_inductor.metadata": {"weights": "shared"}})
+	//
+	// It is machine code, which loading runs: take it only from whom you trust. Calls run it, with the program's own parameters
+	// and buffers, where it gives what the graph does: under gotorch.NoGrad or gotorch.InferenceMode, or where nothing that the
+	// program reads requires gradients; in the mode that was compiled, which is that of evaluation where it may be of both; and
+	// without autocast. All other calls run the graph. As many calls run it at once as there are processors, others wait.
+	Compiled string
 }
 
 // Program is a model that Python exported. Forward takes and gives one tensor; [Program.Call] any values.
@@ -34,13 +45,14 @@ type Input struct {
 // Load reads an archive of torch.export.save, of PyTorch 2.8 or later. Weights are mapped: what training writes to them changes
 // no file. They outlive any open scope. Errors: ErrNotFound; ErrDataLoss for an archive that is damaged or contradicts itself;
 // ErrUnsupported for an operator that this LibTorch lacks, with the node of the graph, and for containers other than tuples,
-// lists, dicts and named tuples. Custom operators come with gotorch.LoadLibrary.
+// lists, dicts and named tuples. Custom operators come with gotorch.LoadLibrary. Of a compiled package: ErrInvalidArgument for
+// one of another program, ErrUnsupported for another device or processor, and ErrLibrary where it does not load.
 func Load(path string, options ...Options) (*Program, error) {
 	o, err := bridge.One(options)
 	if err != nil {
 		return nil, err
 	}
-	handle, failure := c.LoadExported(path, o.OtherMode)
+	handle, failure := c.LoadExported(path, o.OtherMode, o.Compiled)
 	if failure != nil {
 		return nil, bridge.Error(failure)
 	}

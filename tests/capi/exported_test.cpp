@@ -155,6 +155,31 @@ TEST_F(Exported, OperatorsOfALoadedLibraryTrain) {
   EXPECT_TRUE(as_expected.as.boolean);
 }
 
+TEST_F(Exported, CompiledCodeRunsWithoutGradients) {
+  tdm_exported_options options = TDM_EXPORTED_OPTIONS_INIT;
+  options.compiled = COMPILED_MLP_PACKAGE;
+  tdm_module* made = nullptr;
+  ASSERT_OK(tdm_exported_load(file("mlp_eval.pt2").c_str(), &options, &made));
+  const Module program(made);
+  // The compiled code gives its results column by column: see tests/cpp/exported/compiled_mlp.cpp.
+  const Tensor x = ones({4, 6}), by_graph = forward(program, {of(x)});
+  EXPECT_EQ(tdm_tensor_strides(by_graph.get())[0], 3);
+  tdm_mode* no_grad = nullptr;
+  EXPECT_OK(tdm_mode_enter_grad(0, &no_grad));
+  const Tensor y = forward(program, {of(x)});
+  EXPECT_OK(tdm_mode_exit(no_grad));
+  EXPECT_EQ(tdm_tensor_strides(y.get())[0], 1);
+  const Tensor difference = call("aten::sub", "Tensor", {of(y), of(by_graph), of(1.0)});
+  const Tensor squares = call("aten::mean", "", {of(call("aten::square", "", {of(difference)}))});
+  double error = 1;
+  EXPECT_OK(tdm_tensor_item_double(squares.get(), &error));
+  EXPECT_LT(error, 1e-24);
+  made = nullptr;
+  EXPECT_REFUSED(tdm_exported_load(file("cnn_eval.pt2").c_str(), &options, &made), TDM_ERROR_INVALID_ARGUMENT,
+                 "was compiled from another program");
+  EXPECT_EQ(made, nullptr);
+}
+
 TEST_F(Exported, Mistakes) {
   tdm_module* made = nullptr;
   EXPECT_REFUSED(tdm_exported_load("/nowhere/a.pt2", nullptr, &made), TDM_ERROR_NOT_FOUND, "/nowhere/a.pt2");

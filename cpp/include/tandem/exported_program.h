@@ -26,6 +26,14 @@ struct ExportedProgramOptions {
   // Another archive of the same model, exported after model.eval() where the first was in training mode, or the other
   // way round: train() changes between the two, which share the tensors of the first.
   std::string other_mode = {};
+  // A package that AOTInductor compiled from the program, or from that of the other mode, for inference on the CPU. Where it
+  // cannot be told from which (dropout leaves no trace), it is that of evaluation:
+  //   torch._inductor.aoti_compile_and_package(ep, package_path="compiled.pt2",
+  //       inductor_configs={"always_keep_tensor_constants": True, "joint_graph_constant_folding": False,
+  //                         "aot_inductor.metadata": {"weights": "shared"}})
+  // Without these settings AOTInductor writes values of weights into the code; the last one says that they were given. Its
+  // machine code is run: load it only from whom you trust.
+  std::string compiled = {};
 };
 
 // Which values of `training` its graph has in dropout, batch norm and the like; kNone where it has none of these.
@@ -45,16 +53,27 @@ struct ExportedInput {
 // arguments behind the positional ones in the order of the program. It gives each element of a tuple, or the one
 // result. Inputs of other structure, shape, dtype or outside of the ranges of dynamic sizes are errors that name them.
 //
-// Calls from several threads may run at once while nobody trains the module, moves it or loads its state.
+// With a compiled package calls run its code where that gives what the graph does: grad mode is off, or nothing that the
+// program reads requires grad; the program is in the mode that was compiled; neither autocast nor tracing is on; and the
+// module's tensors and the inputs are on the CPU, with the dtypes, and the module's with the shapes and strides, that they
+// were compiled with. Inputs of other strides are copied first; where the program changes tensors in place, the graph runs
+// instead. All other calls run the graph. The code reads the module's own tensors, so that training and loading weights
+// change it too. A failure of it is an error, never another try by the graph.
+//
+// Calls from several threads may run at once while nobody trains the module, moves it or loads its state; compiled ones as
+// many as there are processors (64 at most), and more wait for one to end.
 class TANDEM_API ExportedProgram final : public nn::Module {
  public:
   // Weights are mapped from the file, copy-on-write. Throws tandem::Error: kNotFound, kIo; kDataLoss where the archive
   // is damaged or contradicts itself, kUnsupported where it wants what is not there: an operator that this LibTorch
-  // lacks, TorchBind objects, containers other than tuples, lists, dicts and named tuples; the node or name is told.
+  // lacks, TorchBind objects, containers other than tuples, lists, dicts and named tuples; the node or name is told. A
+  // compiled package: kInvalidArgument where it is of another program, kUnsupported where it is for another device or
+  // processor, has no library, or has small parameters' values in its code; kLibrary where it does not load.
   static std::unique_ptr<ExportedProgram> load(const std::string& path, const ExportedProgramOptions& options = {});
   ~ExportedProgram() override;
 
-  // Throws Error (kInvalidArgument): inputs that do not fit, and what an operator refuses, with the node's name.
+  // Throws Error (kInvalidArgument): inputs that do not fit, and what an operator refuses, with the node's name; kLibrary
+  // where compiled code fails.
   std::vector<at::IValue> forward(at::ArrayRef<at::IValue> arguments) override;
   // The same, with the result as the Python module gave it.
   at::IValue call(at::ArrayRef<at::IValue> arguments) const;

@@ -22,6 +22,7 @@ std::unique_ptr<ExportedProgram> ExportedProgram::load(const std::string& path, 
   if (!options.other_mode.empty()) add(options.other_mode);
   std::unique_ptr<ExportedProgram> made(new ExportedProgram());
   made->root_ = std::make_shared<Root>(std::move(programs));
+  if (!options.compiled.empty()) made->root_->add_compiled(std::make_shared<const exported::Package>(options.compiled));
   return made;
 }
 

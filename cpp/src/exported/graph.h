@@ -12,9 +12,9 @@
 
 namespace tandem::exported {
 
-// Which values of `training` the nodes have.
+// Which values of `training` the nodes have, and whether one changes a tensor in place.
 struct Modes {
-  bool training = false, evaluation = false;
+  bool training = false, evaluation = false, in_place = false;
 };
 
 // What one node does.

@@ -9,16 +9,6 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, name + " " + why);
 }
 
-Size size_of(const Json& value, const std::string& where) {
-  const auto [kind, content] = one_of(value, where);
-  if (kind == "as_int") return {integer(content, where)};
-  if (kind != "as_expr") damaged(where, "has a size that is neither a number nor an expression");
-  const std::string& expression = text(content, "expr_str", where);
-  auto parsed = Expression::parse(expression);
-  if (!parsed) unsupported(where, "has the size " + expression.substr(0, 200) + ", which is not understood");
-  return {0, std::move(parsed)};
-}
-
 std::string shown_size(const Size& size) {
   return size.expression ? size.expression->shown() : std::to_string(size.number);
 }
@@ -49,15 +39,25 @@ std::string shown_tensor(const at::Tensor& tensor) {
 
 }  // namespace
 
+Size parse_size(const Json& value, const std::string& where) {
+  const auto [kind, content] = one_of(value, where);
+  if (kind == "as_int") return {integer(content, where)};
+  if (kind != "as_expr") damaged(where, "has a size that is neither a number nor an expression");
+  const std::string& expression = text(content, "expr_str", where);
+  auto parsed = Expression::parse(expression);
+  if (!parsed) unsupported(where, "has the size " + expression.substr(0, 200) + ", which is not understood");
+  return {0, std::move(parsed)};
+}
+
 InputCheck::InputCheck(const Json& graph, const std::string& name, const std::string& where) {
   const std::string here = where + ": input '" + name + "'";
   if (const Json* meta = find(object(graph, "tensor_values", where), name.c_str())) {
     is_tensor_ = true;
     dtype_ = scalar_type(member(*meta, "dtype", here), here);
-    for (const Json& size : list(*meta, "sizes", here)) sizes_.push_back(size_of(size, here));
+    for (const Json& size : list(*meta, "sizes", here)) sizes_.push_back(parse_size(size, here));
   } else if (const Json* integer = find(object(graph, "sym_int_values", where), name.c_str())) {
     is_integer_ = true;
-    sizes_.push_back(size_of(*integer, here));
+    sizes_.push_back(parse_size(*integer, here));
   } else {
     unsupported(here, "is neither a tensor nor an integer");
   }

@@ -19,6 +19,9 @@ struct Size {
   std::optional<Expression> expression = {};
 };
 
+// Of the schema's SymInt. Throws tandem::Error: kDataLoss, kUnsupported for an expression that is not understood.
+Size parse_size(const Json& value, const std::string& where);
+
 struct Range {
   std::optional<std::int64_t> least, most;
 };

@@ -63,6 +63,19 @@ Model::Model(const Model& other)
     for (auto& [name, tensor] : constants) tensor = copy_of(tensor);
   }
   torch::nn::Module::train(other.is_training());
+  if (other.compiled_) add_compiled(other.compiled_->package());
+}
+
+void Model::add_compiled(std::shared_ptr<const Package> package) {
+  const std::size_t evaluation = programs_.size() > 1 ? 1 - training_ : 0;
+  compiled_ = std::make_unique<const Compiled>(
+      std::move(package), programs_, evaluation, [this](std::size_t program, const std::string& name) -> at::Tensor {
+        if (const auto found = state_.find(name); found != state_.end()) return found->second;
+        for (const InputBinding& input : programs_[program]->signature().inputs) {
+          if (input.kind == InputBinding::Kind::kBuffer && input.name == name) return constants_[program].at(name);
+        }
+        return {};
+      });
 }
 
 void Model::add_state(const Program& program) {
@@ -229,7 +242,11 @@ bool Model::has_other_dtype() const {
 
 at::IValue Model::call(at::ArrayRef<at::IValue> arguments) const {
   const DeviceChange devices{exported_device_, present_device()};
-  return program().run(arguments, *this, devices, has_other_dtype());
+  Program::Call call = program().prepare(arguments, has_other_dtype());
+  if (compiled_ && compiled_->program() == present_ && compiled_->takes_over(call, *this)) {
+    return program().nested(compiled_->run(call, *this));
+  }
+  return program().run(std::move(call), *this, devices);
 }
 
 }  // namespace tandem::exported

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "exported/compiled/compiled.h"
 #include "exported/program.h"
 
 namespace tandem::exported {
@@ -24,6 +25,8 @@ class Model : public Scope, public Tensors {
   // With the state of the first one's archive; the others must have the same names, shapes and dtypes. Constants are
   // each archive's own. Throws tandem::Error.
   explicit Model(std::vector<std::shared_ptr<const Program>> programs);
+  // Lets calls run the code that a package has for one of the programs. Throws what Compiled does.
+  void add_compiled(std::shared_ptr<const Package> package);
   // A copy, with tensors of its own.
   Model(const Model& other);
 
@@ -49,6 +52,7 @@ class Model : public Scope, public Tensors {
 
   std::vector<std::shared_ptr<const Program>> programs_;
   std::size_t present_ = 0, training_ = 0;  // of two
+  std::unique_ptr<const Compiled> compiled_;
   std::vector<std::pair<std::string, bool>> registered_;  // names, and whether they are parameters, in order
   std::map<std::string, at::Tensor> state_;  // parameters and persistent buffers, under all of their names
   std::vector<std::pair<std::string, std::string>> tied_;  // names that the tree does not have, and those it does

@@ -103,6 +103,7 @@ std::unique_ptr<Step> make_operator_step(const NodeParts& parts, const Json& out
                              " does not know");
   }
   note_mode(parts, schema, arguments);
+  if (schema.is_mutable()) parts.modes.in_place = true;
   Results results = Results::parse(outputs, parts.names, parts.where);
   if (results.size() != 0 && results.size() != schema.returns().size()) {
     damaged(parts.where, "gives " + std::to_string(results.size()) + " values, and the operator gives " +

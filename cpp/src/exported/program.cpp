@@ -5,12 +5,11 @@
 namespace tandem::exported {
 namespace {
 
-constexpr const char* kModel = "models/model.json";
 constexpr std::int64_t kSchema = 8;
 
 // Which of the archive's models is read, or why none.
 void check_model(const Archive& archive) {
-  if (archive.find(kModel)) return;
+  if (archive.find(kModelMember)) return;
   std::string others;
   for (const weights::ZipMember& member : archive.members()) {
     if (member.name.starts_with("models/")) others += (others.empty() ? "" : ", ") + member.name.substr(0, 200);
@@ -53,8 +52,8 @@ InputBinding::Kind changed_kind(OutputBinding::Kind kind) {
 
 Program::Program(std::shared_ptr<const Archive> archive) : archive_(std::move(archive)) {
   check_model(*archive_);
-  const Json document = archive_->json(kModel);
-  const std::string where = archive_->name() + ": " + kModel;
+  const Json document = archive_->json(kModelMember);
+  const std::string where = archive_->name() + ": " + kModelMember;
   const std::int64_t schema = integer(member(object(document, "schema_version", where), "major", where), where);
   if (schema != kSchema) {
     unsupported(where, "has version " + std::to_string(schema) + " of the export schema; version " +
@@ -96,6 +95,7 @@ void Program::parse_trees(const Json& module, const std::string& where) {
     }
     positional_ = both.parts()[0];
     keywords_ = both.parts()[1];
+    takes_ = both.structure();
     given_ = Tree::parse(text(*call, "out_spec", where), where + ": out_spec");
     if (const Json* names = find(*call, "forward_arg_names")) {
       for (const Json& name : list(*names, where)) argument_names_.push_back(text(name, where));
@@ -169,7 +169,7 @@ void Program::check_fixed(const Leaf& leaf, const at::IValue& fixed) const {
                                                ", the value that it had when the program was exported");
 }
 
-void Program::check(const std::vector<Leaf>& leaves, bool any_real) const {
+Symbols Program::check(const std::vector<Leaf>& leaves, bool any_real) const {
   Symbols symbols;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const auto& [input, check] = user_inputs_[i];
@@ -185,14 +185,18 @@ void Program::check(const std::vector<Leaf>& leaves, bool any_real) const {
     if (user_inputs_[i].check) user_inputs_[i].check->compare(leaves[i].value, leaves[i].name, symbols);
   }
   check_ranges(ranges_, symbols);
+  return symbols;
 }
 
-at::IValue Program::run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
-                        bool any_real) const {
+Program::Call Program::prepare(at::ArrayRef<at::IValue> arguments, bool any_real) const {
   const std::vector<Leaf> leaves = flatten(arguments);
-  check(leaves, any_real);
-  std::vector<at::IValue> inputs(signature_.inputs.size());
-  for (std::size_t i = 0; i < leaves.size(); ++i) inputs[user_inputs_[i].input] = leaves[i].value;
+  Call call{std::vector<at::IValue>(signature_.inputs.size()), check(leaves, any_real)};
+  for (std::size_t i = 0; i < leaves.size(); ++i) call.inputs[user_inputs_[i].input] = leaves[i].value;
+  return call;
+}
+
+at::IValue Program::run(Call call, const Tensors& tensors, const DeviceChange& devices) const {
+  std::vector<at::IValue>& inputs = call.inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputBinding& binding = signature_.inputs[i];
     if (binding.kind == InputBinding::Kind::kFixed) {
@@ -210,8 +214,18 @@ at::IValue Program::run(at::ArrayRef<at::IValue> arguments, const Tensors& tenso
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!writes(signature_.outputs[i])) user.push_back(results[i]);
   }
-  auto next = user.cbegin();
+  return nested(user);
+}
+
+at::IValue Program::nested(const std::vector<at::IValue>& outputs) const {
+  auto next = outputs.cbegin();
   return given_.unflatten(next);
+}
+
+bool Program::changes_in_place() const {
+  return modes_.in_place || std::any_of(signature_.outputs.begin(), signature_.outputs.end(), [](const auto& output) {
+           return output.kind == OutputBinding::Kind::kUserInput;
+         });
 }
 
 void Program::write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const {

@@ -32,9 +32,23 @@ class Program {
   ExportedMode mode() const;
   std::vector<ExportedInput> inputs() const;
 
-  // `any_real`: see InputCheck. Thread-safe.
-  at::IValue run(at::ArrayRef<at::IValue> arguments, const Tensors& tensors, const DeviceChange& devices,
-                 bool any_real) const;
+  // Whether it changes user inputs, or has operators that change tensors in place.
+  bool changes_in_place() const;
+  // How inputs and outputs nest: Tree::structure().
+  const std::string& takes() const { return takes_; }
+  std::string gives() const { return given_.structure(); }
+
+  // A call's inputs.
+  struct Call {
+    std::vector<at::IValue> inputs;  // of the graph; None for those that the model has
+    Symbols symbols;                 // the values of dynamic sizes
+  };
+  // Checks them. `any_real`: see InputCheck. Throws Error (kInvalidArgument).
+  Call prepare(at::ArrayRef<at::IValue> arguments, bool any_real) const;
+  // By the graph. Thread-safe.
+  at::IValue run(Call call, const Tensors& tensors, const DeviceChange& devices) const;
+  // The user outputs as the Python module gave them.
+  at::IValue nested(const std::vector<at::IValue>& outputs) const;
 
  private:
   struct Leaf {
@@ -52,7 +66,7 @@ class Program {
   std::string name_of(std::size_t argument) const;
   const Tree& tree_of(std::size_t argument) const;
   std::size_t arguments() const;
-  void check(const std::vector<Leaf>& leaves, bool any_real) const;
+  Symbols check(const std::vector<Leaf>& leaves, bool any_real) const;
   void check_fixed(const Leaf& leaf, const at::IValue& fixed) const;
   void write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const;
 
@@ -61,12 +75,14 @@ class Program {
   Modes modes_;
   Signature signature_;
   Tree positional_, keywords_, given_;
+  std::string takes_;
   std::vector<std::string> argument_names_;
   std::vector<UserInput> user_inputs_;  // in the order of the leaves
   std::map<std::string, Range> ranges_;
 };
 
 // Where an archive of one model has it.
+inline constexpr const char* kModelMember = "models/model.json";
 inline constexpr const char* kWeightsFolder = "data/weights/";
 inline constexpr const char* kWeightsConfig = "model_weights_config.json";
 inline constexpr const char* kConstantsFolder = "data/constants/";

@@ -122,6 +122,18 @@ void Tree::flatten_dict(const at::IValue& value, const std::string& name, std::v
   if (given.size() != parts_.size()) wrong("has " + count(given.size()));
 }
 
+std::string Tree::structure() const {
+  if (kind_ == Kind::kLeaf) return "*";
+  std::string text = kind_ == Kind::kTuple ? "(" : kind_ == Kind::kList ? "[" : "{";
+  const std::size_t begin = text.size();
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (text.size() > begin) text += ", ";
+    if (kind_ == Kind::kDict) text += shown(keys_[i]) + ": ";
+    text += parts_[i].structure();
+  }
+  return text + (kind_ == Kind::kTuple ? ")" : kind_ == Kind::kList ? "]" : "}");
+}
+
 at::IValue Tree::unflatten(std::vector<at::IValue>::const_iterator& next) const {
   switch (kind_) {
     case Kind::kLeaf:

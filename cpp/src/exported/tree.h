@@ -26,6 +26,8 @@ class Tree {
   bool is_tuple() const { return kind_ == Kind::kTuple; }
   bool is_dict() const { return kind_ == Kind::kDict; }
   const std::vector<Tree>& parts() const { return parts_; }
+  // "([*, *], {a: *})": the same for trees that are.
+  std::string structure() const;
   // Of a dict with texts for keys.
   const std::vector<at::IValue>& keys() const { return keys_; }
 

@@ -4,18 +4,22 @@ package c
 import "C"
 import "unsafe"
 
-// LoadExported reads an archive of torch.export.save; otherMode "" is none.
-func LoadExported(path, otherMode string) (Module, *Failure) {
+// LoadExported reads an archive of torch.export.save; otherMode and compiled "" are none.
+func LoadExported(path, otherMode, compiled string) (Module, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
-	cPath, cOther := C.CString(path), C.CString(otherMode)
+	cPath, cOther, cCompiled := C.CString(path), C.CString(otherMode), C.CString(compiled)
 	defer free(cPath)
 	defer free(cOther)
+	defer free(cCompiled)
 	var options C.tdm_exported_options
 	C.tdm_exported_options_init(&options, C.sizeof_tdm_exported_options)
 	if otherMode != "" {
 		options.other_mode = cOther
+	}
+	if compiled != "" {
+		options.compiled = cCompiled
 	}
 	var m *C.tdm_module
 	err := failure(C.tdm_exported_load(cPath, &options, &m))

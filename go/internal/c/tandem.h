@@ -986,8 +986,10 @@ typedef struct tdm_exported_options {
   size_t struct_size;
   TDM_NULLABLE const char* other_mode; /* another archive of the same model, exported after model.eval() where the first
                                           trains, or the other way round: tdm_module_train() changes between them */
+  TDM_NULLABLE const char* compiled; /* a package of torch._inductor.aoti_compile_and_package for inference on the CPU, with
+                                        the settings of docs/exported-models.md; of both modes, it is evaluation's */
 } tdm_exported_options;
-#define TDM_EXPORTED_OPTIONS_INIT { sizeof(tdm_exported_options), NULL }
+#define TDM_EXPORTED_OPTIONS_INIT { sizeof(tdm_exported_options), NULL, NULL }
 TDM_API void tdm_exported_options_init(tdm_exported_options* made, size_t struct_size);
 
 /* A model that Python exported (torch.export.export, torch.export.save), run and trained without Python: a tdm_module as
@@ -998,7 +1000,15 @@ TDM_API void tdm_exported_options_init(tdm_exported_options* made, size_t struct
  * Nothing of Python is in the archive: its graph are calls of operators. Errors: TDM_ERROR_NOT_FOUND, TDM_ERROR_IO;
  * TDM_ERROR_DATA_LOSS for an archive that is damaged or contradicts itself; TDM_ERROR_UNSUPPORTED for an operator that
  * this LibTorch lacks, with its node, and for containers other than tuples, lists, dicts and named tuples. Free with
- * tdm_module_free(). Source: torch.export.load. */
+ * tdm_module_free(). Source: torch.export.load.
+ *
+ * `compiled` is the exception: it is machine code, which loading runs, so take it only from whom you trust. Calls run it,
+ * with the module's own tensors, where it gives what the graph does: grad mode is off, or nothing that the program reads
+ * requires grad; the program is in the mode that was compiled; there is no autocast; tensors are on the CPU, as they were
+ * compiled. Other calls run the graph. As many run at once as there are processors (64 at most), others wait. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for a package of another program; TDM_ERROR_UNSUPPORTED for one for another device or
+ * processor, or that has the values of parameters in its code; TDM_ERROR_LIBRARY for one that does not load, and for calls
+ * that fail in it. */
 TDM_API TDM_BLOCKS tdm_error* tdm_exported_load(const char* path, TDM_NULLABLE const tdm_exported_options* options,
                                                 tdm_module** out);
 /* Calls the program: tensors, numbers, STRINGs, TUPLEs, LISTs and DICTs as the Python module took them, keyword arguments

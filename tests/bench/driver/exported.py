@@ -1,5 +1,5 @@
 """`exported`: programs of torch.export, in one process with one thread against Python's module in eager mode, or its exported
-one where nothing trains; and under DistributedDataParallel against the same network in Go."""
+or compiled one where nothing trains; and under DistributedDataParallel against the same network in Go."""
 import math
 import os
 import subprocess
@@ -9,16 +9,16 @@ from . import ddp_step, measure, op_overhead, places, report, train_step
 
 # The model of a case that trains, and what part of Python's time its step may take.
 TRAIN = {"resnet18-train": ("resnet18", 0.95), "transformer-train": ("gpt10m", 0.95)}
-# A call of the model, against Python's exported module.
-INFER = {"resnet18-infer": ("resnet18", 0.9)}
+# A call of the model, against Python's exported module, or against AOTInductor's package of it where both run its code.
+INFER = {"resnet18-infer": ("resnet18", 0.9), "resnet18-compiled": ("resnet18", 1.03)}
 # A step on two ranks, against the network in Go.
 DDP = {"resnet18-ddp": ("resnet18", 1.03)}
 WARMUP, CALLS = 5, 40
 
 
-def export(name, folder):
-    """train.pt2 and eval.pt2, of the weights that prepare.py has written there."""
-    measure.run_tool(places.PYTHON, "-W", "ignore", places.peer("export_model.py"), name, folder, timeout=300)
+def export(name, folder, *how):
+    """train.pt2 and eval.pt2, of the weights that prepare.py has written there; with --compile, compiled.pt2."""
+    measure.run_tool(places.PYTHON, "-W", "ignore", places.peer("export_model.py"), name, folder, *how, timeout=300)
 
 
 class Trained(train_step.Model):
@@ -47,18 +47,22 @@ def train(case, rounds, progress):
 
 def infer(case, rounds, progress):
     name, limit = INFER[case]
+    compiled = case.endswith("-compiled")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([places.PYTHON, places.peer("prepare.py"), name, "1", folder], check=True)
-        export(name, folder)
-        sides = {"ours": [places.program("bench-exported")], "python": [places.PYTHON, places.peer("exported_infer.py")]}
+        export(name, folder, *(["--compile"] if compiled else []))
+        sides = {"ours": [places.program("bench-exported"), *(["-compiled"] if compiled else [])],
+                 "python": [places.PYTHON, places.peer("exported_infer.py")]}
 
         def run(side, warmup, calls):
-            return measure.run([*sides[side], folder, str(warmup), str(calls)], ranks=1)[0][0]
+            after = ["--compiled"] if compiled and side == "python" else []
+            return measure.run([*sides[side], folder, str(warmup), str(calls), *after], ranks=1)[0][0]
 
         op_overhead.compare_values(case, {side: run(side, 0, 0)["values"] for side in sides})
         results = measure.alternate({side: lambda side=side: run(side, WARMUP, CALLS)["ms"] for side in sides}, rounds, progress)
-    entry = report.entry(case, results["ours"], results["python"], peer_name="python-exported", unit="ms/call", ranks=1, threads=1)
-    train_step.tell_limit(entry, limit, "Python's exported module's", progress)
+    entry = report.entry(case, results["ours"], results["python"], peer_name="python-compiled" if compiled else "python-exported",
+                         unit="ms/call", ranks=1, threads=1)
+    train_step.tell_limit(entry, limit, "Python's compiled package's" if compiled else "Python's exported module's", progress)
     return entry
 
 

@@ -1,6 +1,7 @@
-"""The Python peer of `exported`'s inference: calls the module of an archive on the first rank's batch.
+"""The Python peer of `exported`'s inference: calls the module of an archive, or with --compiled AOTInductor's package of it, on
+the first rank's batch.
 
-    python exported_infer.py FOLDER WARMUP CALLS
+    python exported_infer.py FOLDER WARMUP CALLS [--compiled]
 
 Writes rank-0.json into the folder BENCH_OUT: milliseconds for one call, and the first values that it gives.
 """
@@ -15,7 +16,10 @@ import tensor_file
 
 torch.set_num_threads(1)
 folder, warmup, calls = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-model = torch.export.load(os.path.join(folder, "eval.pt2")).module()
+if "--compiled" in sys.argv[4:]:
+    model = torch._inductor.aoti_load_package(os.path.join(folder, "compiled.pt2"))
+else:
+    model = torch.export.load(os.path.join(folder, "eval.pt2")).module()
 inputs = tensor_file.load(os.path.join(folder, "rank-0.safetensors"))["inputs"]
 
 

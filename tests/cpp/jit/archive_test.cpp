@@ -193,7 +193,6 @@ TEST(Archive, LoadingComputesNothing) {
       {"  k : Final[Tensor] = " + write + "\n", "", ""},
       {"  k : Final[Tensor] = \\\n" + write + "\n", "", ""},
       {"  \\\n  def f(self: __torch__.M) -> int:\n    return 1\n  k : Final[Tensor] = " + write + "\n", "", ""},
-      {"# type: comment\n  k : Final[Tensor] = " + write + "\n", "", ""},
       {"", "", "class P(NamedTuple):\n  x : Tensor = " + write + "\n"},
       {"", "", "def f(x: Tensor=" + write + ") -> Tensor:\n  return x\n"},
   };

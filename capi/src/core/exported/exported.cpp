@@ -41,6 +41,7 @@ tdm_error* tdm_exported_load(const char* path, const tdm_exported_options* optio
     const auto given = read_options<tdm_exported_options>(options, TDM_EXPORTED_OPTIONS_INIT, "tdm_exported_options");
     tandem::ExportedProgramOptions how;
     if (given.other_mode) how.other_mode = given.other_mode;
+    if (given.compiled) how.compiled = given.compiled;
     *out = new tdm_module(tandem::ExportedProgram::load(path, how));
   });
 }

@@ -8,10 +8,12 @@
 
 namespace tandem::abi {
 
-// An archive of torch.export.save; `other_mode`: another one of the same model in its other mode, "" for none.
-inline Module exported_load(const std::string& path, const std::string& other_mode) {
+// An archive of torch.export.save; `other_mode`: another one of the same model in its other mode, `compiled`: a package of
+// AOTInductor, "" for none.
+inline Module exported_load(const std::string& path, const std::string& other_mode, const std::string& compiled) {
   tdm_exported_options options = TDM_EXPORTED_OPTIONS_INIT;
   if (!other_mode.empty()) options.other_mode = other_mode.c_str();
+  if (!compiled.empty()) options.compiled = compiled.c_str();
   tdm_module* made = nullptr;
   check(tdm_exported_load(path.c_str(), &options, &made));
   return Module::owned(made);

@@ -1,6 +1,8 @@
 // Our side of `exported`'s inference. The peer is peers/exported_infer.py.
 //
-//	bench-exported FOLDER WARMUP CALLS
+//	bench-exported [-compiled] FOLDER WARMUP CALLS
+//
+// With -compiled by AOTInductor's package of the program.
 //
 // Writes rank-0.json into the folder BENCH_OUT: milliseconds for one call, and the first values that it gives.
 package main
@@ -18,11 +20,13 @@ import (
 	"tandem.example/gotorch/export"
 )
 
+var compiled = flag.Bool("compiled", false, "run compiled.pt2's code")
+
 func main() { program.Alone(run) }
 
 func run() error {
 	if flag.NArg() != 3 {
-		return fmt.Errorf("usage: bench-exported FOLDER WARMUP CALLS")
+		return fmt.Errorf("usage: bench-exported [-compiled] FOLDER WARMUP CALLS")
 	}
 	warmup, err := strconv.Atoi(flag.Arg(1))
 	if err != nil {
@@ -32,7 +36,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	model, err := export.Load(filepath.Join(flag.Arg(0), "eval.pt2"))
+	var options export.Options
+	if *compiled {
+		options.Compiled = filepath.Join(flag.Arg(0), "compiled.pt2")
+	}
+	model, err := export.Load(filepath.Join(flag.Arg(0), "eval.pt2"), options)
 	if err != nil {
 		return err
 	}

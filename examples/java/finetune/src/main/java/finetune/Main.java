@@ -85,7 +85,8 @@ public final class Main implements Runnable {
     boolean cuda = device == Tandem.LoadDevice.CUDA;
     Tandem.load("", device);
     Device here = cuda ? Device.cuda(Launch.localRank()) : Device.CPU;
-    ExportedProgram program = eval == null ? ExportedProgram.loadProgram(model) : ExportedProgram.loadProgram(model, eval);
+    ExportedProgram.Options modes = new ExportedProgram.Options();
+    ExportedProgram program = ExportedProgram.loadProgram(model, eval == null ? modes : modes.otherMode(eval));
     program.train();
     Pictures pictures = Pictures.of(program, model, data);
     program.to(here);

@@ -25,6 +25,36 @@ public final class ExportedProgram extends LoadedModule {
     super(TYPE, handle);
   }
 
+  /** What {@link #loadProgram(Path, Options)} takes beside an archive. */
+  public static final class Options {
+    private String otherMode = "";
+    private String compiled = "";
+
+    /**
+     * Another archive of the same model, exported after {@code model.eval()} where the first one trains, or the other way round:
+     * {@code train(on)} changes between the two, which share the parameters and buffers of the first.
+     */
+    public Options otherMode(Path path) {
+      otherMode = path.toString();
+      return this;
+    }
+
+    /**
+     * A package that AOTInductor compiled from the program for inference on the CPU, in Python: {@code
+     * torch._inductor.aoti_compile_and_package(program, package_path="compiled.pt2", inductor_configs=…)}, with the settings of
+     * docs/exported-models.md.
+     *
+     * <p>It is machine code, which loading runs: take it only from whom you trust. Calls run it, with the program's own parameters
+     * and buffers, where it gives what the graph does: under no-grad or inference mode, or where nothing that the program reads
+     * requires gradients; in the mode that was compiled, which is that of evaluation where it may be of both; and without autocast.
+     * All other calls run the graph. As many calls run it at once as there are processors, others wait.
+     */
+    public Options compiled(Path path) {
+      compiled = path.toString();
+      return this;
+    }
+  }
+
   /**
    * An archive of torch.export.save, of PyTorch 2.8 or later. Weights are mapped: what training writes to them changes no file.
    *
@@ -34,17 +64,18 @@ public final class ExportedProgram extends LoadedModule {
    *     lists, dicts and named tuples
    */
   public static ExportedProgram loadProgram(Path path) {
-    NativeLibrary.load();
-    return new ExportedProgram(TandemNative.exportedLoad(path.toString(), ""));
+    return loadProgram(path, new Options());
   }
 
   /**
-   * The same of two archives of one model, exported after {@code model.train()} and {@code model.eval()}: {@code train(on)}
-   * changes between them. They share the parameters and buffers of the first.
+   * The same with its other mode, or compiled.
+   *
+   * @throws org.tandem.TandemInvalidArgumentException the options are of another model
+   * @throws org.tandem.TandemUnsupportedException the package is for another device or processor
    */
-  public static ExportedProgram loadProgram(Path path, Path otherMode) {
+  public static ExportedProgram loadProgram(Path path, Options options) {
     NativeLibrary.load();
-    return new ExportedProgram(TandemNative.exportedLoad(path.toString(), otherMode.toString()));
+    return new ExportedProgram(TandemNative.exportedLoad(path.toString(), options.otherMode, options.compiled));
   }
 
   /**

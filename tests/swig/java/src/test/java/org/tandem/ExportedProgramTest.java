@@ -133,7 +133,8 @@ class ExportedProgramTest {
 
   @Test
   void modesChangeBetweenTwoArchives() {
-    try (Scope scope = Scope.open(); ExportedProgram program = ExportedProgram.loadProgram(file("cnn"), file("cnn_eval"));
+    ExportedProgram.Options modes = new ExportedProgram.Options().otherMode(file("cnn_eval"));
+    try (Scope scope = Scope.open(); ExportedProgram program = ExportedProgram.loadProgram(file("cnn"), modes);
          ExportedProgram one = ExportedProgram.loadProgram(file("cnn_eval"))) {
       Tensor x = pattern(1, 4, 1, 8, 8);
       assertTrue(program.isTraining());
@@ -145,6 +146,26 @@ class ExportedProgramTest {
       TandemUnsupportedException none = assertThrows(TandemUnsupportedException.class, one::train);
       assertTrue(none.getMessage().contains("has no training mode"), none.getMessage());
     }
+  }
+
+  /** What the build makes of tests/cpp/exported/compiled_mlp.cpp, whose results lie column by column. */
+  @Test
+  void compiledCodeRunsWithoutGradients() {
+    Path compiled = Path.of(System.getProperty("tandem.bin")).resolveSibling("tests").resolve("compiled_mlp.pt2");
+    ExportedProgram.Options options = new ExportedProgram.Options().compiled(compiled);
+    try (Scope scope = Scope.open(); ExportedProgram program = ExportedProgram.loadProgram(file("mlp_eval"), options)) {
+      Tensor x = pattern(1, 4, 6);
+      Tensor graph = program.forward(x);
+      assertArrayEquals(new long[] {3, 1}, graph.strides());
+      try (Tandem.NoGrad mode = Tandem.noGrad()) {
+        Tensor y = program.forward(x);
+        assertArrayEquals(new long[] {1, 4}, y.strides());
+        assertEquals(0, y.sub(graph).abs().max().item(), 1e-12);
+      }
+    }
+    TandemInvalidArgumentException other = assertThrows(
+        TandemInvalidArgumentException.class, () -> ExportedProgram.loadProgram(file("cnn_eval"), options));
+    assertTrue(other.getMessage().contains("was compiled from another program"), other.getMessage());
   }
 
   @Test

@@ -1,0 +1,1 @@
+/* Empty: see libtorch_name.h. */
