@@ -18,7 +18,7 @@ type Options struct {
 	//
 	//	torch._inductor.aoti_compile_and_package(program, package_path="compiled.pt2",
 	//	    inductor_configs={"always_keep_tensor_constants": True, "joint_graph_constant_folding": False,
-	//	                      "aot_inductor.metadata": {"weights": "shared"}})
+	//	                      "cpp.dynamic_threads": True, "aot_inductor.metadata": {"weights": "shared"}})
 	//
 	// It is machine code, which loading runs: take it only from whom you trust. Calls run it, with the program's own parameters
 	// and buffers, where it gives what the graph does: under gotorch.NoGrad or gotorch.InferenceMode, or where nothing that the

@@ -30,7 +30,7 @@ struct ExportedProgramOptions {
   // cannot be told from which (dropout leaves no trace), it is that of evaluation:
   //   torch._inductor.aoti_compile_and_package(ep, package_path="compiled.pt2",
   //       inductor_configs={"always_keep_tensor_constants": True, "joint_graph_constant_folding": False,
-  //                         "aot_inductor.metadata": {"weights": "shared"}})
+  //                         "cpp.dynamic_threads": True, "aot_inductor.metadata": {"weights": "shared"}})
   // Without these settings AOTInductor writes values of weights into the code; the last one says that they were given. Its
   // machine code is run: load it only from whom you trust.
   std::string compiled = {};
@@ -56,8 +56,8 @@ struct ExportedInput {
 // With a compiled package calls run its code where that gives what the graph does: grad mode is off, or nothing that the
 // program reads requires grad; the program is in the mode that was compiled; neither autocast nor tracing is on; and the
 // module's tensors and the inputs are on the CPU, with the dtypes, and the module's with the shapes and strides, that they
-// were compiled with. Inputs of other strides are copied first; where the program changes tensors in place, the graph runs
-// instead. All other calls run the graph. The code reads the module's own tensors, so that training and loading weights
+// were compiled with. Inputs of other strides are copied first; where the program changes tensors in place, or an input has
+// no elements, the graph runs instead. All other calls run the graph. The code reads the module's own tensors, so that training and loading weights
 // change it too. A failure of it is an error, never another try by the graph.
 //
 // Calls from several threads may run at once while nobody trains the module, moves it or loads its state; compiled ones as

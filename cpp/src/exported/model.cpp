@@ -63,13 +63,13 @@ Model::Model(const Model& other)
     for (auto& [name, tensor] : constants) tensor = copy_of(tensor);
   }
   torch::nn::Module::train(other.is_training());
-  if (other.compiled_) add_compiled(other.compiled_->package());
+  if (other.compiled_) add_compiled(other.compiled_->package(), other.compiled_->program());
 }
 
-void Model::add_compiled(std::shared_ptr<const Package> package) {
+void Model::add_compiled(std::shared_ptr<const Package> package, std::optional<std::size_t> program) {
   const std::size_t evaluation = programs_.size() > 1 ? 1 - training_ : 0;
   compiled_ = std::make_unique<const Compiled>(
-      std::move(package), programs_, evaluation, [this](std::size_t program, const std::string& name) -> at::Tensor {
+      std::move(package), programs_, program.value_or(evaluation), program.has_value(), [this](std::size_t program, const std::string& name) -> at::Tensor {
         if (const auto found = state_.find(name); found != state_.end()) return found->second;
         for (const InputBinding& input : programs_[program]->signature().inputs) {
           if (input.kind == InputBinding::Kind::kBuffer && input.name == name) return constants_[program].at(name);

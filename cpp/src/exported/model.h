@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,8 +26,9 @@ class Model : public Scope, public Tensors {
   // With the state of the first one's archive; the others must have the same names, shapes and dtypes. Constants are
   // each archive's own. Throws tandem::Error.
   explicit Model(std::vector<std::shared_ptr<const Program>> programs);
-  // Lets calls run the code that a package has for one of the programs. Throws what Compiled does.
-  void add_compiled(std::shared_ptr<const Package> package);
+  // Lets calls run the code that a package has for one of the programs, for `program` where that is known. Throws what
+  // Compiled does.
+  void add_compiled(std::shared_ptr<const Package> package, std::optional<std::size_t> program = std::nullopt);
   // A copy, with tensors of its own.
   Model(const Model& other);
 

@@ -228,6 +228,12 @@ bool Program::changes_in_place() const {
          });
 }
 
+bool Program::writes_state() const {
+  return std::any_of(signature_.outputs.begin(), signature_.outputs.end(), [](const auto& output) {
+    return output.kind == OutputBinding::Kind::kBuffer || output.kind == OutputBinding::Kind::kParameter;
+  });
+}
+
 void Program::write_back(const std::vector<at::IValue>& results, const std::vector<at::IValue>& inputs) const {
   struct Change {
     at::Tensor target, value;

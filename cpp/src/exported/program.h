@@ -34,6 +34,8 @@ class Program {
 
   // Whether it changes user inputs, or has operators that change tensors in place.
   bool changes_in_place() const;
+  // Whether it gives new values of parameters and buffers, as graphs without such operators do.
+  bool writes_state() const;
   // How inputs and outputs nest: Tree::structure().
   const std::string& takes() const { return takes_; }
   std::string gives() const { return given_.structure(); }

@@ -15,11 +15,10 @@
 namespace tandem::launch {
 namespace {
 
-// 0 where the system does not say.
-int topology(int cpu, const char* name) {
+int topology(int cpu, const char* name, int unknown) {
   std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/" + name);
   int number = 0;
-  return file >> number ? number : 0;
+  return file >> number ? number : unknown;
 }
 
 // The CPUs' time that the control group (version 2, as containers have it) may use at once; 0: no limit.
@@ -45,7 +44,9 @@ std::vector<Cpu> allowed_cpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back({cpu, topology(cpu, "physical_package_id"), topology(cpu, "core_id")});
+    if (!CPU_ISSET(cpu, &set)) continue;
+    // Where the system does not say, each is a core.
+    cpus.push_back({cpu, topology(cpu, "physical_package_id", 0), topology(cpu, "core_id", cpu)});
   }
   return cpus;
 }

@@ -52,7 +52,7 @@ const EndedWorker* first_failure(const std::vector<EndedWorker>& workers) {
   return first;
 }
 
-std::string describe_failures(const std::vector<EndedWorker>& workers, const EndedWorker& first) {
+std::string describe_failures(const std::vector<EndedWorker>& workers, const EndedWorker& first, bool is_alone) {
   std::string text;
   for (const EndedWorker& worker : workers) {
     if (&worker == &first || !speaks_for_itself(worker)) continue;
@@ -61,14 +61,13 @@ std::string describe_failures(const std::vector<EndedWorker>& workers, const End
     text += "\n";
   }
   const std::string message = first.report ? first.report->message : "";
-  const bool alone = workers.size() == 1;
-  if (alone) {
+  if (is_alone) {
     text += first.name() + " " + first.end();
   } else {
     text += "the first error was that of " + first.name() + " on " + host_name() + ", which " + first.end();
   }
   if (!message.empty()) text += ":\n" + message;
-  if (!alone && !first.last_lines.empty()) {
+  if (!is_alone && !first.last_lines.empty()) {
     text += "\nthe last of its stderr:";
     for (const std::string& line : first.last_lines) text += "\n  " + line;
   }

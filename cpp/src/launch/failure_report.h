@@ -32,8 +32,8 @@ struct EndedWorker {
 // seconds, so that is compared first. NULL where none failed by itself or says why it did.
 const EndedWorker* first_failure(const std::vector<EndedWorker>& workers);
 
-// What to say last: the others that failed by a line each, then the first with its message and, where other workers'
-// output may have come after it, its last lines.
-std::string describe_failures(const std::vector<EndedWorker>& workers, const EndedWorker& first);
+// What to say last: the others that failed by a line each, then the first with its message and, unless it stands right
+// above (`is_alone`: it is the only worker, and shown), its host and last lines.
+std::string describe_failures(const std::vector<EndedWorker>& workers, const EndedWorker& first, bool is_alone);
 
 }  // namespace tandem::launch

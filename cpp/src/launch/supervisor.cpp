@@ -36,6 +36,7 @@ using std::chrono::milliseconds;
 constexpr int kLauncherStream = -2;
 constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
+constexpr milliseconds kSameSignal{300};
 
 struct Worker {
   EndedWorker ended;  // whose rank and pid are known from the start
@@ -72,6 +73,17 @@ struct Consoles {
     std::istringstream lines(message);
     for (std::string line; std::getline(lines, line);) err().line(kLauncherStream, "tandem: ", line);
   }
+  // As far as the reader takes it within a few seconds.
+  void flush() {
+    const auto end = Clock::now() + std::chrono::seconds(5);
+    for (Console* console : {&out, &own_err}) {
+      while (console->pending() > 0 && !console->broken() && Clock::now() < end) {
+        pollfd ready{console->fd(), POLLOUT, 0};
+        poll(&ready, 1, 100);
+        console->write_some();
+      }
+    }
+  }
 };
 
 class Supervisor {
@@ -101,8 +113,10 @@ class Supervisor {
     return exit_code_;
   }
 
-  // A worker failed, and nobody wants the launch to end.
-  bool may_restart() const { return failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken(); }
+  // Whether all workers are to start again: one failed, and nobody wants the launch to end.
+  bool restarts() const {
+    return attempt_ < options_.max_restarts && failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
+  }
 
  private:
   enum class Phase { kRunning, kStopping, kKilling, kDraining, kDone };
@@ -168,6 +182,9 @@ class Supervisor {
     bool read_any = false;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       if (polled[i + 2].revents) read_any |= streams[i]->read_some();
+      if (const int reason = streams[i]->take_log_error()) {
+        consoles_.say("a log in " + folder_ + " is cut off here: " + std::strerror(reason));
+      }
     }
     for (Console* console : {&out_, &err_}) {
       console->write_some();
@@ -193,7 +210,10 @@ class Supervisor {
   }
 
   int timeout() const {
-    if (phase_ == Phase::kDraining) return out_.pending() > 0 || err_.pending() > 0 ? -1 : 0;
+    if (phase_ == Phase::kDraining) {
+      const bool has_room = restarts() && !out_.full() && !err_.full();  // then nobody waits for the reader
+      return !has_room && (out_.pending() > 0 || err_.pending() > 0) ? -1 : 0;
+    }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
     if (deadline_ == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
@@ -209,12 +229,16 @@ class Supervisor {
     if (phase_ >= Phase::kDraining) {  // what the reader of the output did not take is lost
       abandoned_ = true;
     } else if (signalled_) {
-      kill_now();
+      // One that went to all processes of the launch comes here twice, from its sender and through the front process.
+      if (signal != first_signal_ || Clock::now() - signalled_at_ > kSameSignal) kill_now();
+      return;
     } else if (phase_ == Phase::kRunning) {
       consoles_.say("stopping all ranks: " + signal_name(signal));
       stop(signal, 128 + signal);
     }
     signalled_ = true;
+    first_signal_ = signal;
+    signalled_at_ = Clock::now();
   }
 
   // ----------------------------------------------------------------------------------------------------- ending
@@ -309,7 +333,8 @@ class Supervisor {
     }
     const EndedWorker* first = failure_ ? first_failure(ended) : nullptr;
     if (first) {
-      consoles_.say(describe_failures(ended, *first));
+      const bool is_alone = ended.size() == 1 && options_.nnodes == 1 && options_.output[0].shows_err;
+      consoles_.say(describe_failures(ended, *first, is_alone));
       // One that had to be stopped has no exit code of its own.
       exit_code_ = WIFSIGNALED(first->status) && !first->ended_by_itself ? 1 : first->exit_code();
     }
@@ -323,7 +348,7 @@ class Supervisor {
     if (phase_ != Phase::kDone) return false;
     out_.write_some();
     err_.write_some();
-    return out_.pending() == 0 && err_.pending() == 0;
+    return restarts() || (out_.pending() == 0 && err_.pending() == 0);
   }
 
   const LaunchOptions& options_;
@@ -342,6 +367,8 @@ class Supervisor {
   int exit_code_ = 0;
   bool failure_ = false;
   bool signalled_ = false;
+  int first_signal_ = 0;
+  Clock::time_point signalled_at_;
   bool abandoned_ = false;
 };
 
@@ -353,9 +380,14 @@ int supervise(const LaunchOptions& options, const Signals& signals, const PortRe
   for (int attempt = 0;; ++attempt) {
     Supervisor supervisor(options, signals, consoles, attempt, run_folder + "/attempt_" + std::to_string(attempt),
                           lifeline);
-    supervisor.start(port ? port->port() : options.master_port);
+    try {
+      supervisor.start(port ? port->port() : options.master_port);
+    } catch (const Failure&) {
+      consoles.flush();
+      throw;
+    }
     const int code = supervisor.run();
-    if (attempt == options.max_restarts || !supervisor.may_restart()) return code;
+    if (!supervisor.restarts()) return code;
     consoles.say("starting all ranks again (restart " + std::to_string(attempt + 1) + " of " +
                  std::to_string(options.max_restarts) + ")");
   }

@@ -63,7 +63,10 @@ bool WorkerStream::read_some() {
     return true;
   }
   const std::string_view bytes(buffer, static_cast<std::size_t>(count));
-  if (log_.valid()) write_all(log_.get(), bytes.data(), bytes.size());  // a full disk costs the log, not the training
+  if (log_.valid() && write_all(log_.get(), bytes.data(), bytes.size()) != bytes.size()) {
+    log_error_ = errno;  // a full disk costs the log, not the training
+    log_.reset();
+  }
   splitter_.feed(bytes);
   if (bytes.size() < kPiece) splitter_.pause();
   if (!console_) return true;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -24,6 +25,8 @@ class WorkerStream {
   bool open() const { return source_.valid(); }
   // Nothing more is to be read before the console's reader has taken some.
   bool held_up() const { return console_ && console_->full(); }
+  // Why the log could not be written any further: errno, once; else 0.
+  int take_log_error() { return std::exchange(log_error_, 0); }
   // The last few, also of what is not shown.
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // Passes on one piece of what is there. Returns false when nothing was; at the end the stream closes.
@@ -40,6 +43,7 @@ class WorkerStream {
   void show(std::string_view line, LineSplitter::End end);
 
   std::deque<std::string> last_lines_;
+  int log_error_ = 0;
   std::string last_overwritten_;  // on a terminal: the progress bar that stands there until something replaces it
   bool returned_ = false;         // what comes next overwrites a line
   LineSplitter splitter_;

@@ -25,4 +25,4 @@ if "--compile" in sys.argv[3:]:
     torch._inductor.aoti_compile_and_package(
         program, package_path=os.path.join(folder, "compiled.pt2"),
         inductor_configs={"always_keep_tensor_constants": True, "joint_graph_constant_folding": False,
-                          "aot_inductor.metadata": {"weights": "shared"}})
+                          "cpp.dynamic_threads": True, "aot_inductor.metadata": {"weights": "shared"}})

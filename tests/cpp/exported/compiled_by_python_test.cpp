@@ -87,6 +87,41 @@ TEST_P(CompiledByPython, GivesPythonsOutputsAndState) {
 INSTANTIATE_TEST_SUITE_P(All, CompiledByPython,
                          ::testing::Values("resnet18", "transformer_eval", "cnn", "functional", "decoder_eval", "regions"));
 
+TEST(CompiledByPythonInTraining, IsNotTakenForEvaluation) {
+  if (package("").empty()) GTEST_SKIP() << "run by compile_with_python.py, where Python has torch";
+  const auto program =
+      ExportedProgram::load(archive("cnn"), {.other_mode = archive("cnn_eval"), .compiled = package("cnn")});
+  program->get().eval();
+  const at::NoGradGuard no_grad;
+  expect_values(program->forward(example("cnn")), references()["cnn_eval"]["outputs"], "evaluation");
+  for (const auto& [key, digest] : references()["cnn_eval"]["state"].items()) {
+    expect_digest(state_of(*program).at(key), digest, 1e-12, key);
+  }
+  program->get().train();
+  int compiled = 0, by_graph = 0;
+  expect_values(run_counting(*program, example("cnn"), &compiled), references()["cnn"]["outputs"], "training");
+  run_counting(*ExportedProgram::load(archive("cnn")), example("cnn"), &by_graph);
+  EXPECT_LT(compiled, by_graph);
+}
+
+TEST(CompiledByPythonAndGone, LeavesNoWeightsBehind) {
+  if (package("").empty()) GTEST_SKIP() << "run by compile_with_python.py, where Python has torch";
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> weights;
+  {
+    const at::NoGradGuard no_grad;
+    const auto program = ExportedProgram::load(archive("resnet18"), {.compiled = package("resnet18")});
+    program->forward(example("resnet18"));
+    for (const at::Tensor& parameter : program->get().parameters()) {
+      weights.emplace_back(parameter.storage().getWeakStorageImpl());
+    }
+    program->forward(example("resnet18"));
+    program->get().parameters()[0].set_data(program->get().parameters()[0].clone());
+    program->forward(example("resnet18"));
+  }
+  ASSERT_GT(weights.size(), 10u);
+  for (const auto& weight : weights) EXPECT_TRUE(weight.expired());
+}
+
 TEST(CompiledByPythonsDefaults, HaveWeightsInTheirCode) {
   if (package("").empty()) GTEST_SKIP() << "run by compile_with_python.py, where Python has torch";
   try {

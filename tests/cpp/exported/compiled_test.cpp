@@ -96,6 +96,29 @@ TEST(Compiled, RunsWhereThereAreNoGradients) {
   EXPECT_FALSE(is_of_compiled(run(*program, x.clone().requires_grad_())));
 }
 
+TEST(Compiled, LeavesInputsWithoutElementsToTheGraph) {
+  const auto program = load_compiled();
+  const at::NoGradGuard no_grad;
+  const at::Tensor x = pattern({1, 6}, 1);
+  EXPECT_NO_THROW(run(*program, x));
+  try {
+    const at::Tensor y = run(*program, x.narrow(0, 0, 0));
+    EXPECT_EQ(y.stride(0), 3);  // the graph's
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST(Compiled, IsCopiedAfterAChangeOfDtype) {
+  const auto program = load_compiled();
+  program->get().to(at::kFloat);
+  const auto copy = program->clone();
+  const at::NoGradGuard no_grad;
+  EXPECT_FALSE(is_of_compiled(copy->forward({pattern({3, 6}, 1).to(at::kFloat)})[0].toTensor()));
+  copy->get().to(at::kDouble);
+  EXPECT_TRUE(is_of_compiled(copy->forward({pattern({3, 6}, 1)})[0].toTensor()));
+}
+
 TEST(Compiled, LeavesAutocastToTheGraph) {
   const auto program = load_compiled();
   const at::NoGradGuard no_grad;

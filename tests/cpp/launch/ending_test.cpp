@@ -114,6 +114,17 @@ TEST(Ending, ASecondInterruptKillsAtOnce) {
   EXPECT_TRUE(family.all_gone());
 }
 
+// As a service manager does that stops a job: the front process passes it on, too.
+TEST(Ending, ASignalToAllProcessesOfTheLaunchIsOne) {
+  Tool tool({"run", "sh", "-c", "trap 'sleep 0.6; echo saved; exit 0' TERM; echo ready; while :; do sleep 0.01; done"});
+  ASSERT_TRUE(tool.wait_for_output("ready"));
+  const std::vector<pid_t> members = pids_below(tool.pid());
+  kill(members.front(), SIGTERM);
+  kill(tool.pid(), SIGTERM);
+  EXPECT_EQ(tool.wait(), 128 + SIGTERM);
+  EXPECT_THAT(tool.out(), HasSubstr("saved"));
+}
+
 TEST(Ending, WhatWorkersLeftBehindIsEnded) {
   TemporaryFolder folder;
   const std::string file = folder.path() + "/pid";

@@ -170,6 +170,23 @@ TEST(Run, TheFirstErrorIsSaidLastWithTheEndOfItsOutput) {
   EXPECT_THAT(result.err.substr(first), Not(HasSubstr("tandem:   6\n"))) << "ten lines are enough";
 }
 
+TEST(Run, AnErrorThatIsNotShownIsSaidWithItsLines) {
+  TemporaryFolder folder;
+  const Result result =
+      run_tool({"run", "--log-dir", folder.path(), "-r", "2", "sh", "-c", "echo 'no such shard' >&2; exit 3"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_THAT(result.err, HasSubstr("which exited with code 3\ntandem: the last of its stderr:\ntandem:   no such shard\n"));
+}
+
+TEST(Run, StartsAgainWhateverItsReaderDoes) {
+  TemporaryFolder folder;
+  Tool tool({"run", "--max-restarts", "1", "sh", "-c",
+             "[ $TORCHELASTIC_RESTART_COUNT = 1 ] && { touch $0/again; exit 0; }; seq 1 20000; exit 9", folder.path()});
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder.path() + "/again"); })) << "nobody reads the output";
+  EXPECT_EQ(tool.wait(), 0);
+  EXPECT_EQ(lines_of(tool.out(), "[0] ").size(), 20000u);
+}
+
 TEST(Run, StartsAllAgainAfterAFailure) {
   TemporaryFolder folder;
   const Result result = run_tool({"run", "-n", "2", "--max-restarts", "3", "--log-dir", folder.path(), "sh", "-c", R"(

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace tandem::exported {
@@ -29,6 +30,26 @@ bool has_strides(const at::Tensor& tensor, at::IntArrayRef strides) {
     if (tensor.size(i) != 1 && tensor.stride(i) != strides[static_cast<std::size_t>(i)]) return false;
   }
   return true;
+}
+
+// Whether elements of a tensor with these strides may share memory.
+bool may_overlap(at::IntArrayRef sizes, at::IntArrayRef strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 1) steps.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reached = 0;  // by the dimensions so far
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reached) return true;
+    reached += stride * (size - 1);
+  }
+  return false;
+}
+
+// Autograd then knows that what it kept of it is old.
+void note_change(const at::Tensor& tensor) {
+  if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
 }
 
 bool is_plain(const at::Tensor& tensor) {
@@ -68,7 +89,7 @@ std::string structure_of(const std::string& specification, const std::string& wh
 }  // namespace
 
 Compiled::Compiled(std::shared_ptr<const Package> package, const std::vector<std::shared_ptr<const Program>>& programs,
-                   std::size_t preferred, const Find& find)
+                   std::size_t preferred, bool is_known, const Find& find)
     : package_(std::move(package)),
       runner_(Runner::load(*package_, calls_at_once())),
       free_(static_cast<std::ptrdiff_t>(calls_at_once())) {
@@ -99,12 +120,15 @@ Compiled::Compiled(std::shared_ptr<const Package> package, const std::vector<std
   for (std::size_t which = 0; which < programs.size(); ++which) {
     const std::size_t i = (preferred + which) % programs.size();
     CallLayout layout = CallLayout::of(*programs[i]);
-    const std::string different = differences(*programs[i], i, layout, call_spec, constants, values, find);
+    const std::string different =
+        is_known ? "" : differences(*programs[i], i, layout, call_spec, constants, values, find);
     if (different.empty()) {
       program_ = i;
       layout_ = std::move(layout);
-      check_baked(layout_, i, find);
+      if (!is_known) check_baked(layout_, i, find);
       changes_in_place_ = programs[i]->changes_in_place();
+      changes_buffers_ = changes_in_place_ || programs[i]->writes_state() || programs[i]->mode() == ExportedMode::kTraining ||
+                         programs[i]->mode() == ExportedMode::kMixed;
       bind(*programs[i], constants, values, find);
       return;
     }
@@ -129,12 +153,16 @@ std::string Compiled::differences(const Program& program, std::size_t index, con
   compare(structure_of(call_spec[1], where), program.gives(), "gives");
   compare(std::to_string(runner_->inputs()), std::to_string(layout.inputs.size()), "takes the number of tensors");
   compare(std::to_string(runner_->outputs()), std::to_string(layout.outputs.size()), "gives the number of values");
+  std::vector<at::Tensor> read;
+  for (const std::string& name : layout.reads) read.push_back(find(index, name));
   std::set<std::string> in_model;
   for (const Runner::Constant& constant : constants) {
     const at::Tensor tensor = find(index, constant.in_model), &compiled = values.at(constant.in_model);
     in_model.insert(constant.in_model);
     if (!tensor.defined()) {
       if (constant.is_state) note("only it has '" + constant.in_model + "'");
+    } else if (constant.is_state && std::none_of(read.begin(), read.end(), [&](auto& one) { return one.is_same(tensor); })) {
+      note("only it reads '" + constant.in_model + "'");
     } else if (tensor.sizes() != compiled.sizes() || tensor.scalar_type() != compiled.scalar_type()) {
       note("its '" + constant.in_model + "' is " + shown_layout(compiled.scalar_type(), compiled.sizes()) + " and not " +
            shown_layout(tensor.scalar_type(), tensor.sizes()));
@@ -173,11 +201,11 @@ void Compiled::bind(const Program& program, const std::vector<Runner::Constant>&
       has_own_constants_ = true;
       continue;
     }
-    Binding made{constant.name, nullptr, tensor, values.at(constant.in_model)};
+    Binding made{constant.name, nullptr, false, tensor, values.at(constant.in_model)};
     for (const InputBinding& input : program.signature().inputs) {
-      if (input.name == constant.in_model && input.kind == InputBinding::Kind::kBuffer && !input.persistent) {
-        made.look_up = &input;
-      }
+      if (input.name != constant.in_model || input.kind != InputBinding::Kind::kBuffer) continue;
+      made.is_buffer = true;
+      if (!input.persistent) made.look_up = &input;
     }
     // The shape alone is of use, and the memory that it has goes with the package's own weights.
     made.compiled = at::empty_strided(made.compiled.sizes(), made.compiled.strides(),
@@ -204,13 +232,25 @@ bool Compiled::takes_over(const Program::Call& call, const Tensors& tensors) con
   for (const CallLayout::Input& input : layout_.inputs) {
     const at::Tensor& tensor = call.inputs[input.index].toTensor();
     if ((with_gradients && tensor.requires_grad()) || !is_plain(tensor)) return false;
-    if (tensor.scalar_type() != input.layout.dtype) return false;
-    if (!changes_in_place_) continue;
-    // A copy of an input would be changed in its place.
+    // Operators refuse some tensors without elements, and compiled code none.
+    if (tensor.scalar_type() != input.layout.dtype || tensor.numel() == 0) return false;
     const auto strides = values_of(input.layout.strides, call.symbols);
-    if (!strides || !has_strides(tensor, *strides) || tensor.is_conj() || tensor.is_neg()) return false;
+    if (!strides) return false;
+    if (has_strides(tensor, *strides) && !tensor.is_conj() && !tensor.is_neg()) continue;
+    // A copy of an input would be changed in its place; one with overlapping elements cannot be made.
+    if (changes_in_place_ || may_overlap(tensor.sizes(), *strides)) return false;
   }
-  return true;
+  return !changes_in_place_ || !shares_memory(call, tensors);
+}
+
+// Compiled code reads all before it writes, and a graph in the order of its operators.
+bool Compiled::shares_memory(const Program::Call& call, const Tensors& tensors) const {
+  std::set<const void*> known;
+  for (const Binding& binding : bindings_) known.insert(present(binding, tensors).storage().unsafeGetStorageImpl());
+  for (const CallLayout::Input& input : layout_.inputs) {
+    if (!known.insert(call.inputs[input.index].toTensor().storage().unsafeGetStorageImpl()).second) return true;
+  }
+  return false;
 }
 
 std::vector<at::IValue> Compiled::run(const Program::Call& call, const Tensors& tensors) const {
@@ -238,6 +278,11 @@ std::vector<at::IValue> Compiled::run(const Program::Call& call, const Tensors& 
   } catch (const std::runtime_error& error) {
     fail(error.what());
   }
+  // Which of them it has changed is not known.
+  if (changes_in_place_) std::for_each(inputs.begin(), inputs.end(), note_change);
+  for (const Binding& binding : bindings_) {
+    if (changes_buffers_ && binding.is_buffer) note_change(present(binding, tensors));
+  }
   return outputs_of(std::move(given), call.symbols);
 }
 
@@ -254,7 +299,7 @@ void Compiled::point_to_present(const Tensors& tensors) const {
   addresses_.clear();
   std::vector<at::Tensor> now;
   torch::inductor::TensorConstantMap by_name;
-  for (const Binding& binding : bindings_) now.push_back(present(binding, tensors));
+  for (const Binding& binding : bindings_) now.push_back(present(binding, tensors).detach());
   for (std::size_t i = 0; i < now.size(); ++i) by_name.emplace(bindings_[i].name, &now[i]);
   if (is_first && !has_own_constants_) {
     // Its own weights are of no more use.
@@ -264,8 +309,23 @@ void Compiled::point_to_present(const Tensors& tensors) const {
   } else {
     runner_->update_constant_buffer(by_name, false, false, true);
   }
-  pointed_to_ = std::move(now);  // whose elements stay where they are
+  pointed_to_.swap(now);  // whose elements stay where they are
+  let_go(now);
   for (const at::Tensor& tensor : pointed_to_) addresses_.push_back(tensor.const_data_ptr());
+}
+
+// Code that was compiled by LibTorch 2.11 never frees the tensors that it was given. They are others than the model's, with the
+// same elements, and are emptied here.
+void Compiled::let_go(const std::vector<at::Tensor>& tensors) {
+  for (at::Tensor tensor : tensors) tensor.set_data(at::empty({0}, tensor.options()));
+}
+
+Compiled::~Compiled() {
+  runner_.reset();
+  try {
+    let_go(pointed_to_);
+  } catch (const std::exception&) {  // no memory: they stay
+  }
 }
 
 std::vector<at::Tensor> Compiled::inputs_of(const Program::Call& call) const {
@@ -273,9 +333,6 @@ std::vector<at::Tensor> Compiled::inputs_of(const Program::Call& call) const {
   for (const CallLayout::Input& input : layout_.inputs) {
     const at::Tensor& tensor = call.inputs[input.index].toTensor();
     const auto strides = values_of(input.layout.strides, call.symbols);
-    if (!strides) {
-      unsupported(package_->name(), "was compiled for strides of '" + input.name + "' that its sizes do not tell");
-    }
     const bool fits = has_strides(tensor, *strides) && !tensor.is_conj() && !tensor.is_neg();
     result.push_back(fits ? tensor : at::empty_strided(tensor.sizes(), *strides, tensor.options()).copy_(tensor));
   }

@@ -25,8 +25,10 @@ class Compiled {
   // be of several, it is of the `preferred` one. Throws tandem::Error: kInvalidArgument where it is of another program, with
   // what differs; kUnsupported where it has values of parameters or buffers of its own, which training would not change;
   // what Runner::load() throws.
+  // `is_known`: of a copy of a model, whose package was compared with the `preferred` program before.
   Compiled(std::shared_ptr<const Package> package, const std::vector<std::shared_ptr<const Program>>& programs,
-           std::size_t preferred, const Find& find);
+           std::size_t preferred, bool is_known, const Find& find);
+  ~Compiled();
 
   const std::shared_ptr<const Package>& package() const { return package_; }
   std::size_t program() const { return program_; }  // which of them
@@ -42,6 +44,7 @@ class Compiled {
   struct Binding {
     std::string name;             // in the library
     const InputBinding* look_up;  // null for one that stays the same object
+    bool is_buffer;
     at::Tensor tensor;
     at::Tensor compiled;  // what it was when it was compiled: dtype, shape, strides
   };
@@ -53,6 +56,8 @@ class Compiled {
   void bind(const Program& program, const std::vector<Runner::Constant>& constants,
             const std::unordered_map<std::string, at::Tensor>& values, const Find& find);
   at::Tensor present(const Binding& binding, const Tensors& tensors) const;
+  bool shares_memory(const Program::Call& call, const Tensors& tensors) const;
+  static void let_go(const std::vector<at::Tensor>& tensors);
   bool points_to_present(const Tensors& tensors) const;
   void point_to_present(const Tensors& tensors) const;
   std::vector<at::Tensor> inputs_of(const Program::Call& call) const;
@@ -62,7 +67,7 @@ class Compiled {
   const std::shared_ptr<const Package> package_;
   std::unique_ptr<Runner> runner_;
   std::size_t program_ = 0;
-  bool changes_in_place_ = false, has_own_constants_ = false;
+  bool changes_in_place_ = false, changes_buffers_ = false, has_own_constants_ = false;
   CallLayout layout_;
   std::vector<Binding> bindings_;
   mutable std::counting_semaphore<> free_;  // more calls than that wait: LibTorch's own wait never ends when a call fails

@@ -12,7 +12,7 @@ namespace tandem::exported {
 // into the code: small tensors, and what it can compute from those whose elements are all the same (ones, zeros, counters).
 inline constexpr const char* kSharedWeights =
     "inductor_configs={\"always_keep_tensor_constants\": True, \"joint_graph_constant_folding\": False, "
-    "\"aot_inductor.metadata\": {\"weights\": \"shared\"}}";
+    "\"cpp.dynamic_threads\": True, \"aot_inductor.metadata\": {\"weights\": \"shared\"}}";
 
 // Immutable, and shared by the copies of a module.
 class Package {
