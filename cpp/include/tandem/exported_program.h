@@ -57,8 +57,8 @@ struct ExportedInput {
 // program reads requires grad; the program is in the mode that was compiled; neither autocast nor tracing is on; and the
 // module's tensors and the inputs are on the CPU, with the dtypes, and the module's with the shapes and strides, that they
 // were compiled with. Inputs of other strides are copied first; where the program changes tensors in place, or an input has
-// no elements, the graph runs instead. All other calls run the graph. The code reads the module's own tensors, so that training and loading weights
-// change it too. A failure of it is an error, never another try by the graph.
+// no elements, the graph runs instead. All other calls run the graph. The code reads the module's own tensors, so that
+// training and loading weights change it too. A failure of it is an error, never another try by the graph.
 //
 // Calls from several threads may run at once while nobody trains the module, moves it or loads its state; compiled ones as
 // many as there are processors (64 at most), and more wait for one to end.

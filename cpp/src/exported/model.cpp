@@ -68,14 +68,15 @@ Model::Model(const Model& other)
 
 void Model::add_compiled(std::shared_ptr<const Package> package, std::optional<std::size_t> program) {
   const std::size_t evaluation = programs_.size() > 1 ? 1 - training_ : 0;
-  compiled_ = std::make_unique<const Compiled>(
-      std::move(package), programs_, program.value_or(evaluation), program.has_value(), [this](std::size_t program, const std::string& name) -> at::Tensor {
-        if (const auto found = state_.find(name); found != state_.end()) return found->second;
-        for (const InputBinding& input : programs_[program]->signature().inputs) {
-          if (input.kind == InputBinding::Kind::kBuffer && input.name == name) return constants_[program].at(name);
-        }
-        return {};
-      });
+  const auto find = [this](std::size_t of, const std::string& name) -> at::Tensor {
+    if (const auto found = state_.find(name); found != state_.end()) return found->second;
+    for (const InputBinding& input : programs_[of]->signature().inputs) {
+      if (input.kind == InputBinding::Kind::kBuffer && input.name == name) return constants_[of].at(name);
+    }
+    return {};
+  };
+  compiled_ = std::make_unique<const Compiled>(std::move(package), programs_, program.value_or(evaluation),
+                                               program.has_value(), find);
 }
 
 void Model::add_state(const Program& program) {

@@ -216,7 +216,8 @@ TEST(Archive, CodeIsBounded) {
     parts.code = head + "x\n" + lines + "\n";
     EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "empty lines and comments after each other");
   }
-  parts.code = "class M(Module):\n  a : int\n  def forward(self, x):\n    # type: " + std::string(400'000, '(') + "\n    return x\n";
+  parts.code = "class M(Module):\n  a : int\n  def forward(self, x):\n    # type: " + std::string(400'000, '(') +
+               "\n    return x\n";
   EXPECT_ERROR(load(parts.build()), ErrorCode::kUnsupported, "line 4: more than 200 nested brackets");
   parts.code.clear();
   for (int i = 0; i < 20'000; ++i) parts.code += "class\tA" + std::to_string(i) + "(Module):\n  a : int\n";

@@ -231,8 +231,9 @@ TEST(Run, EndsByTheSignalsThatItIsTold) {
 TEST(Run, TakesTorchrunsVariables) {
   EXPECT_EQ(run_tool({"run", "true"}, {"PET_STANDALONE=1", "PET_NNODES=2"}).code, 1) << "one node, and two";
   EXPECT_THAT(run_tool({"run", "true"}, {"PET_START_METHOD=spawn"}).err, HasSubstr("PET_START_METHOD"));
-  const Result result = run_tool({"run", "sh", "-c", "echo out; [ $RANK = 1 ] && exit 4; exec sleep 1000"}, {"PET_NPROC_PER_NODE=2", "PET_MAX_RESTARTS=1",
-                                                                          "PET_LOCAL_RANKS_FILTER=1", "PET_MONITOR_INTERVAL=5"});
+  const Result result =
+      run_tool({"run", "sh", "-c", "echo out; [ $RANK = 1 ] && exit 4; exec sleep 1000"},
+               {"PET_NPROC_PER_NODE=2", "PET_MAX_RESTARTS=1", "PET_LOCAL_RANKS_FILTER=1", "PET_MONITOR_INTERVAL=5"});
   EXPECT_EQ(result.code, 4);
   EXPECT_THAT(result.err, HasSubstr("restart 1 of 1"));
   EXPECT_TRUE(lines_of(result.out, "[0] ").empty()) << result.out;
