@@ -119,6 +119,30 @@ TEST(Compiled, IsCopiedAfterAChangeOfDtype) {
   EXPECT_TRUE(is_of_compiled(copy->forward({pattern({3, 6}, 1)})[0].toTensor()));
 }
 
+TEST(Compiled, FollowsNewMemoryInEveryMode) {
+  const auto program = load_compiled();
+  const at::Tensor x = pattern({3, 6}, 1);
+  for (const bool before : {true, false}) {
+    for (const bool after : {true, false}) {
+      {
+        const c10::InferenceMode mode(before);
+        const at::NoGradGuard no_grad;
+        EXPECT_TRUE(is_of_compiled(run(*program, x)));
+      }
+      at::Tensor weight = program->get().parameters()[0];
+      weight.set_data(weight.detach() * 1.5);
+      at::Tensor y;
+      {
+        const c10::InferenceMode mode(after);
+        const at::NoGradGuard no_grad;
+        y = run(*program, x);
+      }
+      EXPECT_TRUE(is_of_compiled(y));
+      EXPECT_TRUE(torch::allclose(y, by_graph(*program, x), 1e-12, 1e-12)) << before << after;
+    }
+  }
+}
+
 TEST(Compiled, LeavesAutocastToTheGraph) {
   const auto program = load_compiled();
   const at::NoGradGuard no_grad;
