@@ -122,6 +122,26 @@ TEST(CompiledByPythonAndGone, LeavesNoWeightsBehind) {
   for (const auto& weight : weights) EXPECT_TRUE(weight.expired());
 }
 
+TEST(CompiledByPythonInPlace, IsSeenByAutogradAndSharesNoMemory) {
+  if (package("").empty()) GTEST_SKIP() << "run by compile_with_python.py, where Python has torch";
+  const auto program = ExportedProgram::load(archive("functional"), {.compiled = package("functional")});
+  const auto graph = ExportedProgram::load(archive("functional"));
+  const at::NoGradGuard no_grad;
+  // It doubles its second input.
+  const at::Tensor one = pattern({4, 3}, 1), other = pattern({4, 3}, 1);
+  const at::Tensor given = program->forward({one, one})[0].toTensor(), wanted = graph->forward({other, other})[0].toTensor();
+  EXPECT_TRUE(torch::allclose(given, wanted, 1e-12, 1e-12));
+  EXPECT_TRUE(torch::allclose(one, other, 1e-12, 1e-12));
+  const at::Tensor y = pattern({4, 3}, 2), mean = program->get().named_buffers()["norm.running_mean"];
+  const auto before = y._version(), before_mean = mean._version();
+  int compiled = 0, by_graph = 0;
+  run_counting(*program, {one, y}, &compiled);
+  run_counting(*graph, {other, pattern({4, 3}, 2)}, &by_graph);
+  EXPECT_LT(compiled, by_graph);
+  EXPECT_GT(y._version(), before);
+  EXPECT_GT(mean._version(), before_mean);
+}
+
 TEST(CompiledByPythonsDefaults, HaveWeightsInTheirCode) {
   if (package("").empty()) GTEST_SKIP() << "run by compile_with_python.py, where Python has torch";
   try {
