@@ -139,7 +139,8 @@ const char* kind_name(Kind kind) {
                                                 "checkpoint_folder",
                                                 "checkpoint",
                                                 "lr_scheduler",
-                                                "averaged_parameters"};
+                                                "averaged_parameters",
+                                                "elastic"};
   return names[static_cast<int>(kind)];
 }
 

@@ -47,8 +47,9 @@ enum class Kind : int {
   kCheckpoint,
   kLrScheduler,
   kAveragedParameters,
+  kElastic,
 };
-inline constexpr int kKindCount = 30;
+inline constexpr int kKindCount = 31;
 const char* kind_name(Kind kind);
 
 struct alignas(64) ThreadState {

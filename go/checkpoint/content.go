@@ -27,7 +27,10 @@ func (all *content) add(section string, own bool, named map[string]*gotorch.Tens
 	}
 }
 
-func (f *Folder) content(state State) (*content, error) {
+func (f *Folder) content(state State) (*content, error) { return contentOf(state, f.rngName()) }
+
+// contentOf a state, whose random numbers have that name.
+func contentOf(state State, rngName string) (*content, error) {
 	made := &content{}
 	all := values{}
 	err := gotorch.Try(func() {
@@ -38,7 +41,7 @@ func (f *Folder) content(state State) (*content, error) {
 			made.add(modelSection, false, nn.State(state.Model))
 		}
 		if state.RNG {
-			made.add(rngSection, true, map[string]*gotorch.Tensor{f.rngName(): gotorch.RNGState(gotorch.CPU)})
+			made.add(rngSection, true, map[string]*gotorch.Tensor{rngName: gotorch.RNGState(gotorch.CPU)})
 		}
 		if state.Scaler != nil {
 			scaler := state.Scaler.State()

@@ -92,7 +92,7 @@ func (state *State) selection(step int64) c.CheckpointSelection {
 // filling takes what the state wants out of the sections.
 func (f *Folder) filling(state *State) func(map[string]map[string]*gotorch.Tensor, string) error {
 	return func(sections map[string]map[string]*gotorch.Tensor, values string) error {
-		return f.fill(state, sections, values)
+		return fill(state, sections, values, f.rngName())
 	}
 }
 
@@ -112,13 +112,7 @@ func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection,
 	if err != nil || found == nil {
 		return nil, err
 	}
-	sections := map[string]map[string]*gotorch.Tensor{}
-	for section, list := range found.Sections {
-		sections[section] = map[string]*gotorch.Tensor{}
-		for _, one := range list {
-			sections[section][one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
-		}
-	}
+	sections := sectionsOf(found)
 	if err = bridge.Error(unable); err == nil {
 		panicked := gotorch.Try(func() { err = take(sections, found.Values) })
 		err = cmp.Or(err, panicked)
@@ -130,6 +124,17 @@ func (f *Folder) load(ctx context.Context, selection c.CheckpointSelection,
 		return nil, fmt.Errorf("checkpoint of step %d in %s: %w", found.Step, f.path, err)
 	}
 	return &Loaded{int(found.Step), found.WorldSize, found.Refused}, nil
+}
+
+func sectionsOf(found *c.LoadedCheckpoint) map[string]map[string]*gotorch.Tensor {
+	sections := map[string]map[string]*gotorch.Tensor{}
+	for section, list := range found.Sections {
+		sections[section] = map[string]*gotorch.Tensor{}
+		for _, one := range list {
+			sections[section][one.Name] = bridge.Adopt(one.Tensor).(*gotorch.Tensor)
+		}
+	}
+	return sections
 }
 
 // agree tells the other ranks of this one's error, and gives it; without one, what another rank failed of.
@@ -148,8 +153,8 @@ func (f *Folder) agree(ctx context.Context, op string, own error) error {
 	return others
 }
 
-// fill takes what the state wants out of the sections.
-func (f *Folder) fill(state *State, sections map[string]map[string]*gotorch.Tensor, text string) error {
+// fill takes what the state wants out of the sections; random numbers those of that name.
+func fill(state *State, sections map[string]map[string]*gotorch.Tensor, text, rngName string) error {
 	var all values
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return fmt.Errorf("its values are not what Save writes: %w", err)
@@ -224,7 +229,7 @@ func (f *Folder) fill(state *State, sections map[string]map[string]*gotorch.Tens
 		if err != nil {
 			return err
 		}
-		if own, ok := tensors[f.rngName()]; ok {
+		if own, ok := tensors[rngName]; ok {
 			if err := gotorch.Try(func() { gotorch.SetRNGState(gotorch.CPU, own) }); err != nil {
 				return err
 			}

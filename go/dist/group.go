@@ -53,6 +53,11 @@ func init() {
 	bridge.UseGroup = func(ctx context.Context, group any, op string, call func(c.ProcessGroup) *c.Failure) error {
 		return group.(*ProcessGroup).blocking(ctx, op, call)
 	}
+	bridge.NewGroup = func(ctx context.Context, handle c.ProcessGroup, kind, index int32) any {
+		g := newGroup(ctx, handle, gotorch.Device{Kind: gotorch.DeviceKind(kind), Index: int(index)})
+		defaultGroup.CompareAndSwap(nil, g)
+		return g
+	}
 }
 
 var defaultGroup atomic.Pointer[ProcessGroup]

@@ -55,6 +55,7 @@ TEST(StructInit, MakesWhatTheMacroMakes) {
   EXPECT_INITIALISED(tdm_grad_scaler_state, TDM_GRAD_SCALER_STATE_INIT);
   EXPECT_INITIALISED(tdm_checkpoint_folder_options, TDM_CHECKPOINT_FOLDER_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_checkpoint_selection, TDM_CHECKPOINT_SELECTION_INIT);
+  EXPECT_INITIALISED(tdm_elastic_options, TDM_ELASTIC_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_averaged_parameters_options, TDM_AVERAGED_PARAMETERS_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_exported_options, TDM_EXPORTED_OPTIONS_INIT);
   EXPECT_INITIALISED(tdm_pt_load_options, TDM_PT_LOAD_OPTIONS_INIT);
@@ -100,7 +101,7 @@ TEST(StructInit, IsThereForEveryMacro) {
     const std::string type = (*match)[2];
     EXPECT_THAT(text, HasSubstr("void " + type + "_init(" + type + "* made, size_t struct_size);"));
   }
-  EXPECT_EQ(macros, 35);
+  EXPECT_EQ(macros, 36);
 }
 
 }  // namespace

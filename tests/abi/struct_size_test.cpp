@@ -179,6 +179,13 @@ std::vector<Case> cases() {
             tdm_checkpoint_folder_free(folder);
             return error;
           }),
+      of_struct<tdm_elastic_options>(INITIAL(tdm_elastic_options, TDM_ELASTIC_OPTIONS_INIT),
+                                     [](tdm_elastic_options* given) {
+                                       tdm_elastic* elastic = nullptr;
+                                       tdm_error* error = tdm_elastic_create(nullptr, given, &elastic);
+                                       tdm_elastic_free(elastic);
+                                       return error;
+                                     }),
       of_struct<tdm_grad_scaler_options>(INITIAL(tdm_grad_scaler_options, TDM_GRAD_SCALER_OPTIONS_INIT),
                                          [](tdm_grad_scaler_options* given) {
                                            tdm_grad_scaler* scaler = nullptr;

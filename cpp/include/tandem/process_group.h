@@ -29,9 +29,10 @@ struct ProcessGroupOptions {
   int world_size = -1;                         // -1: the environment's WORLD_SIZE
   std::chrono::milliseconds timeout{1800000};  // of meeting the other ranks, and of each collective
   c10::Device device = c10::kCPU;              // of this rank: cuda:LOCAL_RANK for nccl
-  std::string interface_name;    // of Gloo; "": GLOO_SOCKET_IFNAME, else loopback when all ranks are on this
+  std::string interface_name = "";  // of Gloo; "": GLOO_SOCKET_IFNAME, else loopback when all ranks are on this
                                  // host, else the address that reaches the store, or the host's
   std::string name = "default";  // ranks that give the same name meet
+  bool abort_subgroups = false;  // abort() of the group aborts those that are made from it, and from those, too
 };
 
 enum class ReduceOp { kSum = 0, kAvg = 1, kProduct = 2, kMin = 3, kMax = 4, kBand = 5, kBor = 6, kBxor = 7 };
@@ -240,6 +241,11 @@ class TANDEM_API ProcessGroup {
   std::vector<std::string> gather_bytes(const std::string& bytes, int root);
   // bytes: on root one a rank, elsewhere empty. Gives this rank's.
   std::string scatter_bytes(const std::vector<std::string>& bytes, int root);
+
+  // Why collectives are refused, or would be: the first failure, an abort or a close; nothing while they are not.
+  std::optional<Error> failure() const;
+  // Whether something of this rank's is in flight: with calls that block, whether it waits for others.
+  bool is_busy() const;
 
   // --- the end
 

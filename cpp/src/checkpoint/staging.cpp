@@ -20,22 +20,42 @@ void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   });
 }
 
-at::Tensor copy_into(const at::Tensor& before, const at::Tensor& tensor) {
-  at::NoGradGuard no_grad;
-  const bool fits =
-      before.defined() && before.sizes() == tensor.sizes() && before.scalar_type() == tensor.scalar_type();
-  at::Tensor copy = fits ? before : at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
-  if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) {
-    if (tensor.numel() != 0) copy_bytes(copy.mutable_data_ptr(), tensor.const_data_ptr(), tensor.nbytes());
-  } else {
-    copy.copy_(tensor.detach());
-  }
-  return copy;
-}
-
 }  // namespace
 
+at::Tensor Staging::memory_for(const Key& key, const at::Tensor& tensor) const {
+  const auto before = copies_.find(key);
+  if (before != copies_.end() && before->second.sizes() == tensor.sizes() &&
+      before->second.scalar_type() == tensor.scalar_type()) {
+    return before->second;
+  }
+  return at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
+}
+
+void Staging::keep(std::map<Key, at::Tensor>* copies, Key key, const at::Tensor& copy) const {
+  const auto [place, is_new] = copies->emplace(std::move(key), copy);
+  if (is_new) return;
+  const auto& [replicated, section, name] = place->first;
+  invalid("the name '" + name + "' is given twice in the section '" + section + "'");
+}
+
+void Staging::make(const Copy& copy) {
+  at::NoGradGuard no_grad;
+  const at::Tensor& from = copy.from;
+  if (from.is_cpu() && from.is_contiguous() && !from.is_conj() && !from.is_neg()) {
+    if (from.numel() != 0) copy_bytes(copy.to.mutable_data_ptr(), from.const_data_ptr(), from.nbytes());
+  } else {
+    copy.to.copy_(from.detach());
+  }
+}
+
 CheckpointContent Staging::copy(const CheckpointContent& content, bool with_replicated) {
+  std::vector<Copy> copies;
+  CheckpointContent result = plan(content, with_replicated, &copies);
+  for (const Copy& each : copies) make(each);
+  return result;
+}
+
+CheckpointContent Staging::plan(const CheckpointContent& content, bool with_replicated, std::vector<Copy>* planned) {
   std::map<Key, at::Tensor> copies;
   const auto take = [&](bool replicated, const std::string& section, const std::string& name,
                         const at::Tensor& tensor) {
@@ -43,11 +63,9 @@ CheckpointContent Staging::copy(const CheckpointContent& content, bool with_repl
       invalid("tensor '" + name + "' of the section '" + section + "' is not dense, or has no elements to save");
     }
     Key key{replicated, section, name};
-    const auto before = copies_.find(key);
-    at::Tensor copy = copy_into(before == copies_.end() ? at::Tensor() : before->second, tensor);
-    if (!copies.emplace(std::move(key), copy).second) {
-      invalid("the name '" + name + "' is given twice in the section '" + section + "'");
-    }
+    const at::Tensor copy = memory_for(key, tensor);
+    keep(&copies, std::move(key), copy);
+    planned->push_back({tensor, copy});
     return copy;
   };
   CheckpointContent result;
@@ -62,6 +80,23 @@ CheckpointContent Staging::copy(const CheckpointContent& content, bool with_repl
     auto& to = result.own[section];
     for (const OwnTensor& each : own) {
       to.push_back({each.name, take(false, section, each.name, each.tensor), each.whole, each.begin});
+    }
+  }
+  copies_ = std::move(copies);
+  return result;
+}
+
+CheckpointContent Staging::place(const CheckpointContent& content) {
+  std::map<Key, at::Tensor> copies;
+  CheckpointContent result;
+  result.values = content.values;
+  for (const auto& [section, tensors] : content.replicated) {
+    NamedTensors& to = result.replicated[section];
+    for (const auto& [name, tensor] : tensors) {
+      Key key{true, section, name};
+      const at::Tensor memory = memory_for(key, tensor);
+      keep(&copies, std::move(key), memory);
+      to.emplace_back(name, memory);
     }
   }
   copies_ = std::move(copies);

@@ -118,6 +118,11 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   const std::shared_ptr<StoreInterrupt>& store_calls() const { return store_calls_; }
   // Waits until the backend's threads have released every collective. False at the deadline.
   bool wait_until_idle(std::chrono::milliseconds timeout);
+  // Whether anything is in flight now.
+  bool is_busy() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return !nothing_in_flight();
+  }
 
  private:
   friend class GuardedWork;

@@ -2,6 +2,7 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "comm/environment.h"
@@ -128,6 +129,12 @@ const std::string& ProcessGroup::name() const {
 }
 const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::native() const {
   return parts_->native;
+}
+bool ProcessGroup::is_busy() const {
+  return std::ranges::any_of(parts_->channels, [](const auto& channel) { return channel->state->is_busy(); });
+}
+std::optional<Error> ProcessGroup::failure() const {
+  return parts_->main().state->latch().reason();
 }
 
 void ProcessGroup::abort() {

@@ -56,7 +56,9 @@ std::shared_ptr<ProcessGroup> ProcessGroup::split(const std::vector<std::vector<
   std::vector<int> global_ranks;
   for (const int member : members) global_ranks.push_back(parts_->global_ranks[member]);
   const StoreLimit of_this(parts_->main().state->store_calls());  // whose end ends the wait for the other members
-  return GroupMaker::make(options, rendezvous, std::move(global_ranks));
+  auto made = GroupMaker::make(options, rendezvous, std::move(global_ranks));
+  if (options.abort_subgroups) abort_with_this(made);
+  return made;
 }
 
 std::shared_ptr<ProcessGroup> ProcessGroup::new_subgroups(int size, const std::string& name) {

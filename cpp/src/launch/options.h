@@ -11,15 +11,19 @@ namespace tandem::launch {
 
 struct LaunchOptions {
   int nproc_per_node = 1;
+  int spares = 0;     // processes beside those, which wait to take the place of one
+  int min_ranks = 1;  // with which an elastic program goes on
   int nnodes = 1;
   int node_rank = 0;
+  double silence = 30;      // seconds without a sign of an elastic worker's life, after which it is killed; 0: for ever
+  double step_timeout = 0;  // seconds in which a rank has to complete a step; 0: there is no limit
   std::string master_addr = "127.0.0.1";
   int master_port = 0;  // 0: a free one
   std::string run_id = "none";
   std::string role = "default";
   std::string log_dir;  // empty: no log files but those that `output` asks for
   std::vector<OutputChoice> output;  // of each worker
-  int max_restarts = 0;              // of all workers, after one has failed
+  int max_restarts = 0;              // of all workers, after one has failed; of one that an elastic program has lost
   std::vector<int> ending_signals;   // those that end the launch
   double grace = 5;     // seconds between the polite signal and SIGKILL
   bool prefix = true;
@@ -32,6 +36,7 @@ struct LaunchOptions {
   bool keeps_logs() const {
     return !log_dir.empty() || std::ranges::any_of(output, [](auto& one) { return one.keeps_out || one.keeps_err; });
   }
+  int processes() const { return nproc_per_node + spares; }
   int world_size() const { return nproc_per_node * nnodes; }
   int rank(int local_rank) const { return node_rank * nproc_per_node + local_rank; }
 };

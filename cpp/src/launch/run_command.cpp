@@ -100,6 +100,12 @@ void add_run_command(CLI::App& app, int* exit_code) {
   };
 
   value("-n,--nproc-per-node", flags->nproc_per_node, "processes on this machine: a number, cpu, gpu or auto [1]");
+  value("--min-ranks", flags->min_ranks, "with how many ranks an elastic program goes on when others are lost [1]");
+  value("--spares", flags->spares, "processes of an elastic program that wait, ready to take a lost one's place [0]");
+  value("--step-timeout", flags->launch.step_timeout,
+        "seconds in which some rank of an elastic program completes a step; then who hangs is killed [0: no limit]");
+  value("--silence-timeout", flags->launch.silence,
+        "seconds after which a worker of an elastic program that gives no sign of life is killed [30; 0: never]");
   value("--nnodes", flags->nnodes, "machines; start this command on each [1]");
   value("--node-rank", flags->node_rank, "which of them this is [0]");
   value("--master-addr", flags->master_addr, "where rank 0 is reached [127.0.0.1]");

@@ -115,10 +115,18 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
     throw Failure("--max-restarts " + flags.max_restarts + " with --nnodes " + flags.nnodes +
                   ": nobody would tell the other nodes to start again; leave it out");
   }
+  launch.min_ranks = whole_number(flags.min_ranks, "--min-ranks", 1, launch.nproc_per_node);
+  launch.spares = whole_number(flags.spares, "--spares", 0, 65536);
+  if (launch.nnodes > 1 && (launch.min_ranks > 1 || launch.spares > 0)) {
+    throw Failure("--min-ranks and --spares are of elastic programs, which run on one machine; --nnodes is " + flags.nnodes);
+  }
+  for (const auto& [name, seconds] : {std::pair("--step-timeout", launch.step_timeout), {"--silence-timeout", launch.silence}}) {
+    if (!(seconds >= 0 && seconds <= 1e7)) throw Failure(std::string(name) + " has to be a number of seconds from 0 to 10000000");
+  }
   check_interval(flags.monitor_interval);
   launch.ending_signals = signals_of(flags.signals_to_handle);
   flags.output.keeps_all = !launch.log_dir.empty();
-  launch.output = choose_output(flags.output, launch.nproc_per_node);
+  launch.output = choose_output(flags.output, launch.processes());
   if (!(launch.grace >= 0 && launch.grace <= 1e6)) {
     throw Failure("--grace has to be a number of seconds from 0 to 1000000");
   }
@@ -130,7 +138,10 @@ LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) 
   if (flags.bind_to != "none" && flags.bind_to != "core") {
     throw Failure("--bind-to is " + flags.bind_to + ", but has to be core or none");
   }
-  if (flags.bind_to == "core") launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
+  if (flags.bind_to == "core") {
+    launch.cpus = share_cpus(allowed_cpus(), launch.nproc_per_node);
+    launch.cpus.resize(static_cast<std::size_t>(launch.processes()));  // a spare may come to run on anyone's
+  }
   resolve_master(flags);
   const ProgramKind kind = flags.module      ? ProgramKind::kPythonModule
                            : flags.no_python ? ProgramKind::kExecutable

@@ -24,6 +24,8 @@ struct RunFlags {
   bool no_prefix = false;
   std::string bind_to = "none";
   std::string max_restarts = "0";
+  std::string min_ranks = "1";
+  std::string spares = "0";
   std::string monitor_interval;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   OutputFlags output;

@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "base/descriptor.h"
 #include "launch/console.h"
@@ -26,6 +29,9 @@
 #include "launch/process_tree.h"
 #include "launch/worker.h"
 #include "launch/worker_stream.h"
+#include "membership/agent_server.h"
+#include "membership/coordinator.h"
+#include "tandem/error.h"
 
 namespace tandem::launch {
 namespace {
@@ -37,10 +43,17 @@ constexpr int kLauncherStream = -2;
 constexpr milliseconds kSweepEvery{10};
 constexpr milliseconds kKillPatience{30000};
 constexpr milliseconds kSameSignal{300};
+constexpr milliseconds kDisconnected{1000};  // an end of the process is on its way, most likely, which says more
 
 struct Worker {
   EndedWorker ended;  // whose rank and pid are known from the start
+  membership::Member member = -1;
+  int slot = 0;
   bool running = true;
+  bool has_connected = false;
+  std::optional<std::chrono::steady_clock::time_point> disconnected_at;  // and why
+  std::string disconnected;
+  bool replaced = false;
   std::string error_file;
   std::unique_ptr<WorkerStream> out, err;
 };
@@ -89,19 +102,33 @@ struct Consoles {
 class Supervisor {
  public:
   Supervisor(const LaunchOptions& options, const Signals& signals, Consoles& consoles, int attempt,
-             const std::string& folder, Descriptor& lifeline)
+             const std::string& folder, Descriptor& lifeline, int master_port)
       : options_(options),
         signals_(signals),
         consoles_(consoles),
         attempt_(attempt),
         folder_(folder),
         lifeline_(lifeline),
+        master_port_(master_port),
         signal_fd_(signals.open()),
         out_(consoles.out),
-        err_(consoles.err()) {}
+        err_(consoles.err()),
+        coordinator_(coordinator_options(options)) {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) throw Failure("cannot make the folder " + folder_ + ": " + error.message());
+    if (offers_membership()) open_server();
+  }
+  ~Supervisor() {
+    server_.reset();
+    std::error_code ignored;
+    if (!server_folder_.empty()) std::filesystem::remove(server_folder_, ignored);
+  }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
-  void start(int master_port) {
-    for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) start_one(local_rank, master_port);
+  void start() {
+    for (int slot = 0; slot < options_.processes(); ++slot) start_one(slot);
   }
 
   int run() {
@@ -115,7 +142,7 @@ class Supervisor {
 
   // Whether all workers are to start again: one failed, and nobody wants the launch to end.
   bool restarts() const {
-    return attempt_ < options_.max_restarts && failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
+    return has_restarts() && failure_ && !signalled_ && !abandoned_ && !out_.broken() && !err_.broken();
   }
 
  private:
@@ -128,31 +155,69 @@ class Supervisor {
     return file;
   }
 
-  void start_one(int local_rank, int master_port) {
-    const std::string folder = folder_ + "/" + std::to_string(local_rank);
+  static membership::CoordinatorOptions coordinator_options(const LaunchOptions& options) {
+    membership::CoordinatorOptions wanted;
+    wanted.most = options.nproc_per_node;
+    wanted.least = options.min_ranks;
+    wanted.silence = milliseconds(std::llround(options.silence * 1000));
+    wanted.step = milliseconds(std::llround(options.step_timeout * 1000));
+    return wanted;
+  }
+
+  // The membership of ranks on several machines is nobody's yet.
+  bool offers_membership() const { return options_.nnodes == 1; }
+  void open_server() {
+    // A program may change its working directory before it comes here.
+    const std::string beside_logs = (std::filesystem::absolute(folder_) / "agent").string();
+    try {
+      server_.emplace(beside_logs);
+      return;
+    } catch (const Error&) {  // a file system for logs need not have sockets
+    }
+    std::string pattern = (std::filesystem::temp_directory_path() / "tandem_XXXXXX").string();
+    try {
+      if (!mkdtemp(pattern.data())) throw Error(ErrorCode::kIo, "cannot make a folder there: " + std::string(std::strerror(errno)));
+      server_folder_ = pattern;
+      server_.emplace(pattern + "/agent");
+    } catch (const Error& error) {
+      throw Failure("cannot make a socket for workers, neither at " + beside_logs + " nor at " + pattern + "/agent: " + error.what());
+    }
+  }
+
+  bool has_restarts() const { return attempt_ + replaced_ < options_.max_restarts; }
+
+  // `again`: how often that slot's worker was replaced before.
+  void start_one(int slot, int again = 0) {
+    const std::string folder = folder_ + "/" + std::to_string(slot) + (again ? ".restart-" + std::to_string(again) : "");
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) throw Failure("cannot make the folder " + folder + ": " + error.message());
     Worker worker;
-    worker.ended.rank = options_.rank(local_rank);
+    worker.slot = slot;
+    worker.member = static_cast<membership::Member>(workers_.size());
+    worker.ended.rank = options_.rank(slot);
     worker.error_file = folder + "/error.json";
-    const auto environment =
-        merged_environment(worker_variables(options_, attempt_, local_rank, master_port, worker.error_file));
+    auto variables = worker_variables(options_, attempt_ + again, slot, master_port_, worker.error_file);
+    variables[membership::kAgentVariable] = server_ ? server_->path() : "";
+    variables[membership::kMemberVariable] = std::to_string(worker.member);
+    const auto environment = merged_environment(variables);
     WorkerProcess process = start_worker({options_.executable, options_.arguments, environment,
-                                          /*keeps_stdin=*/local_rank == 0 && !isatty(STDIN_FILENO),
-                                          options_.cpus.empty() ? std::vector<int>() : options_.cpus[local_rank]},
+                                          /*keeps_stdin=*/slot == 0 && !isatty(STDIN_FILENO),
+                                          options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot]},
                                          signals_);
     worker.ended.pid = process.pid;
-    const OutputChoice choice = options_.output.at(static_cast<std::size_t>(local_rank));
+    const OutputChoice choice = options_.output.at(static_cast<std::size_t>(slot));
+    const int stream_number = 2 * static_cast<int>(workers_.size());
     auto stream = [&](int number, Descriptor source, Console& console, bool shows, Descriptor log) {
       const bool coloured = console.terminal() && !std::getenv("NO_COLOR");
-      return std::make_unique<WorkerStream>(2 * local_rank + number, std::move(source), std::move(log),
+      return std::make_unique<WorkerStream>(stream_number + number, std::move(source), std::move(log),
                                             options_.prefix ? prefix_of(worker.ended.rank, coloured) : "",
                                             shows ? &console : nullptr);
     };
     const auto log = [&](bool keeps, const char* name) { return keeps ? log_file(folder, name) : Descriptor(); };
     worker.out = stream(0, std::move(process.out), out_, choice.shows_out, log(choice.keeps_out, "stdout.log"));
     worker.err = stream(1, std::move(process.err), err_, choice.shows_err, log(choice.keeps_err, "stderr.log"));
+    coordinator_.started(worker.member, slot);
     workers_.push_back(std::move(worker));
     // The first worker shows whether the program runs at all, before there is a second.
     if (const int reason = wait_for_exec(process)) {
@@ -177,7 +242,10 @@ class Supervisor {
     for (Console* console : {&out_, &err_}) {
       if (console->pending() > 0) polled.push_back({console->fd(), POLLOUT, 0});
     }
+    const std::size_t of_workers = polled.size();
+    if (server_) server_->add_polled(&polled);
     poll(polled.data(), polled.size(), timeout());
+    polled.resize(of_workers);
 
     bool read_any = false;
     for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -198,6 +266,7 @@ class Supervisor {
       kill_now();
     }
     for (const int signal : Signals::read(signal_fd_.get())) on_signal(signal);
+    serve_workers();
     if (phase_ == Phase::kDraining && !read_any && all_read(polled)) finish();
   }
 
@@ -215,8 +284,12 @@ class Supervisor {
       return !has_room && (out_.pending() > 0 || err_.pending() > 0) ? -1 : 0;
     }
     if (phase_ == Phase::kKilling) return static_cast<int>(kSweepEvery.count());
-    if (deadline_ == Clock::time_point::max()) return -1;
-    const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
+    Clock::time_point next = std::min(deadline_, coordinator_.deadline().value_or(Clock::time_point::max()));
+    for (const Worker& worker : workers_) {
+      if (worker.running && worker.disconnected_at) next = std::min(next, *worker.disconnected_at + kDisconnected);
+    }
+    if (next == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
     return static_cast<int>(std::max<milliseconds::rep>(left.count(), 0));
   }
 
@@ -239,6 +312,95 @@ class Supervisor {
     signalled_ = true;
     first_signal_ = signal;
     signalled_at_ = Clock::now();
+  }
+
+  // ------------------------------------------------------------------------------------- workers that come and go
+
+  void serve_workers() {
+    if (!server_) return;
+    server_->serve({
+        .knows =
+            [this](membership::Member member) {
+              if (member < 0 || static_cast<std::size_t>(member) >= workers_.size()) return false;
+              Worker& worker = workers_[static_cast<std::size_t>(member)];
+              return worker.running && !std::exchange(worker.has_connected, true);
+            },
+        .received =
+            [this](membership::Member member, const membership::Message& message) {
+              is_elastic_ = true;
+              coordinator_.received(member, message, Clock::now());
+            },
+        .ended =
+            [this](membership::Member member, const std::string& reason) {
+              Worker& worker = workers_[static_cast<std::size_t>(member)];
+              worker.disconnected_at = Clock::now();
+              worker.disconnected = worker.ended.name() + " " + reason;
+            },
+    });
+    for (Worker& worker : workers_) {
+      if (!worker.running || !worker.disconnected_at || Clock::now() < *worker.disconnected_at + kDisconnected) continue;
+      worker.disconnected_at.reset();
+      if (!coordinator_.is_done(worker.member)) coordinator_.lost(worker.member, worker.disconnected, Clock::now());
+    }
+    coordinator_.tick(Clock::now());
+    coordinate();
+  }
+
+  // Does what the coordinator says.
+  void coordinate() {
+    if (phase_ != Phase::kRunning) {
+      coordinator_.take_messages();
+      coordinator_.take_events();
+      return;
+    }
+    for (const auto& [member, message] : coordinator_.take_messages()) server_->send(member, message);
+    for (const membership::Event& event : coordinator_.take_events()) {
+      switch (event.kind) {
+        case membership::Event::Kind::kFormed:
+          if (coordinator_.epoch() > 1) {
+            consoles_.say("now " + event.text + " (membership epoch " + std::to_string(coordinator_.epoch()) + ")");
+          }
+          break;
+        case membership::Event::Kind::kHung: {
+          const Worker& worker = workers_[static_cast<std::size_t>(event.member)];
+          consoles_.say(worker.ended.name() + " " + event.text + "; it is killed");
+          kill(-worker.ended.pid, SIGKILL);
+          break;
+        }
+        case membership::Event::Kind::kTooFew:
+          if (std::ranges::any_of(workers_, [](const Worker& one) { return !one.running && one.ended.failed(); })) {
+            failure_ = true;
+          }
+          consoles_.say(event.text + (running() > 0 ? "; stopping them" : ""));
+          stop(SIGTERM, 1);
+          break;
+        case membership::Event::Kind::kFinished:
+          break;
+      }
+    }
+  }
+
+  // A worker that ended before its training did. Whether the others go on.
+  bool go_on_without(Worker& worker) {
+    const int slot = worker.slot;
+    const std::string reason = worker.ended.name() + " " + worker.ended.end();
+    const bool replaces = has_restarts();
+    // Before there is anything to go on with, a worker that fails is most likely a program that does.
+    if (coordinator_.epoch() == 0 && !replaces) return false;
+    consoles_.say(reason + (replaces ? "; another one takes its place" : "; the others go on without it"));
+    if (replaces) {
+      ++replaced_;
+      const auto in_slot = [slot](const Worker& one) { return one.slot == slot; };
+      const auto again = static_cast<int>(std::ranges::count_if(workers_, in_slot));
+      const membership::Member lost = worker.member;
+      worker.replaced = true;
+      start_one(slot, again);  // moves `worker`
+      coordinator_.lost(lost, reason, Clock::now());
+    } else {
+      coordinator_.lost(worker.member, reason, Clock::now());
+    }
+    coordinate();
+    return true;
   }
 
   // ----------------------------------------------------------------------------------------------------- ending
@@ -290,9 +452,8 @@ class Supervisor {
         return;
       }
       if (pid <= 0) break;
-      for (Worker& worker : workers_) {
-        if (worker.ended.pid == pid && worker.running) on_end(worker, status);
-      }
+      const auto worker = std::ranges::find_if(workers_, [pid](const Worker& one) { return one.ended.pid == pid && one.running; });
+      if (worker != workers_.end()) on_end(*worker, status);
     }
     if (phase_ == Phase::kRunning && running() == 0) {
       stop(SIGTERM, 0);  // the workers left processes behind
@@ -314,6 +475,10 @@ class Supervisor {
     worker.ended.status = status;
     worker.ended.ended_at = now_seconds();
     worker.ended.ended_by_itself = phase_ == Phase::kRunning;
+    if (phase_ == Phase::kRunning && is_elastic_) {
+      serve_workers();  // what it said last
+      if (!coordinator_.is_done(worker.member) && !coordinator_.finished() && go_on_without(worker)) return;
+    }
     if (!worker.ended.failed() || phase_ != Phase::kRunning) return;
     failure_ = true;
     if (running() > 0) consoles_.say(worker.ended.name() + " " + worker.ended.end() + "; stopping the other ranks");
@@ -326,6 +491,7 @@ class Supervisor {
     for (Worker& worker : workers_) {
       worker.out->close();
       worker.err->close();
+      if (worker.replaced) continue;
       ended.push_back(worker.ended);
       if (!failure_) continue;
       ended.back().report = read_error_file(worker.error_file);
@@ -357,10 +523,16 @@ class Supervisor {
   int attempt_;
   std::string folder_;
   Descriptor& lifeline_;
+  int master_port_;
   Descriptor signal_fd_;
   Console& out_;
   Console& err_;
-  std::vector<Worker> workers_;
+  membership::Coordinator coordinator_;
+  std::optional<membership::AgentServer> server_;
+  std::string server_folder_;  // where it is not beside the logs
+  std::vector<Worker> workers_;  // by member
+  bool is_elastic_ = false;      // a worker has connected
+  int replaced_ = 0;
   Phase phase_ = Phase::kRunning;
   Clock::time_point deadline_ = Clock::time_point::max();
   Clock::time_point give_up_ = Clock::time_point::max();
@@ -379,9 +551,9 @@ int supervise(const LaunchOptions& options, const Signals& signals, const PortRe
   Consoles consoles;  // what the reader has not taken at an attempt's end is written in the next
   for (int attempt = 0;; ++attempt) {
     Supervisor supervisor(options, signals, consoles, attempt, run_folder + "/attempt_" + std::to_string(attempt),
-                          lifeline);
+                          lifeline, port ? port->port() : options.master_port);
     try {
-      supervisor.start(port ? port->port() : options.master_port);
+      supervisor.start();
     } catch (const Failure&) {
       consoles.flush();
       throw;

@@ -10,6 +10,7 @@
 #include "optim/parameters.h"
 #include "optim/setting.h"
 #include "tandem/error.h"
+#include "optim/step_watch.h"
 
 namespace tandem::optim {
 namespace {
@@ -69,6 +70,7 @@ class Lbfgs final : public Optimizer {
   }
 
   at::Tensor step(const Closure& closure) override {
+    tell_before_step();
     auto& options = static_cast<LBFGSOptions&>(lbfgs_.param_groups()[0].options());
     options.lr(settings_.get("lr"));
     options.max_iter(static_cast<std::int64_t>(settings_.get("max_iter")));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "options.h"
+#include "optim/step_watch.h"
 
 namespace tandem::optim {
 namespace {
@@ -160,6 +161,7 @@ void RuleOptimizer::complex_step(const at::Tensor& parameter, const at::Tensor& 
 }
 
 void RuleOptimizer::step() {
+  tell_before_step();
   at::NoGradGuard no_grad;
   for (const Group& group : groups_) step(group);
 }

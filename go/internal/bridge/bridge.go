@@ -57,6 +57,11 @@ var (
 	// UseGroup runs a call that waits for other ranks with the handle of a *dist.ProcessGroup, which stays open meanwhile: when
 	// ctx ends the group is aborted.
 	UseGroup func(ctx context.Context, group any, op string, call func(c.ProcessGroup) *c.Failure) error
+	// NewGroup makes a *dist.ProcessGroup, which ctx aborts.
+	NewGroup func(ctx context.Context, handle c.ProcessGroup, deviceKind, deviceIndex int32) any
+	// Content of a *checkpoint.State, for a commit; use has its tensors until it returns. Fill puts one into the state.
+	Content func(state any, use func(tensors []c.CheckpointTensor, values string) error) error
+	Fill    func(state any, found *c.LoadedCheckpoint) error
 	// Error makes the *gotorch.Error for a failure, nil for nil.
 	Error func(*c.Failure) error
 )

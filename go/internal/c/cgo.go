@@ -37,6 +37,7 @@ type (
 	Loader           unsafe.Pointer
 	SummaryWriter    unsafe.Pointer
 	CheckpointFolder unsafe.Pointer
+	Elastic          unsafe.Pointer
 )
 
 // Made is a tensor handle that was just made, with what its owner keeps about it: the scope that owns it (0: none) and

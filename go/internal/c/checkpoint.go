@@ -168,6 +168,11 @@ func LoadCheckpoint(f CheckpointFolder, selection CheckpointSelection) (*LoadedC
 		return nil, err
 	}
 	defer C.tdm_checkpoint_free(handle)
+	return checkpointOf(handle)
+}
+
+// checkpointOf is what the handle has; with a failure, too, which may be of a part.
+func checkpointOf(handle *C.tdm_checkpoint) (*LoadedCheckpoint, *Failure) {
 	loaded := &LoadedCheckpoint{Step: int64(C.tdm_checkpoint_step(handle)), WorldSize: int(C.tdm_checkpoint_world_size(handle)),
 		Values: C.GoString(C.tdm_checkpoint_values(handle)), Sections: map[string][]Named{}}
 	var refused, names *C.tdm_strings

@@ -355,6 +355,21 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_checkpoint_refused",
     "tdm_checkpoint_sections",
     "tdm_checkpoint_tensors",
+    "tdm_elastic_options_init",
+    "tdm_elastic_create",
+    "tdm_elastic_free",
+    "tdm_elastic_commit",
+    "tdm_elastic_committed",
+    "tdm_elastic_meet",
+    "tdm_elastic_epoch",
+    "tdm_elastic_steps",
+    "tdm_elastic_step",
+    "tdm_elastic_has_ended",
+    "tdm_elastic_done",
+    "tdm_elastic_notify",
+    "tdm_elastic_left",
+    "tdm_elastic_abort",
+    "tdm_elastic_describe",
     "tdm_recordio_writer_options_init",
     "tdm_recordio_writer_create",
     "tdm_recordio_writer_write",
@@ -2189,417 +2204,492 @@ tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* 
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[347])(checkpoint, section, out);
 }
 
-void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
+void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size) {
   if (!slots[348]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[348])(made, struct_size);
+  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[348])(made, struct_size);
+}
+
+tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out) {
+  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
+  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[349])(group, options, out);
+}
+
+void tdm_elastic_free(tdm_elastic* elastic) {
+  if (!slots[350]) return;
+  ((void (*)(tdm_elastic* elastic))slots[350])(elastic);
+}
+
+tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
+  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[351])(elastic, tensors, tensor_count, values);
+}
+
+tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out) {
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[352])(elastic, out);
+}
+
+tdm_error* tdm_elastic_meet(tdm_elastic* elastic, tdm_process_group** out) {
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[353])(elastic, out);
+}
+
+int64_t tdm_elastic_epoch(const tdm_elastic* elastic) {
+  if (!slots[354]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[354])(elastic);
+}
+
+int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
+  if (!slots[355]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[355])(elastic);
+}
+
+tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next) {
+  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[356])(elastic, next);
+}
+
+tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended) {
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[357])(elastic, ended);
+}
+
+tdm_error* tdm_elastic_done(tdm_elastic* elastic) {
+  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[358])(elastic);
+}
+
+tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
+  if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[359])(elastic);
+}
+
+tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
+  if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[360])(elastic);
+}
+
+tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
+  if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[361])(elastic);
+}
+
+tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
+  if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[362])(elastic, text);
+}
+
+void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
+  if (!slots[363]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[363])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[349])(path, options, out);
+  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[364])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[350])(writer, data, size);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[365])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[351])(writer);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[366])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[352]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[352])(writer);
+  if (!slots[367]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[367])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[353])(path, out);
+  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[368])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[354]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[354])(reader);
+  if (!slots[369]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[369])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[355]) return (tdm_error*)&tandem_go_missing[355];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[355])(reader, index, data, size);
+  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[370])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[356])(reader, index, destination, bytes);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[371])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[357]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[357])(reader);
+  if (!slots[372]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[372])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[358]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[358])(reader);
+  if (!slots[373]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[373])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[359]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[359])(reader);
+  if (!slots[374]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[374])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[360]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[360])(reader, index);
+  if (!slots[375]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[375])(reader, index);
 }
 
 const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[361]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[361])(reader, index);
+  if (!slots[376]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[376])(reader, index);
 }
 
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[362]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[362])(reader);
+  if (!slots[377]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[377])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[363]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[363])(made, struct_size);
+  if (!slots[378]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[378])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[364])(paths, path_count, fields, field_count, options, out);
+  if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[379])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[365]) return;
-  ((void (*)(tdm_loader* loader))slots[365])(loader);
+  if (!slots[380]) return;
+  ((void (*)(tdm_loader* loader))slots[380])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[366]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[366])(loader);
+  if (!slots[381]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[381])(loader);
 }
 
 int64_t tdm_loader_batch_count(const tdm_loader* loader) {
-  if (!slots[367]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[367])(loader);
+  if (!slots[382]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[382])(loader);
 }
 
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[368])(loader, epoch, first_batch);
+  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[383])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[369])(loader, batch, field_count, has_batch);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[384])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[370])(loader);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[385])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[371]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[371])(made, struct_size);
+  if (!slots[386]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[386])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[372])(loader, out);
+  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[387])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[373]) return (tdm_error*)&tandem_go_missing[373];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[373])(loader, out);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[388])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[374]) return (tdm_error*)&tandem_go_missing[374];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[374])(loader, record);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[389])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[375]) return (tdm_error*)&tandem_go_missing[375];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[375])(loader, out);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[390])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[376]) return (tdm_error*)&tandem_go_missing[376];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[376])(loader, data, size);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[391])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[377]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[377])(loader);
+  if (!slots[392]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[392])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[378]) return;
-  ((void (*)(tdm_dataset* dataset))slots[378])(dataset);
+  if (!slots[393]) return;
+  ((void (*)(tdm_dataset* dataset))slots[393])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[379]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[379])(dataset);
+  if (!slots[394]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[394])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[380]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[380])(dataset);
+  if (!slots[395]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[395])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[381]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[381])(dataset, index);
+  if (!slots[396]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[396])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[382]) return (tdm_error*)&tandem_go_missing[382];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[382])(dataset, index, sample, field_count);
+  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[397])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[383]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[383])(made, struct_size);
+  if (!slots[398]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[398])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[384])(paths, path_count, fields, field_count, options, out);
+  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[399])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[385])(tensors, count, names, out);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[400])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[386])(datasets, count, out);
+  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[401])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[387])(dataset, samples, count, out);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[402])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[388])(dataset, sizes, count, seed, parts);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[403])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[389])(dataset, fractions, count, sizes);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[404])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[390])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[405])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[391])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[406])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[392]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[392])(made, struct_size);
+  if (!slots[407]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[407])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[393]) return (tdm_error*)&tandem_go_missing[393];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[393])(iterable, out);
+  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[408])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[394]) return (tdm_error*)&tandem_go_missing[394];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[394])(dataset, options, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[409])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[395]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[395])(made, struct_size);
+  if (!slots[410]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[410])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[396]) return (tdm_error*)&tandem_go_missing[396];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[396])(paths, path_count, options, out);
+  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[411])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[397])(loader, transforms);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[412])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[398])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[413])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[399]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[399])(made, struct_size);
+  if (!slots[414]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[414])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[400])(loader, out);
+  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[415])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[401])(loader, out);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[416])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[402]) return;
-  ((void (*)(tdm_sampler* sampler))slots[402])(sampler);
+  if (!slots[417]) return;
+  ((void (*)(tdm_sampler* sampler))slots[417])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[403]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[403])(sampler);
+  if (!slots[418]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[418])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[404])(sampler, seed, epoch, first, samples, count);
+  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[419])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[405])(size, out);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[420])(size, out);
 }
 
 tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[406])(size, out);
+  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[421])(size, out);
 }
 
 tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
-  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[407])(weights, count, positions, replacement, out);
+  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[422])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[408])(samples, count, shuffle, out);
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[423])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[409])(samples, count, batch_size, shuffle, out);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[424])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[410])(lengths, count, batch_size, window, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[425])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[411])(sampler, rank, world_size, out);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[426])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[412])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[427])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[413]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[413])(made, struct_size);
+  if (!slots[428]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[428])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[414])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[429])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[415])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[430])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[416])(loader, has_step);
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[431])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[417])(loader, sample, reason);
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[432])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[418]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[418])(loader);
+  if (!slots[433]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[433])(loader);
 }
 
 int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
-  if (!slots[419]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[419])(loader);
+  if (!slots[434]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[434])(loader);
 }
 
 int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
-  if (!slots[420]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[420])(loader);
+  if (!slots[435]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[435])(loader);
 }
 
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[421])(loader, out);
+  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[436])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[422])(folder, suffix, out);
+  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[437])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[423]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[423])(writer);
+  if (!slots[438]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[438])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[424])(writer, tag, value, step, wall_time);
+  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[439])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[425])(writer, tag, values, step, wall_time);
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[440])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[426])(writer, tag, image, layout, step, wall_time);
+  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[441])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[427])(writer, tag, text, step, wall_time);
+  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[442])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[428])(writer);
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[443])(writer);
 }
 
 tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[429])(writer);
+  if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[444])(writer);
 }
 
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[430]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[430])(writer);
+  if (!slots[445]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[445])(writer);
 }

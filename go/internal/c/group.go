@@ -20,24 +20,32 @@ func CreateGroup(o GroupOptions, s Store) (ProcessGroup, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
-	if o.InitMethod == "" {
-		o.InitMethod = "env://"
-	}
-	options := (*C.tdm_process_group_options)(C.calloc(1, C.sizeof_tdm_process_group_options))
-	defer C.free(unsafe.Pointer(options))
-	options.struct_size = C.sizeof_tdm_process_group_options
-	options.backend, options.init_method = cString(o.Backend), cString(o.InitMethod)
-	options.interface_name, options.name = cString(o.Interface), cString(o.Name)
-	defer free(options.backend)
-	defer free(options.init_method)
-	defer free(options.interface_name)
-	defer free(options.name)
-	options.rank, options.world_size = C.int32_t(o.Rank), C.int32_t(o.WorldSize)
-	options.timeout_ms = C.int64_t(o.TimeoutMS)
-	options.device._type, options.device.index = C.tdm_device_type(o.DeviceKind), C.int32_t(o.DeviceIndex)
+	options, freeOptions := groupOptions(o)
+	defer freeOptions()
 	var g *C.tdm_process_group
 	err := failure(C.tdm_process_group_create(options, store(s), &g))
 	return ProcessGroup(unsafe.Pointer(g)), err
+}
+
+// groupOptions are in C's memory, since they hold pointers.
+func groupOptions(o GroupOptions) (options *C.tdm_process_group_options, freeAll func()) {
+	if o.InitMethod == "" {
+		o.InitMethod = "env://"
+	}
+	options = (*C.tdm_process_group_options)(C.calloc(1, C.sizeof_tdm_process_group_options))
+	options.struct_size = C.sizeof_tdm_process_group_options
+	options.backend, options.init_method = cString(o.Backend), cString(o.InitMethod)
+	options.interface_name, options.name = cString(o.Interface), cString(o.Name)
+	options.rank, options.world_size = C.int32_t(o.Rank), C.int32_t(o.WorldSize)
+	options.timeout_ms = C.int64_t(o.TimeoutMS)
+	options.device._type, options.device.index = C.tdm_device_type(o.DeviceKind), C.int32_t(o.DeviceIndex)
+	return options, func() {
+		free(options.backend)
+		free(options.init_method)
+		free(options.interface_name)
+		free(options.name)
+		C.free(unsafe.Pointer(options))
+	}
 }
 
 func FreeGroup(g ProcessGroup)           { C.tdm_process_group_free(group(g)) }

@@ -207,6 +207,9 @@ void* Handles::make(const std::string& type) {
       return error ? error : tdm_checkpoint_folder_load(folder, -1, nullptr, 0, out);
     });
   }
+  if (type == "elastic") {
+    return made<tdm_elastic>([](auto* out) { return tdm_elastic_create(nullptr, nullptr, out); });
+  }
   if (type == "data_parallel") {
     return made<tdm_data_parallel>([](auto* out) {
       tdm_data_parallel_options options = TDM_DATA_PARALLEL_OPTIONS_INIT;
@@ -260,6 +263,7 @@ void Handles::free(const std::string& type, void* handle) {
       {"loader", [](void* h) { tdm_loader_free(as<tdm_loader>(h)); }},
       {"checkpoint_folder", [](void* h) { tdm_checkpoint_folder_free(as<tdm_checkpoint_folder>(h)); }},
       {"checkpoint", [](void* h) { tdm_checkpoint_free(as<tdm_checkpoint>(h)); }},
+      {"elastic", [](void* h) { tdm_elastic_free(as<tdm_elastic>(h)); }},
       {"summary_writer", [](void* h) { tdm_summary_writer_free(as<tdm_summary_writer>(h)); }}};
   const auto found = how.find(type);
   if (found == how.end()) {

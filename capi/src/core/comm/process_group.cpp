@@ -10,20 +10,6 @@ using namespace tandem::capi;
 
 namespace {
 
-std::string text_or(const char* text, const char* otherwise) {
-  return text ? text : otherwise;
-}
-
-// A new group, or NULL for a rank that is in none.
-void hand_over_group(std::shared_ptr<tandem::ProcessGroup> group, tdm_process_group** out) {
-  tdm_process_group* handle = nullptr;
-  if (group) {
-    handle = new tdm_process_group;
-    handle->group = std::move(group);
-  }
-  *out = handle;
-}
-
 std::vector<int> to_ranks(const int32_t* ranks, std::size_t count) {
   check_count(count, "ranks");
   if (count != 0) not_null(ranks, "ranks");
@@ -36,22 +22,7 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
                                     tdm_process_group** out) {
   return guard("tdm_process_group_create", [&] {
     not_null(out, "out");
-    const auto given =
-        read_options<tdm_process_group_options>(options, TDM_PROCESS_GROUP_OPTIONS_INIT, "tdm_process_group_options");
-    tandem::ProcessGroupOptions native;
-    native.backend = text_or(given.backend, "gloo");
-    native.init_method = text_or(given.init_method, "env://");
-    native.rank = given.rank;
-    native.world_size = given.world_size;
-    native.timeout = to_wait(given.timeout_ms);
-    // to_device() would say that there is no GPU; the group says which backend needs it.
-    if (given.device.type == TDM_DEVICE_CUDA) {
-      native.device = c10::Device(c10::kCUDA, to_device_index(given.device, "device"));
-    } else {
-      native.device = to_device(given.device, "device");
-    }
-    native.interface_name = text_or(given.interface_name, "");
-    native.name = text_or(given.name, "default");
+    const tandem::ProcessGroupOptions native = to_group_options(options);
     hand_over_group(tandem::ProcessGroup::create(native, store ? not_null(store, "store")->store : tandem::Store()),
                     out);
   });
@@ -60,7 +31,7 @@ tdm_error* tdm_process_group_create(const tdm_process_group_options* options, co
 void tdm_process_group_free(tdm_process_group* group) {
   if (!if_live(group) || !tandem::thread_state_if_memory()) return;
   try {
-    group->group->close();  // DDP and works may hold it longer
+    if (group->owns) group->group->close();  // DDP and works may hold it longer
   } catch (...) {
   }
   delete group;

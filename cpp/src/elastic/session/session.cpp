@@ -1,0 +1,425 @@
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "base/invalid.h"
+#include "base/mix.h"
+#include "comm/environment.h"
+#include "comm/store/store_limit.h"
+#include "elastic/session/commits.h"
+#include "membership/agent_client.h"
+#include "tandem/elastic.h"
+#include "tandem/runtime.h"
+#include "tandem/store.h"
+
+namespace tandem::elastic {
+namespace {
+
+using membership::AgentClient;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kMeeting{60000};      // of an epoch's ranks, once all of them are known
+constexpr milliseconds kAgentPatience{3000};  // until it knows of a failure that this rank saw
+constexpr int kMostAttempts = 5;              // to connect ranks of which none was lost
+
+Options checked(Options options) {
+  if (options.commit_every < 1) {
+    invalid("commit_every is " + std::to_string(options.commit_every) + "; it is a number of steps, 1 or more");
+  }
+  if (options.checkpoint_every < 0 || options.checkpoint_every % options.commit_every != 0) {
+    invalid("checkpoint_every is " + std::to_string(options.checkpoint_every) + ", which is no multiple of commit_every (" +
+            std::to_string(options.commit_every) + "): what is written is a commit");
+  }
+  if (options.checkpoint_every > 0 && options.checkpoints.empty()) {
+    invalid("checkpoint_every is set, but no folder for checkpoints");
+  }
+  return options;
+}
+
+// Of what a lost rank causes, whoever meets it first.
+bool is_of_a_peer(const Error& error) {
+  return error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimeout ||
+         error.code() == ErrorCode::kAborted;
+}
+
+void check_content(const CheckpointContent& content) {
+  for (const auto& [section, own] : content.own) {
+    for (const OwnTensor& each : own) {
+      if (each.whole.empty()) continue;
+      throw Error(ErrorCode::kUnsupported,
+                  "'" + each.name + "' of '" + section +
+                      "' is a rank's part of a tensor, as of ZeRO's optimizer: it would be lost with its rank. An elastic "
+                      "training needs state that all ranks have; one that is sharded goes on from checkpoints alone");
+    }
+  }
+}
+
+}  // namespace
+
+struct Session::Parts {
+  explicit Parts(Options given) : options(checked(std::move(given))), agent(AgentClient::from_environment()) {}
+
+  bool meet();
+  bool meet_alone();
+  bool is_aborted() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return aborted;
+  }
+  void connect(const membership::Form& form);
+  void share(const std::vector<std::int64_t>& committed);
+  std::shared_ptr<ProcessGroup> of_cpu() const;
+  bool resume();
+  void close_group();
+  void drop_group();
+  void start_step();
+  void write_checkpoint();
+
+  const Options options;
+  const std::unique_ptr<AgentClient> agent;
+  std::int64_t epoch = 0;
+  std::int64_t steps = 0;
+  std::int64_t rank_seeded = -1;
+  bool has_content = false;  // some commit, perhaps only what training begins with
+  bool committed = false;    // one that counts
+  bool stops = false;        // step() said so, and commit() came
+  std::string failure;       // why the last epoch ended for this rank
+  bool checkpoint_due = false;  // of the last commit
+  Commits commits;
+  Checkpoint as_checkpoint;
+  Store store;
+  std::unique_ptr<CheckpointFolder> folder;
+
+  std::mutex mutex;  // of what the agent's thread uses
+  std::shared_ptr<ProcessGroup> group;
+  bool ended = false;
+  bool aborted = false;
+};
+
+Session::Session(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {
+  if (!parts_->agent) return;
+  parts_->agent->tell_waiting([parts = parts_.get()] {
+    std::shared_ptr<ProcessGroup> now;
+    {
+      const std::lock_guard<std::mutex> lock(parts->mutex);
+      now = parts->group;
+    }
+    return now && now->is_busy();
+  });
+}
+
+Session::~Session() {
+  if (parts_->agent) {
+    parts_->agent->on_interrupt(nullptr);
+    parts_->agent->tell_waiting(nullptr);
+  }
+  parts_->folder.reset();
+}
+
+// -------------------------------------------------------------------------------------------------------- commits
+
+void Session::commit(const CheckpointContent& content) {
+  Parts& parts = *parts_;
+  check_content(content);
+  parts.write_checkpoint();
+  parts.commits.take(content, parts.steps);
+  parts.has_content = true;
+  if (!parts.group) return;
+  parts.committed = true;
+  parts.checkpoint_due = parts.options.checkpoint_every > 0 && parts.steps % parts.options.checkpoint_every == 0;
+}
+
+const Checkpoint& Session::committed() const {
+  Parts& parts = *parts_;
+  const Commit& last = parts.commits.last();
+  Checkpoint& result = parts.as_checkpoint;
+  result.step = last.step;
+  result.world_size = parts.group ? parts.group->size() : 1;
+  result.values = last.content.values;
+  result.sections = last.content.replicated;
+  for (const auto& [section, own] : last.content.own) {
+    for (const OwnTensor& each : own) result.sections[section].emplace_back(each.name, each.tensor);
+  }
+  return result;
+}
+
+// In the step after the commit, whose copy is there by then, on all ranks alike.
+void Session::Parts::write_checkpoint() {
+  if (!std::exchange(checkpoint_due, false)) return;
+  if (!folder) {
+    folder = std::make_unique<CheckpointFolder>(options.checkpoints,
+                                                CheckpointOptions{options.checkpoints_kept, group});
+  }
+  const Commit& last = commits.last();
+  folder->save_async(last.step, last.content);
+}
+
+// ---------------------------------------------------------------------------------------------------------- epochs
+
+bool Session::meet() { return parts_->meet(); }
+
+bool Session::Parts::meet() {
+  if (!has_content) invalid("an elastic session needs a commit() of what training begins with before it can meet()");
+  if (!agent) return meet_alone();
+  const bool in_order = stops && !ended;
+  std::string reason = in_order ? "" : failure.empty() ? "its training was ended" : failure;
+  if (in_order) {
+    close_group();
+  } else {
+    drop_group();
+  }
+  for (int attempt = 1;; ++attempt) {
+    stops = false;
+    failure.clear();
+    const auto form = agent->join({epoch, committed ? commits.last().step : -1, reason});
+    if (!form) return false;
+    epoch = form->epoch;
+    try {
+      connect(*form);
+      share(form->committed);
+      agent->begin_at(steps);
+      start_step();
+      return true;
+    } catch (const Error& error) {
+      drop_group();
+      if (is_aborted() || !is_of_a_peer(error) || (attempt >= kMostAttempts && !agent->interrupted())) throw;
+      if (agent->interrupted()) attempt = 0;
+      reason = error.what();
+    }
+  }
+}
+
+bool Session::Parts::meet_alone() {
+  if (epoch > 0) {
+    throw Error(ErrorCode::kUnsupported,
+                "ranks can meet again only under `tandem run`, whose agent keeps account of them: " +
+                    (failure.empty() ? std::string("this training has ended") : failure));
+  }
+  epoch = 1;
+  ProcessGroupOptions wanted = options.group;
+  wanted.abort_subgroups = true;
+  if (environment_variable("RANK") && environment_variable("WORLD_SIZE")) {
+    group = ProcessGroup::create(wanted);
+    store = group->native()->getStore();
+  } else {
+    wanted.rank = 0;
+    wanted.world_size = 1;
+    store = hash_store();
+    group = ProcessGroup::create(wanted, store);
+  }
+  share(std::vector<std::int64_t>(static_cast<std::size_t>(group->size()), -1));
+  start_step();
+  return true;
+}
+
+void Session::Parts::connect(const membership::Form& form) {
+  const auto interrupt = std::make_shared<StoreInterrupt>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    ended = false;
+  }
+  agent->on_interrupt([this, interrupt] {
+    interrupt->interrupt();
+    std::shared_ptr<ProcessGroup> now;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      ended = true;
+      now = group;
+    }
+    if (now) now->abort();
+  });
+  const StoreLimit limit(StoreLimit::Clock::now() + kMeeting, interrupt);
+  const std::string host = form.host.empty() ? "127.0.0.1" : form.host;
+  if (form.serves) {
+    store = tcp_store(host, 0, {.is_server = true, .timeout = kMeeting});
+    agent->serve(form.epoch, host, store_port(store));
+  } else {
+    store = tcp_store(host, static_cast<std::uint16_t>(form.port), {.timeout = kMeeting});
+  }
+  ProcessGroupOptions wanted = options.group;
+  wanted.rank = form.rank;
+  wanted.world_size = static_cast<int>(form.committed.size());
+  wanted.abort_subgroups = true;
+  auto made = ProcessGroup::create(wanted, prefix_store("elastic/" + std::to_string(form.epoch), store));
+  bool aborts = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    group = made;
+    aborts = ended;
+  }
+  if (aborts) made->abort();
+}
+
+void Session::Parts::share(const std::vector<std::int64_t>& steps_of) {
+  const std::int64_t newest = *std::max_element(steps_of.begin(), steps_of.end());
+  std::vector<int> holders;
+  for (std::size_t rank = 0; rank < steps_of.size(); ++rank) {
+    if (steps_of[rank] == newest && (newest >= 0 || rank == 0)) holders.push_back(static_cast<int>(rank));
+  }
+  const bool resumed = newest < 0 && resume();
+  const bool holds = std::binary_search(holders.begin(), holders.end(), group->rank());
+  if (!resumed && holders.size() < steps_of.size()) {
+    const auto exchange = of_cpu();
+    if (holds) {
+      checkpoint::Staging unused;
+      transfer(*exchange, holders, unused, commits.last());
+    } else {
+      commits.replace([&](checkpoint::Staging& staging, const Commit& last) {
+        return transfer(*exchange, holders, staging, last);
+      });
+    }
+  }
+  steps = commits.last().step;
+  commits.forget_steps();
+  committed = true;
+}
+
+// A group whose ranks exchange what lies in memory: NCCL's do not.
+std::shared_ptr<ProcessGroup> Session::Parts::of_cpu() const {
+  const std::string& backend = group->backend();
+  if (!options.group.device.is_cuda() || backend.find("cpu:") != std::string::npos || backend == "gloo") return group;
+  ProcessGroupOptions wanted = options.group;
+  wanted.backend = "gloo";
+  wanted.device = c10::kCPU;
+  wanted.name = group->name() + "/state";
+  wanted.rank = group->rank();
+  wanted.world_size = group->size();
+  const auto made = ProcessGroup::create(wanted, prefix_store("elastic/" + std::to_string(epoch) + "/state", store));
+  group->abort_with_this(made);
+  return made;
+}
+
+// From the folder of checkpoints, for all ranks alike.
+bool Session::Parts::resume() {
+  if (options.checkpoints.empty()) return false;
+  CheckpointFolder saved(options.checkpoints, {options.checkpoints_kept, group});
+  const auto newest = saved.load();
+  if (!newest) return false;
+  CheckpointContent content;
+  content.values = newest->values;
+  for (const auto& [section, tensors] : newest->sections) content.replicated[section] = tensors;
+  // Sections without tensors have no file.
+  for (const auto& [section, tensors] : commits.last().content.replicated) content.replicated[section];
+  commits.forget_steps();
+  commits.take(content, newest->step);
+  return true;
+}
+
+// Once training stopped in order: a checkpoint that is being written is one.
+void Session::Parts::close_group() {
+  write_checkpoint();
+  if (folder) folder->close();
+  folder.reset();
+  if (agent) agent->on_interrupt(nullptr);
+  std::shared_ptr<ProcessGroup> last;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    last = std::exchange(group, nullptr);
+  }
+  if (last) last->close();
+}
+
+void Session::Parts::drop_group() {
+  if (agent) agent->on_interrupt(nullptr);
+  std::shared_ptr<ProcessGroup> last;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    last = std::exchange(group, nullptr);
+  }
+  if (last) last->abort();
+  checkpoint_due = false;
+  if (folder) {
+    folder->abort();
+    folder.reset();
+  }
+}
+
+const std::shared_ptr<ProcessGroup>& Session::group() const {
+  if (!parts_->group) throw Error(ErrorCode::kClosed, "this process is in no membership epoch: meet() begins one");
+  return parts_->group;
+}
+std::int64_t Session::epoch() const { return parts_->epoch; }
+std::int64_t Session::steps() const { return parts_->steps; }
+
+// ------------------------------------------------------------------------------------------------------------ steps
+
+void Session::Parts::start_step() {
+  if (!options.seed) return;
+  const std::uint64_t seed = mix(mix(*options.seed, static_cast<std::uint64_t>(steps)), static_cast<std::uint64_t>(group->rank()));
+  at::Generator generator = at::globalContext().defaultGenerator(c10::kCPU);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+Session::Next Session::step() {
+  Parts& parts = *parts_;
+  group();
+  parts.write_checkpoint();
+  ++parts.steps;
+  Next next = Next::kGoOn;
+  if (parts.agent) {
+    switch (parts.agent->completed(parts.steps)) {
+      case AgentClient::Next::kGoOn:
+        break;
+      case AgentClient::Next::kStop:
+        next = parts.agent->leaves() ? Next::kLeave : Next::kStop;
+        parts.stops = true;
+        break;
+      case AgentClient::Next::kInterrupted:
+        throw Error(ErrorCode::kAborted, "the membership epoch has ended: " + parts.agent->interrupted().value_or(""));
+    }
+  }
+  parts.start_step();
+  if (next == Next::kGoOn && parts.steps % parts.options.commit_every == 0) next = Next::kCommit;
+  return next;
+}
+
+bool Session::has_ended() {
+  Parts& parts = *parts_;
+  if (!parts.agent || !parts.group || parts.is_aborted()) return false;
+  if (parts.stops) return true;
+  auto reason = parts.group->failure();
+  // What the program itself has closed or aborted has not failed.
+  if (reason && reason->code() == ErrorCode::kAborted) reason.reset();
+  const auto said = reason ? parts.agent->wait_for_interrupt(kAgentPatience) : parts.agent->interrupted();
+  if (!reason && !said) return false;
+  parts.failure = reason ? reason->what() : *said;
+  return true;
+}
+
+void Session::done() {
+  if (parts_->group) parts_->write_checkpoint();
+  if (parts_->folder) parts_->folder->close();
+  parts_->folder.reset();
+  if (parts_->agent) parts_->agent->done();
+}
+
+void Session::leave() {
+  if (parts_->agent) parts_->agent->leave();
+}
+
+void Session::left() {
+  parts_->close_group();
+  if (parts_->agent) parts_->agent->bye();
+}
+
+void Session::abort() {
+  Parts& parts = *parts_;
+  if (parts.agent) parts.agent->abort();
+  std::shared_ptr<ProcessGroup> now;
+  {
+    const std::lock_guard<std::mutex> lock(parts.mutex);
+    parts.aborted = true;
+    now = parts.group;
+  }
+  if (now) now->abort();
+}
+
+void Session::describe(const std::string& text) {
+  if (parts_->agent) parts_->agent->describe(text);
+}
+
+}  // namespace tandem::elastic

@@ -1,0 +1,368 @@
+#include "membership/coordinator.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace tandem::membership {
+namespace {
+
+// Time is counted by looks, so that what this process sleeps through, with all others, makes nobody late.
+constexpr Coordinator::Clock::duration kLook = std::chrono::milliseconds(1000);
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+std::string ranks_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " rank" : " ranks"); }
+
+}  // namespace
+
+void Coordinator::started(Member member, int slot) {
+  Process process;
+  process.slot = slot;
+  processes_.emplace(member, process);
+}
+
+void Coordinator::lost(Member member, const std::string& reason, Time now) {
+  const auto found = processes_.find(member);
+  if (found == processes_.end()) return;
+  const bool took_part = takes_part(found->second);
+  processes_.erase(found);
+  if (took_part) end_epoch(reason, now);
+  if (stop_ && !stop_->agreed) look_at_answers();
+  meet(now);
+}
+
+void Coordinator::received(Member member, const Message& message, Time now) {
+  const auto found = processes_.find(member);
+  if (found == processes_.end()) return;
+  found->second.elastic = true;
+  found->second.silent = {};
+  std::visit([&](const auto& content) { on(member, found->second, content, now); }, message);
+}
+
+bool Coordinator::is_elastic(Member member) const {
+  const auto found = processes_.find(member);
+  return found != processes_.end() && found->second.elastic;
+}
+
+bool Coordinator::is_done(Member member) const {
+  const auto found = processes_.find(member);
+  return found != processes_.end() && (found->second.state == State::kDone || found->second.state == State::kGone);
+}
+
+// ------------------------------------------------------------------------------------------------------- messages
+
+void Coordinator::on(Member, Process&, const Hello&, Time) {}
+
+void Coordinator::on(Member member, Process& process, const Join& join, Time now) {
+  if (process.state == State::kDone || process.state == State::kGone) return;
+  const bool took_part = takes_part(process);
+  process.state = State::kWaiting;
+  process.committed = join.committed;
+  if (finished_) {
+    tell(member, Finished{});
+    return;
+  }
+  if (took_part) {
+    if (join.reason.empty() && stop_ && stop_->agreed) {
+      ending_ = true;
+      if (!meeting_until_) meeting_until_ = now + options_.meeting;
+    } else {
+      end_epoch("rank " + std::to_string(process.rank) + ": " + join.reason, now);
+    }
+  } else {
+    want_stop(now);
+  }
+  meet(now);
+}
+
+void Coordinator::on(Member member, Process& process, const Serve& serve, Time now) {
+  if (!takes_part(process) || serve.epoch != epoch_ || served_ || ending_ || ranks_.front() != member) return;
+  served_ = true;
+  without_step_ = {};
+  meeting_until_.reset();
+  Form form;
+  form.epoch = epoch_;
+  form.host = serve.host;
+  form.port = serve.port;
+  for (const Member each : ranks_) form.committed.push_back(processes_.at(each).committed);
+  for (const Member each : ranks_) {
+    if (each == member) continue;
+    form.rank = processes_.at(each).rank;
+    tell(each, form);
+  }
+  want_stop(now);
+}
+
+void Coordinator::on(Member member, Process& process, const PauseAnswer& answer, Time) {
+  if (!takes_part(process) || answer.epoch != epoch_) return;
+  step_ = std::max(step_, answer.step);
+  if (!stop_ || stop_->agreed || answer.number != stop_->number) return;
+  stop_->answers[member] = answer;
+  look_at_answers();
+}
+
+void Coordinator::on(Member, Process& process, const Progress& progress, Time) {
+  if (!takes_part(process) || progress.epoch != epoch_) return;
+  if (progress.step != process.step) without_step_ = {};
+  process.step = progress.step;
+  process.waits = progress.waits;
+  step_ = std::max(step_, progress.step);
+  if (process.rank == 0 && !progress.text.empty()) progress_ = progress.text;
+}
+
+void Coordinator::on(Member, Process& process, const Done& done, Time now) {
+  if (!takes_part(process) || done.epoch != epoch_) return;
+  process.state = State::kDone;
+  ++done_;
+  if (stop_ && !stop_->agreed) {  // nobody is to wait for it at the step that was asked for
+    stop_at(kNever);
+    stop_.reset();
+  }
+  meet(now);
+}
+
+void Coordinator::on(Member, Process& process, const Leave&, Time now) {
+  process.leaving = true;
+  want_stop(now);
+}
+
+void Coordinator::on(Member, Process& process, const Bye&, Time now) {
+  const bool took_part = takes_part(process);
+  process.state = State::kGone;
+  if (took_part) {
+    if (stop_ && stop_->agreed) {
+      ending_ = true;
+      if (!meeting_until_) meeting_until_ = now + options_.meeting;
+    } else {
+      end_epoch("rank " + std::to_string(process.rank) + " has left", now);
+    }
+  }
+  meet(now);
+}
+
+// --------------------------------------------------------------------------------------------------------- epochs
+
+int Coordinator::taking_part() const {
+  return static_cast<int>(std::ranges::count_if(ranks_, [this](Member member) {
+    const auto found = processes_.find(member);
+    return found != processes_.end() && takes_part(found->second);
+  }));
+}
+
+bool Coordinator::is_starting() const {
+  return std::ranges::any_of(processes_, [](const auto& item) { return item.second.state == State::kStarting; });
+}
+
+void Coordinator::tell_running(const Message& message) {
+  for (const Member member : ranks_) {
+    const auto found = processes_.find(member);
+    if (found != processes_.end() && takes_part(found->second)) tell(member, message);
+  }
+}
+
+void Coordinator::end_epoch(const std::string& reason, Time now) {
+  if (interrupted_) return;
+  interrupted_ = ending_ = true;
+  stop_.reset();
+  stop_after_.reset();
+  meeting_until_ = now + options_.meeting;
+  if (!served_) {  // the others do not know of it yet
+    for (auto& [member, process] : processes_) {
+      if (takes_part(process) && process.rank != 0) process.state = State::kWaiting;
+    }
+  }
+  tell_running(Interrupt{epoch_, reason});
+}
+
+void Coordinator::meet(Time now) {
+  if (finished_ || too_few_) return;
+  std::vector<Member> members;
+  if (phase_ == Phase::kRunning) {
+    if (taking_part() > 0) return;
+    if (done_ > 0) {
+      // What is left to do is the end of these ranks' training; others would begin anew.
+      for (const auto& [member, process] : processes_) {
+        if (is_candidate(process) && process.epoch == epoch_) members.push_back(member);
+      }
+      if (members.empty()) {
+        finish();
+      } else {
+        form(in_order(std::move(members)), now);
+      }
+      return;
+    }
+    phase_ = Phase::kMeeting;
+    meeting_until_.reset();
+  }
+  const auto comes_first = [this](const auto& item) {
+    return item.second.state == State::kStarting && item.second.slot < options_.most;
+  };
+  if (epoch_ == 0 && std::ranges::any_of(processes_, comes_first)) return;
+  for (const auto& [member, process] : processes_) {
+    if (is_candidate(process)) members.push_back(member);
+  }
+  if (members.size() < static_cast<std::size_t>(std::max(options_.least, 1))) {
+    if (is_starting()) return;
+    too_few_ = true;
+    say(Event::Kind::kTooFew, "of the " + ranks_text(static_cast<std::size_t>(std::max(options_.least, 1))) +
+                                  " that it takes to go on " + std::to_string(members.size()) + " are left");
+    return;
+  }
+  members = in_order(std::move(members));
+  if (members.size() > static_cast<std::size_t>(options_.most)) members.resize(static_cast<std::size_t>(options_.most));
+  form(std::move(members), now);
+}
+
+std::vector<Member> Coordinator::in_order(std::vector<Member> members) const {
+  const auto key = [this](Member member) {
+    const Process& process = processes_.at(member);
+    const bool survives = epoch_ > 0 && process.epoch == epoch_;
+    return std::tuple(!survives, survives ? process.rank : process.slot, member);
+  };
+  std::ranges::sort(members, {}, key);
+  return members;
+}
+
+void Coordinator::form(std::vector<Member> members, Time now) {
+  ++epoch_;
+  phase_ = Phase::kRunning;
+  ranks_ = std::move(members);
+  served_ = ending_ = interrupted_ = false;
+  stop_.reset();
+  stop_after_.reset();
+  meeting_until_ = now + options_.meeting;
+  Form first;
+  first.epoch = epoch_;
+  first.serves = true;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    Process& process = processes_.at(ranks_[rank]);
+    process.rank = static_cast<int>(rank);
+    process.epoch = epoch_;
+    process.state = State::kTaking;
+    process.waits = false;
+    first.committed.push_back(process.committed);
+  }
+  const std::int64_t newest = std::ranges::max(first.committed);
+  tell(ranks_.front(), std::move(first));
+  say(Event::Kind::kFormed, ranks_text(ranks_.size()) + (newest > 0 ? ", from step " + std::to_string(newest) + " on" : ""));
+}
+
+void Coordinator::finish() {
+  finished_ = true;
+  for (const auto& [member, process] : processes_) {
+    if (process.state == State::kWaiting) tell(member, Finished{});
+  }
+  say(Event::Kind::kFinished, "");
+}
+
+// ---------------------------------------------------------------------------------------- stops between two steps
+
+bool Coordinator::wants_stop() const {
+  const bool has_room = ranks_.size() < static_cast<std::size_t>(options_.most);
+  return std::ranges::any_of(processes_, [&](const auto& item) {
+    return takes_part(item.second) ? item.second.leaving : has_room && is_candidate(item.second);
+  });
+}
+
+void Coordinator::want_stop(Time now) {
+  if (phase_ != Phase::kRunning || !served_ || ending_ || done_ > 0 || stop_ || stop_after_ || !wants_stop()) return;
+  stop_after_ = now + options_.gather;
+}
+
+void Coordinator::stop_at(std::int64_t step) {
+  stop_->number = ++stops_;
+  stop_->step = step;
+  stop_->answers.clear();
+  tell_running(Pause{epoch_, stop_->number, step});
+}
+
+void Coordinator::look_at_answers() {
+  std::int64_t most = 0;
+  bool all_accept = true;
+  for (const Member member : ranks_) {
+    const auto found = processes_.find(member);
+    if (found == processes_.end() || !takes_part(found->second)) continue;
+    const auto answer = stop_->answers.find(member);
+    if (answer == stop_->answers.end()) return;
+    most = std::max(most, answer->second.step);
+    all_accept &= answer->second.accepted;
+  }
+  if (all_accept) {
+    stop_->agreed = true;
+    tell_running(Go{epoch_, stop_->number});
+    return;
+  }
+  // Short steps go by while messages do.
+  stop_at(most + stop_->margin);
+  stop_->margin *= 4;
+}
+
+std::optional<Coordinator::Time> Coordinator::deadline() const {
+  if (finished_ || too_few_) return std::nullopt;
+  std::optional<Time> next;
+  const auto consider = [&](const std::optional<Time>& time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  consider(meeting_until_);
+  consider(stop_after_);
+  const bool has_watched = std::ranges::any_of(processes_, [](const auto& item) { return item.second.elastic; });
+  if (has_watched) consider(looked_ ? *looked_ + kLook : Time::min());
+  return next;
+}
+
+void Coordinator::look_for_silence(Clock::duration passed) {
+  if (options_.silence.count() == 0) return;
+  for (auto& [member, process] : processes_) {
+    if (!process.elastic || (process.state != State::kTaking && process.state != State::kWaiting)) continue;
+    process.silent += passed;
+    if (process.silent < options_.silence) continue;
+    process.silent = {};
+    say(Event::Kind::kHung, "gives no sign of life: it is stopped, or gets no time to run", member);
+  }
+}
+
+void Coordinator::look_for_steps(Clock::duration passed, Time now) {
+  if (options_.step.count() == 0 || phase_ != Phase::kRunning || !served_ || ending_ || stop_) return;
+  without_step_ += passed;
+  if (without_step_ < options_.step) return;
+  without_step_ = {};
+  const std::string seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.step).count());
+  bool all_wait = true;
+  for (const Member member : ranks_) {
+    const auto found = processes_.find(member);
+    if (found == processes_.end() || !takes_part(found->second) || found->second.waits) continue;
+    all_wait = false;
+    say(Event::Kind::kHung, "has completed no step for " + seconds + " s, and waits for no other rank", member);
+  }
+  if (all_wait) end_epoch("no rank has completed a step for " + seconds + " s; all of them wait for each other", now);
+}
+
+void Coordinator::tick(Time now) {
+  if (!looked_) looked_ = now;
+  if (const auto passed = now - *looked_; passed >= kLook) {
+    looked_ = now;
+    look_for_silence(std::min(passed, 2 * kLook));
+    look_for_steps(std::min(passed, 2 * kLook), now);
+  }
+  if (stop_after_ && now >= *stop_after_) {
+    stop_after_.reset();
+    if (wants_stop()) {
+      stop_.emplace();
+      stop_at(0);
+    }
+  }
+  if (!meeting_until_ || now < *meeting_until_ || phase_ != Phase::kRunning) return;
+  meeting_until_ = now + options_.meeting;
+  if (!served_ && !ending_) {
+    say(Event::Kind::kHung, "has made no store for the others to meet at", ranks_.front());
+    return;
+  }
+  for (const Member member : ranks_) {
+    const auto found = processes_.find(member);
+    if (found == processes_.end() || !takes_part(found->second)) continue;
+    say(Event::Kind::kHung, "does not meet the others", member);
+  }
+}
+
+}  // namespace tandem::membership

@@ -1,0 +1,203 @@
+// A program that trains elastically, for tests to do harm to:
+//
+//   elastic_program FOLDER SETTING=VALUE…
+//
+// Writes FOLDER/pid.<member>, FOLDER/step (the number of steps completed by any rank, as a line each) and, at its end,
+// FOLDER/result.<rank> with its parameters to the bit. FAULTS=KIND@STEP/MEMBER,… does harm to itself: once each, by a
+// file in FOLDER.
+#include <signal.h>
+#include <tandem/ddp.h>
+#include <tandem/elastic.h>
+#include <tandem/loader.h>
+#include <tandem/optim.h>
+#include <tandem/runtime.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+constexpr std::int64_t kSamples = 120, kBatch = 12;
+
+class Points : public tandem::Dataset {
+ public:
+  std::int64_t size() const override { return kSamples; }
+  std::vector<at::Tensor> get(std::int64_t i) override {
+    const at::Tensor place = torch::arange(4, torch::kDouble) + static_cast<double>(i);
+    return {torch::sin(place), torch::cos(place.sum()).reshape({1})};
+  }
+};
+
+struct NetImpl : torch::nn::Module {
+  torch::nn::Linear first{4, 16}, second{16, 1};
+  torch::nn::Dropout dropout{0.0};
+  NetImpl() {
+    register_module("first", first);
+    register_module("dropout", dropout);
+    register_module("second", second);
+    to(torch::kDouble);
+  }
+  torch::Tensor forward(torch::Tensor x) { return second(dropout(torch::tanh(first(x)))); }
+};
+TORCH_MODULE(Net);
+
+std::map<std::string, std::string> settings;
+std::string folder;
+std::string member;
+
+std::string setting(const std::string& name, const std::string& otherwise) {
+  const auto found = settings.find(name);
+  return found == settings.end() ? otherwise : found->second;
+}
+std::int64_t number(const std::string& name, std::int64_t otherwise) {
+  return std::stoll(setting(name, std::to_string(otherwise)));
+}
+
+// Whether this process is the first to ask.
+bool first_to(const std::string& name) {
+  const int file = open((folder + "/once." + name).c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644);
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
+// FAULTS that are due in this step.
+void harm(const std::string& where, tandem::elastic::Context& context) {
+  std::istringstream all(setting("FAULTS", ""));
+  for (std::string one; std::getline(all, one, ',');) {
+    const std::size_t at = one.find('@'), slash = one.find('/');
+    const std::string kind = one.substr(0, at);
+    const std::string place = kind.substr(kind.find('-') + 1);
+    if (place != where || std::stoll(one.substr(at + 1, slash - at - 1)) != context.steps()) continue;
+    if (one.substr(slash + 1) != member || !first_to(one.substr(0, at) + "." + std::to_string(context.steps()) + "." + member)) continue;
+    const std::string what = kind.substr(0, kind.find('-'));
+    if (what == "kill") raise(SIGKILL);
+    if (what == "segv") {
+      signal(SIGSEGV, SIG_DFL);
+      raise(SIGSEGV);
+    }
+    if (what == "exit") _exit(3);
+    if (what == "stop") raise(SIGSTOP);
+    if (what == "hang") {
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+    if (what == "throw") throw std::runtime_error("a fault of the program's own");
+    if (what == "leave") context.leave();
+    // For what the other rank does not send.
+    if (what == "wait") context.group()->recv(torch::ones({3}), static_cast<int>(1 - context.rank()));
+  }
+}
+
+void note(std::int64_t step) {
+  const std::string line = std::to_string(step) + "\n";
+  const int file = open((folder + "/steps").c_str(), O_CREAT | O_APPEND | O_WRONLY, 0644);
+  if (write(file, line.data(), line.size()) < 0) std::abort();
+  close(file);
+}
+
+int train() {
+  torch::manual_seed(number("SEED", 3) + (setting("SEEDS", "") == "differ" ? std::stoll(member) : 0));
+  Net net;
+  net->dropout->options.p(std::stod(setting("DROPOUT", "0")));
+  const auto made = tandem::optim::make_optimizer(setting("OPTIMIZER", "SGD"), net->parameters(),
+                                                  {{"lr", 0.05}});
+  const std::shared_ptr<tandem::optim::Optimizer> optimizer(made.get(), [](auto*) {});
+  if (setting("OPTIMIZER", "SGD") == "SGD") optimizer->set_option({"momentum", 0.9});
+  const auto scheduler = tandem::optim::make_lr_scheduler("StepLR", optimizer, {{"step_size", 7}, {"gamma", 0.8}});
+  std::string place;  // in the data
+  const auto points = std::make_shared<Points>();
+  tandem::elastic::State state;
+  state.module("model", *net).optimizer("optimizer", *optimizer).scheduler("scheduler", *scheduler).value("data", place);
+
+  tandem::elastic::Options options;
+  options.group.backend = setting("BACKEND", "gloo");
+  options.group.timeout = std::chrono::milliseconds(number("TIMEOUT", 20000));
+  options.commit_every = number("COMMIT_EVERY", 4);
+  options.checkpoints = setting("CHECKPOINTS", "");
+  options.checkpoint_every = number("CHECKPOINT_EVERY", 0);
+  if (settings.count("DROPOUT")) options.seed = 9;
+
+  const std::int64_t steps = number("STEPS", 40);
+  const auto pause = std::chrono::milliseconds(number("PAUSE", 5));
+  const auto outcome = tandem::elastic::run(
+      state,
+      [&](tandem::elastic::Context& context) {
+        harm("begin", context);
+        tandem::DataParallelOptions parallel;
+        parallel.gradient_as_bucket_view = true;
+        tandem::DistributedDataParallel<Net> model(net, context.group(), parallel);
+        tandem::LoaderOptions wanted;
+        wanted.batch_size = kBatch;
+        wanted.rank = context.rank();
+        wanted.world_size = context.size();
+        wanted.seed = 5;
+        tandem::DataLoader loader(points, wanted);
+        if (!place.empty()) loader.restore(place);
+        while (context.steps() < steps) {
+          auto batch = loader.next();
+          if (!batch) {
+            loader.start_epoch(loader.current_epoch());
+            batch = loader.next();
+          }
+          harm("forward", context);
+          optimizer->zero_grad();
+          const auto error = torch::mse_loss(model.forward((*batch)[0]), (*batch)[1], at::Reduction::Sum);
+          const auto loss = error * (static_cast<double>(context.size()) / static_cast<double>(batch->global_count));
+          loss.backward();
+          harm("backward", context);
+          optimizer->step();
+          scheduler->step();
+          loader.commit();
+          place = loader.state();
+          if (context.rank() == 0) note(context.steps() + 1);
+          std::this_thread::sleep_for(pause);
+          context.step();
+          harm("step", context);
+        }
+        std::ofstream result(folder + "/result." + std::to_string(context.rank()));
+        for (const auto& item : net->named_parameters()) {
+          const at::Tensor values = item.value().detach().contiguous();
+          const auto* numbers = values.const_data_ptr<double>();
+          for (std::int64_t i = 0; i < values.numel(); ++i) {
+            char text[64];
+            std::snprintf(text, sizeof text, "%a\n", numbers[i]);
+            result << text;
+          }
+        }
+        result << "world " << context.size() << "\nlr " << optimizer->get_option("lr").toDouble() << "\n";
+      },
+      options);
+  if (outcome == tandem::elastic::Outcome::kLeft) std::printf("left\n");
+  if (outcome == tandem::elastic::Outcome::kNotNeeded) std::printf("not needed\n");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  folder = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string text = argv[i];
+    settings[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+  }
+  const char* number_of = std::getenv("TANDEM_MEMBER");
+  member = number_of ? number_of : "0";
+  std::ofstream(folder + "/pid." + member) << getpid() << std::endl;
+  int code = 1;
+  try {
+    code = train();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  tandem::shutdown(std::chrono::seconds(10));
+  return code;
+}

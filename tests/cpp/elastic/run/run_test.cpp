@@ -1,0 +1,274 @@
+// Elastic training under the real launcher: what happens to a rank, and what comes of the model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "cpp/launch/tool.h"
+
+namespace tandem::elastic {
+namespace {
+
+using launch::eventually;
+using launch::read_text;
+using launch::TemporaryFolder;
+using launch::Tool;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<double> parameters_of(const std::string& text) {
+  std::vector<double> values;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("0x") != std::string::npos) values.push_back(std::strtod(line.c_str(), nullptr));
+  }
+  return values;
+}
+
+using Words = std::vector<std::string>;
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// A run of the program, in a folder of its own.
+class Training {
+ public:
+  explicit Training(const Words& flags, const Words& settings)
+      : tool_(joined(joined(joined({"run"}, flags), {"--", ELASTIC_PROGRAM, folder_.path()}), settings), Tool::Screen::kPipes,
+              {"OMP_NUM_THREADS=1"}) {}
+
+  int wait() { return tool_.wait(); }
+  Tool& tool() { return tool_; }
+  std::string said() const { return tool_.out() + tool_.err(); }
+  std::string folder() const { return folder_.path(); }
+  std::string result(int rank = 0) const { return read_text(folder_.path() + "/result." + std::to_string(rank)); }
+  pid_t pid(int member) const {
+    const std::string text = read_text(folder_.path() + "/pid." + std::to_string(member));
+    return text.find('\n') == std::string::npos ? -1 : static_cast<pid_t>(std::stol(text));
+  }
+  // Completed by the first rank.
+  std::int64_t step() const {
+    std::istringstream lines(read_text(folder_.path() + "/steps"));
+    std::int64_t most = 0;
+    for (std::int64_t step; lines >> step;) most = std::max(most, step);
+    return most;
+  }
+  // How often the first rank has completed it.
+  int times(std::int64_t wanted) const {
+    std::istringstream lines(read_text(folder_.path() + "/steps"));
+    int times = 0;
+    for (std::int64_t step; lines >> step;) times += step == wanted;
+    return times;
+  }
+  bool reaches(std::int64_t wanted) {
+    return eventually([&] { return step() >= wanted; });
+  }
+
+ private:
+  TemporaryFolder folder_;
+  Tool tool_;
+};
+
+// What nothing disturbed.
+const std::string& undisturbed(const Words& flags, const Words& settings) {
+  static std::map<std::string, std::string> known;
+  std::string key;
+  for (const std::string& word : joined(flags, settings)) key += word + " ";
+  const auto [place, is_new] = known.emplace(key, "");
+  if (is_new) {
+    Training training(flags, settings);
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    place->second = training.result();
+    EXPECT_FALSE(parameters_of(place->second).empty());
+  }
+  return place->second;
+}
+
+void expect_close(const std::string& result, const std::string& expected) {
+  const auto values = parameters_of(result), wanted = parameters_of(expected);
+  ASSERT_EQ(values.size(), wanted.size());
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], wanted[i], 1e-12) << i;
+}
+
+class OnBackend : public ::testing::TestWithParam<const char*> {
+ protected:
+  Words settings(const Words& more) const { return joined({std::string("BACKEND=") + GetParam()}, more); }
+};
+INSTANTIATE_TEST_SUITE_P(Elastic, OnBackend, ::testing::Values("gloo", "shm"));
+
+TEST_P(OnBackend, TrainsAsOneProcessWould) {
+  Training two({"-n", "2"}, settings({}));
+  EXPECT_EQ(two.wait(), 0) << two.said();
+  EXPECT_EQ(two.result(0), two.result(1));
+  expect_close(two.result(), undisturbed({"-n", "1"}, settings({})));
+}
+
+struct Harm {
+  const char* fault;
+  const char* said;
+};
+
+// Members 0 and 1 are the first ranks; of three, one does itself harm, and the other two go on.
+TEST_P(OnBackend, GoesOnWithoutALostRank) {
+  for (const Harm& harm : {Harm{"kill-forward@10/1", "killed by SIGKILL"}, Harm{"segv-backward@13/0", "killed by SIGSEGV"},
+                           Harm{"exit-step@17/2", "exited with code 3"}, Harm{"throw-forward@6/1", "exited with code 1"}}) {
+    SCOPED_TRACE(harm.fault);
+    Training training({"-n", "3"}, settings({std::string("FAULTS=") + harm.fault}));
+    EXPECT_EQ(training.wait(), 0) << training.said();
+    EXPECT_THAT(training.said(), HasSubstr(harm.said));
+    EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step"));
+    EXPECT_THAT(training.result(), HasSubstr("world 2"));
+    EXPECT_EQ(training.result(0), training.result(1));
+    expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+  }
+}
+
+TEST_P(OnBackend, ASpareTakesTheLostRanksPlaceWithTheSameBits) {
+  const Words dropout = settings({"DROPOUT=0.3"});
+  Training training({"-n", "2", "--spares", "1"}, joined(dropout, {"FAULTS=kill-backward@15/0"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  // The other one may have had the sum of step 16 when rank 0 went.
+  EXPECT_THAT(training.said(), AnyOf(HasSubstr("now 2 ranks, from step 12 on"), HasSubstr("now 2 ranks, from step 16 on")));
+  EXPECT_EQ(training.result(0), training.result(1));
+  EXPECT_EQ(training.result(0), undisturbed({"-n", "2"}, dropout));
+}
+
+TEST_P(OnBackend, ALostRankIsReplacedAndTheOthersDoNotWait) {
+  Training training({"-n", "2", "--max-restarts", "1"}, settings({"PAUSE=30", "STEPS=60"}));
+  ASSERT_TRUE(training.reaches(10));
+  kill(training.pid(1), SIGKILL);
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("another one takes its place"));
+  EXPECT_THAT(training.said(), HasSubstr("now 1 rank, from step"));
+  EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step"));
+  EXPECT_EQ(training.result(0), training.result(1));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({"STEPS=60"})));
+}
+
+TEST_P(OnBackend, RanksThatBeginWithOtherWeightsGetThoseOfTheFirst) {
+  Training training({"-n", "2"}, settings({"SEEDS=differ", "STEPS=8"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_EQ(training.result(0), training.result(1));
+}
+
+TEST_P(OnBackend, AllLostGoOnFromTheCheckpoint) {
+  TemporaryFolder kept;
+  const Words saved = settings({"CHECKPOINTS=" + kept.path() + "/run", "CHECKPOINT_EVERY=8"});
+  Training training({"-n", "2", "--max-restarts", "2"}, joined(saved, {"FAULTS=kill-forward@21/0,kill-forward@21/1"}));
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_EQ(training.result(0), training.result(1));
+  expect_close(training.result(), undisturbed({"-n", "1"}, settings({})));
+  EXPECT_EQ(training.times(8), 1);
+  EXPECT_EQ(training.times(17), 2);
+}
+
+TEST(Elastic, OneThatIsLostWhileOthersMeet) {
+  Training training({"-n", "3"}, {"FAULTS=kill-forward@10/2,kill-begin@8/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("now 1 rank, from step 8 on"));
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, ARankLeavesBetweenTwoSteps) {
+  Training training({"-n", "3"}, {"FAULTS=leave-step@9/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.tool().out(), HasSubstr("[1] left"));
+  EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step"));
+  EXPECT_THAT(training.said(), Not(HasSubstr("killed")));
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, ASpareThatNobodyNeededEndsInPeace) {
+  Training training({"-n", "1", "--spares", "1"}, {"STEPS=6"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.tool().out(), HasSubstr("[1] not needed"));
+}
+
+TEST(Elastic, TooFewRanksEndTheJobWithTheFirstFailuresCode) {
+  Training training({"-n", "2", "--min-ranks", "2"}, {"FAULTS=exit-forward@5/1"});
+  EXPECT_EQ(training.wait(), 3);
+  EXPECT_THAT(training.said(), HasSubstr("of the 2 ranks that it takes to go on 1 are left"));
+  EXPECT_THAT(training.said(), HasSubstr("rank 1"));
+}
+
+TEST(Elastic, WhoHangsIsKilledAndTheOthersGoOn) {
+  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=hang-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("rank 1"));
+  EXPECT_THAT(training.said(), HasSubstr("has completed no step for 3 s, and waits for no other rank; it is killed"));
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, WhoIsStoppedIsKilledAndTheOthersGoOn) {
+  Training training({"-n", "2", "--silence-timeout", "4"}, {"FAULTS=stop-forward@10/0"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("gives no sign of life"));
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, RanksThatWaitForEachOtherBeginTheStepAnew) {
+  Training training({"-n", "2", "--step-timeout", "3"}, {"FAULTS=wait-forward@10/1"});
+  EXPECT_EQ(training.wait(), 0) << training.said();
+  EXPECT_THAT(training.said(), HasSubstr("now 2 ranks, from step 8 on"));
+  EXPECT_THAT(training.said(), Not(HasSubstr("killed")));
+  expect_close(training.result(), undisturbed({"-n", "1"}, {}));
+}
+
+TEST(Elastic, AProgramThatFailsAtOnceIsNoLostRank) {
+  Training training({"-n", "2"}, {"BACKEND=nonsense"});
+  EXPECT_EQ(training.wait(), 1);
+  EXPECT_THAT(training.said(), HasSubstr("nonsense"));
+}
+
+TEST(Elastic, AFaultThatAlwaysComesBackEndsTheJob) {
+  // Whoever trains step 5 fails.
+  Training training({"-n", "2", "--max-restarts", "1"},
+                    {"FAULTS=exit-forward@5/0,exit-forward@5/1,exit-forward@5/2"});
+  EXPECT_EQ(training.wait(), 3) << training.said();
+}
+
+TEST(Elastic, WithoutALauncherItIsOneRank) {
+  TemporaryFolder folder;
+  const std::string command = std::string("env -u RANK -u WORLD_SIZE OMP_NUM_THREADS=1 " ELASTIC_PROGRAM " ") + folder.path();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  expect_close(read_text(folder.path() + "/result.0"), undisturbed({"-n", "1"}, {}));
+}
+
+// Ranks are killed at moments that nobody chose, any number of them, and replaced.
+void kill_at_random(int rounds, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const std::string expected = undisturbed({"-n", "1"}, {"STEPS=80"});
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
+    const char* backend = round % 2 ? "BACKEND=shm" : "BACKEND=gloo";
+    Training training({"-n", "3", "--max-restarts", "100"}, {backend, "STEPS=80", "PAUSE=8"});
+    int next = 0;  // who was not looked at yet
+    for (int kills = 0; kills < 4; ++kills) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
+      // Never the last one, who has all that was learned.
+      std::vector<pid_t> alive;
+      for (int member = next; member < 40; ++member) {
+        const pid_t pid = training.pid(member);
+        if (pid > 0 && !launch::is_gone(pid)) alive.push_back(pid);
+      }
+      if (alive.size() < 2 || training.step() < 1) continue;
+      kill(alive[random() % alive.size()], SIGKILL);
+    }
+    ASSERT_EQ(training.wait(), 0) << training.said();
+    expect_close(training.result(), expected);
+  }
+}
+
+TEST(Elastic, KillsAtRandomMoments) { kill_at_random(2, std::random_device()()); }
+TEST(ElasticLong, KillsAtRandomMoments) { kill_at_random(40, std::random_device()()); }
+
+}  // namespace
+}  // namespace tandem::elastic
