@@ -213,7 +213,7 @@ func open(o Options) (c.Elastic, error) {
 		TimeoutMS: timeout, DeviceKind: int32(device.Kind), DeviceIndex: int32(device.Index)}
 	seed, seeded := o.Seed.Get()
 	session, failure := c.CreateElastic(group, c.ElasticOptions{CommitEvery: int64(cmp.Or(o.CommitEvery, 10)),
-		Checkpoints: o.Checkpoints, CheckpointEvery: int64(o.CheckpointEvery), CheckpointsKept: int64(o.CheckpointsKept.Or(3)),
+		Checkpoints: o.Checkpoints, CheckpointEvery: int64(o.CheckpointEvery), CheckpointsKept: int32(o.CheckpointsKept.Or(3)),
 		HasSeed: seeded, Seed: seed})
 	return session, bridge.Error(failure)
 }

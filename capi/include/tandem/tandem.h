@@ -1908,7 +1908,7 @@ typedef struct tdm_elastic_options {
   TDM_NULLABLE const char* checkpoints; /* a folder that all ranks see: where nobody is left who has a commit, training
                                            goes on from its newest checkpoint; NULL: none */
   int64_t checkpoint_every;             /* steps, a multiple of commit_every; 0: none are written */
-  int64_t checkpoints_kept;             /* 0: all */
+  int32_t checkpoints_kept;             /* 0: all */
   int32_t has_seed; /* 1: random numbers of LibTorch's CPU generator are those of (seed, step, rank) in each step, so that
                        a step that is made again draws what it drew before */
   uint64_t seed;

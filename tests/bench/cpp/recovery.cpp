@@ -2,7 +2,7 @@
 //
 //   bench-recovery train             trains elastically until it is ended
 //   bench-recovery commit MB         seconds of a commit, and of memcpy of the same bytes
-//   bench-recovery steps N           what Context::step() adds to a step, in seconds
+//   bench-recovery steps N           what Context::step() adds to a step, in microseconds
 //
 // train writes FOLDER/steps-PID in the folder BENCH_OUT: "started TIME", then "RANK WORLD STEP TIME" for each step that it has
 // completed. The others write rank-0.json there.
@@ -113,7 +113,7 @@ void steps(std::int64_t count) {
         seconds = seconds_since(begin);
       },
       options);
-  report("\"step\": " + std::to_string(seconds / static_cast<double>(count)));
+  report("\"step_us\": " + std::to_string(seconds / static_cast<double>(count) * 1e6));
 }
 
 }  // namespace
