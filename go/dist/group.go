@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,8 +14,8 @@ import (
 	"tandem.example/gotorch/internal/leak"
 )
 
-// Options of [Init]. What is unset comes from the environment that a launcher makes: RANK, WORLD_SIZE, MASTER_ADDR,
-// MASTER_PORT.
+// Options of [Init]. What is unset comes from the environment that a launcher makes (RANK, WORLD_SIZE, MASTER_ADDR,
+// MASTER_PORT), or a scheduler: srun, mpirun, Kubeflow (docs/schedulers.md).
 type Options struct {
 	Backend    string           // "gloo", "nccl", "shm", "auto", "none" (exchanges nothing), or a map: "cpu:shm,cuda:nccl"; unset: by the device
 	InitMethod string           // "env://", "tcp://host:port" or "file:///path"; unset: "env://"
@@ -65,7 +63,7 @@ var defaultGroup atomic.Pointer[ProcessGroup]
 // Init meets the other processes and connects to them. Cancelling ctx aborts the group: collectives that wait end with
 // gotorch.ErrAborted. The first group is the process's default one.
 //
-// Errors: gotorch.ErrInvalidArgument (a missing RANK, sizes that differ between ranks), gotorch.ErrTimeout naming the
+// Errors: gotorch.ErrInvalidArgument (no RANK and no scheduler, sizes that differ between ranks), gotorch.ErrTimeout naming the
 // ranks that are missing, gotorch.ErrIO (a port in use), gotorch.ErrUnsupported.
 func Init(ctx context.Context, options ...Options) (*ProcessGroup, error) {
 	o, err := bridge.One(options)
@@ -152,32 +150,6 @@ func meet(ctx context.Context, options c.GroupOptions, store *Store) (c.ProcessG
 
 // Default is the first group that [Init] made and that is not closed; nil when there is none.
 func Default() *ProcessGroup { return defaultGroup.Load() }
-
-// Rank of this process in the default group; without one, RANK of the environment, or 0.
-func Rank() int {
-	if g := Default(); g != nil {
-		return g.rank
-	}
-	return number("RANK", 0)
-}
-
-// WorldSize is the number of processes in the default group; without one, WORLD_SIZE of the environment, or 1.
-func WorldSize() int {
-	if g := Default(); g != nil {
-		return g.size
-	}
-	return number("WORLD_SIZE", 1)
-}
-
-// LocalRank is this process's number on its host, which is that of its GPU: LOCAL_RANK of the environment, or 0.
-func LocalRank() int { return number("LOCAL_RANK", 0) }
-
-func number(name string, fallback int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return fallback
-}
 
 // Rank of this process.
 func (g *ProcessGroup) Rank() int { return g.rank }

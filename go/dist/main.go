@@ -85,18 +85,8 @@ func isAlone(o Options) bool {
 	if o.Store != nil || o.WorldSize != 0 || o.Rank != (gotorch.Opt[int]{}) || o.InitMethod != "" && o.InitMethod != "env://" {
 		return false
 	}
-	for _, name := range []string{"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"} {
-		if os.Getenv(name) != "" {
-			return false
-		}
-	}
-	// Started several times by a launcher that says nothing of the above: Init names what is missing.
-	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"} {
-		if size := os.Getenv(name); size != "" && size != "1" {
-			return false
-		}
-	}
-	return true
+	p := launchPlace()
+	return p.failure == nil && p.launcher == ""
 }
 
 // protect turns a panic into an error; a panic that is no error of gotorch's comes with its stack.

@@ -105,3 +105,24 @@ func TestRunWithoutALauncherIsAWorldOfOne(t *testing.T) {
 		t.Fatal(err, string(output))
 	}
 }
+
+func placeChild() {
+	fmt.Println(dist.Rank(), dist.WorldSize(), dist.LocalRank(), dist.LocalWorldSize(), dist.NodeRank(), dist.Launcher())
+}
+
+func TestThePlaceIsTheLaunchersOrTheSchedulers(t *testing.T) {
+	nothing := []string{"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "MASTER_ADDR=", "MASTER_PORT=", "SLURM_JOB_ID=", "PMI_RANK="}
+	for want, variables := range map[string][]string{
+		"0 1 0 1 0 \n":                nil,
+		"5 8 1 4 1 the environment\n": {"RANK=5", "WORLD_SIZE=8", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=4", "GROUP_RANK=1"},
+		"2 4 0 2 1 Slurm\n": {"SLURM_JOB_ID=7", "SLURM_STEP_ID=0", "SLURM_PROCID=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_LOCALID=0",
+			"SLURM_NODEID=1", "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_TASKS_PER_NODE=2(x2)", "SLURM_STEP_NODELIST=n[1-2]"},
+		"0 1 0 1 0  \n": {"RANK=one", "WORLD_SIZE=8"}, // Init says what is wrong
+	} {
+		command := testmain.Command(t, "place", append(nothing, variables...)...)
+		output, err := command.CombinedOutput()
+		if err != nil || strings.TrimSpace(string(output)) != strings.TrimSpace(want) {
+			t.Errorf("%v: %v %q, not %q", variables, err, output, want)
+		}
+	}
+}

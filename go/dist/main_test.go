@@ -28,6 +28,7 @@ var children = testmain.Children{
 	"not closed":          func() { dist.Main(notClosedChild) },
 	"signal":              func() { dist.Main(signalChild) },
 	"alone":               func() { dist.Run(aloneChild) },
+	"place":               placeChild,
 	"success":             func() { dist.Main(func(context.Context) error { return nil }) },
 }
 

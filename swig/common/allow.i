@@ -194,6 +194,8 @@ ALLOW(AveragedParameters::state)
 ALLOW(AveragedParameters::load_state)
 
 // dist.hpp
+ALLOW(launch_place)
+ALLOW(launcher)
 ALLOW_CLASS(Store)
 ALLOW(Store::tcp)
 ALLOW(Store::file)

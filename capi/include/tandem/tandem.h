@@ -1152,6 +1152,16 @@ TDM_API tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms);
 
 /* -------------------------------------------------------------------------------------------------- process groups */
 
+/* This process's place among those that a launcher or a scheduler started with it, from the environment, as "env://"
+ * reads it: docs/schedulers.md. Each out may be NULL. *launcher: who says so: "the environment" (RANK and others, of
+ * tandem run and torchrun), "Open MPI", "PMIx", "PMI", "Slurm", "Kubernetes", or "" where nobody does; then rank is 0 of
+ * a world of 1. Free it with tdm_string_free(). local_rank (this process's number on its host), local_world_size (how
+ * many are on it) and node_rank (the host's number) are -1 where the launcher does not say. Errors:
+ * TDM_ERROR_INVALID_ARGUMENT for an environment that says a part, or that makes no sense. */
+TDM_API tdm_error* tdm_launch_place(TDM_NULLABLE int32_t* rank, TDM_NULLABLE int32_t* world_size,
+                                    TDM_NULLABLE int32_t* local_rank, TDM_NULLABLE int32_t* local_world_size,
+                                    TDM_NULLABLE int32_t* node_rank, TDM_NULLABLE tdm_string** launcher);
+
 /* How a group is made. Unset numbers (-1) and strings (NULL) come from the environment for "env://". */
 typedef struct tdm_process_group_options {
   size_t struct_size;
@@ -1171,7 +1181,7 @@ typedef struct tdm_process_group_options {
 TDM_API void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size);
 
 /* Meets the other ranks and connects to them. Blocks. `store` may be NULL: then init_method makes one.
- * Errors: TDM_ERROR_INVALID_ARGUMENT (a missing RANK, a rank outside the world, sizes that differ between ranks),
+ * Errors: TDM_ERROR_INVALID_ARGUMENT (no RANK and no scheduler, a rank outside the world, ranks with different sizes),
  * TDM_ERROR_TIMEOUT naming the ranks that are missing, TDM_ERROR_IO (a port in use), TDM_ERROR_UNSUPPORTED.
  * Free with tdm_process_group_free(), which aborts what is pending. */
 TDM_API TDM_BLOCKS tdm_error* tdm_process_group_create(const tdm_process_group_options* options,

@@ -6,6 +6,7 @@
 #include <tandem/checkpoint.h>
 #include <tandem/ddp.h>
 #include <tandem/error.h>
+#include <tandem/launch_place.h>
 #include <tandem/loader.h>
 #include <tandem/match_tensors.h>
 #include <tandem/optim.h>
@@ -15,9 +16,9 @@
 #include <torch/torch.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "digits.h"
@@ -90,8 +91,7 @@ class Training {
 };
 
 int local_rank() {
-  const char* text = std::getenv("LOCAL_RANK");
-  return text ? std::atoi(text) : 0;
+  return std::max(tandem::launch_place().local_rank, 0);
 }
 
 torch::Device device_of(const Settings& settings) {

@@ -225,6 +225,7 @@ const char* const tandem_go_names[TANDEM_GO_FUNCTION_COUNT] = {
     "tdm_store_wait",
     "tdm_store_compare_set",
     "tdm_store_set_timeout",
+    "tdm_launch_place",
     "tdm_process_group_options_init",
     "tdm_process_group_create",
     "tdm_process_group_free",
@@ -1554,1142 +1555,1147 @@ tdm_error* tdm_store_set_timeout(tdm_store* store, int64_t timeout_ms) {
   return ((tdm_error* (*)(tdm_store* store, int64_t timeout_ms))slots[217])(store, timeout_ms);
 }
 
+tdm_error* tdm_launch_place(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size, int32_t* node_rank, tdm_string** launcher) {
+  if (!slots[218]) return (tdm_error*)&tandem_go_missing[218];
+  return ((tdm_error* (*)(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size, int32_t* node_rank, tdm_string** launcher))slots[218])(rank, world_size, local_rank, local_world_size, node_rank, launcher);
+}
+
 void tdm_process_group_options_init(tdm_process_group_options* made, size_t struct_size) {
-  if (!slots[218]) return;
-  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[218])(made, struct_size);
+  if (!slots[219]) return;
+  ((void (*)(tdm_process_group_options* made, size_t struct_size))slots[219])(made, struct_size);
 }
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out) {
-  if (!slots[219]) return (tdm_error*)&tandem_go_missing[219];
-  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[219])(options, store, out);
+  if (!slots[220]) return (tdm_error*)&tandem_go_missing[220];
+  return ((tdm_error* (*)(const tdm_process_group_options* options, const tdm_store* store, tdm_process_group** out))slots[220])(options, store, out);
 }
 
 void tdm_process_group_free(tdm_process_group* group) {
-  if (!slots[220]) return;
-  ((void (*)(tdm_process_group* group))slots[220])(group);
+  if (!slots[221]) return;
+  ((void (*)(tdm_process_group* group))slots[221])(group);
 }
 
 int32_t tdm_process_group_rank(const tdm_process_group* group) {
-  if (!slots[221]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group))slots[221])(group);
-}
-
-int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[222]) return 0;
   return ((int32_t (*)(const tdm_process_group* group))slots[222])(group);
 }
 
-const char* tdm_process_group_backend(const tdm_process_group* group) {
+int32_t tdm_process_group_size(const tdm_process_group* group) {
   if (!slots[223]) return 0;
-  return ((const char* (*)(const tdm_process_group* group))slots[223])(group);
+  return ((int32_t (*)(const tdm_process_group* group))slots[223])(group);
 }
 
-const char* tdm_process_group_name(const tdm_process_group* group) {
+const char* tdm_process_group_backend(const tdm_process_group* group) {
   if (!slots[224]) return 0;
   return ((const char* (*)(const tdm_process_group* group))slots[224])(group);
 }
 
+const char* tdm_process_group_name(const tdm_process_group* group) {
+  if (!slots[225]) return 0;
+  return ((const char* (*)(const tdm_process_group* group))slots[225])(group);
+}
+
 tdm_error* tdm_process_group_abort(tdm_process_group* group) {
-  if (!slots[225]) return (tdm_error*)&tandem_go_missing[225];
-  return ((tdm_error* (*)(tdm_process_group* group))slots[225])(group);
+  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
+  return ((tdm_error* (*)(tdm_process_group* group))slots[226])(group);
 }
 
 tdm_error* tdm_process_group_new_group(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out) {
-  if (!slots[226]) return (tdm_error*)&tandem_go_missing[226];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[226])(group, ranks, rank_count, name, out);
+  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const char* name, tdm_process_group** out))slots[227])(group, ranks, rank_count, name, out);
 }
 
 tdm_error* tdm_process_group_split(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out) {
-  if (!slots[227]) return (tdm_error*)&tandem_go_missing[227];
-  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[227])(group, ranks, rank_count, sizes, group_count, name, out);
+  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
+  return ((tdm_error* (*)(tdm_process_group* group, const int32_t* ranks, size_t rank_count, const size_t* sizes, size_t group_count, const char* name, tdm_process_group** out))slots[228])(group, ranks, rank_count, sizes, group_count, name, out);
 }
 
 tdm_error* tdm_process_group_new_subgroups(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out) {
-  if (!slots[228]) return (tdm_error*)&tandem_go_missing[228];
-  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[228])(group, size, name, out);
+  if (!slots[229]) return (tdm_error*)&tandem_go_missing[229];
+  return ((tdm_error* (*)(tdm_process_group* group, int32_t size, const char* name, tdm_process_group** out))slots[229])(group, size, name, out);
 }
 
 int32_t tdm_process_group_global_rank(const tdm_process_group* group, int32_t rank) {
-  if (!slots[229]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[229])(group, rank);
+  if (!slots[230]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t rank))slots[230])(group, rank);
 }
 
 int32_t tdm_process_group_rank_of(const tdm_process_group* group, int32_t global_rank) {
-  if (!slots[230]) return 0;
-  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[230])(group, global_rank);
+  if (!slots[231]) return 0;
+  return ((int32_t (*)(const tdm_process_group* group, int32_t global_rank))slots[231])(group, global_rank);
 }
 
 tdm_error* tdm_broadcast(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work) {
-  if (!slots[231]) return (tdm_error*)&tandem_go_missing[231];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[231])(group, tensor, root, work);
+  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_work** work))slots[232])(group, tensor, root, work);
 }
 
 tdm_error* tdm_all_reduce(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[232]) return (tdm_error*)&tandem_go_missing[232];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[232])(group, tensor, op, work);
+  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, tdm_reduce_op op, tdm_work** work))slots[233])(group, tensor, op, work);
 }
 
 tdm_error* tdm_all_reduce_premul_sum(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work) {
-  if (!slots[233]) return (tdm_error*)&tandem_go_missing[233];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[233])(group, tensor, factor, work);
+  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, double factor, tdm_work** work))slots[234])(group, tensor, factor, work);
 }
 
 tdm_error* tdm_all_reduce_coalesced(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[234]) return (tdm_error*)&tandem_go_missing[234];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[234])(group, tensors, tensor_count, op, work);
+  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_work** work))slots[235])(group, tensors, tensor_count, op, work);
 }
 
 tdm_error* tdm_reduce(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[235]) return (tdm_error*)&tandem_go_missing[235];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[235])(group, tensor, root, op, work);
+  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_work** work))slots[236])(group, tensor, root, op, work);
 }
 
 tdm_error* tdm_all_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[236]) return (tdm_error*)&tandem_go_missing[236];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[236])(group, outputs, output_count, input, work);
+  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, tdm_work** work))slots[237])(group, outputs, output_count, input, work);
 }
 
 tdm_error* tdm_all_gather_into_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work) {
-  if (!slots[237]) return (tdm_error*)&tandem_go_missing[237];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[237])(group, output, input, work);
+  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_work** work))slots[238])(group, output, input, work);
 }
 
 tdm_error* tdm_gather(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work) {
-  if (!slots[238]) return (tdm_error*)&tandem_go_missing[238];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[238])(group, outputs, output_count, input, root, work);
+  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, const tdm_tensor* input, int32_t root, tdm_work** work))slots[239])(group, outputs, output_count, input, root, work);
 }
 
 tdm_error* tdm_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work) {
-  if (!slots[239]) return (tdm_error*)&tandem_go_missing[239];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[239])(group, output, inputs, input_count, root, work);
+  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, int32_t root, tdm_work** work))slots[240])(group, output, inputs, input_count, root, work);
 }
 
 tdm_error* tdm_reduce_scatter(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[240]) return (tdm_error*)&tandem_go_missing[240];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[240])(group, output, inputs, input_count, op, work);
+  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, tdm_tensor* const* inputs, size_t input_count, tdm_reduce_op op, tdm_work** work))slots[241])(group, output, inputs, input_count, op, work);
 }
 
 tdm_error* tdm_reduce_scatter_tensor(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work) {
-  if (!slots[241]) return (tdm_error*)&tandem_go_missing[241];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[241])(group, output, input, op, work);
+  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, tdm_reduce_op op, tdm_work** work))slots[242])(group, output, input, op, work);
 }
 
 tdm_error* tdm_all_to_all(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work) {
-  if (!slots[242]) return (tdm_error*)&tandem_go_missing[242];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[242])(group, outputs, output_count, inputs, input_count, work);
+  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* outputs, size_t output_count, tdm_tensor* const* inputs, size_t input_count, tdm_work** work))slots[243])(group, outputs, output_count, inputs, input_count, work);
 }
 
 tdm_error* tdm_all_to_all_single(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work) {
-  if (!slots[243]) return (tdm_error*)&tandem_go_missing[243];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[243])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
+  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* output, const tdm_tensor* input, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_work** work))slots[244])(group, output, input, output_splits, output_split_count, input_splits, input_split_count, work);
 }
 
 tdm_error* tdm_barrier(tdm_process_group* group, tdm_work** work) {
-  if (!slots[244]) return (tdm_error*)&tandem_go_missing[244];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[244])(group, work);
+  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_work** work))slots[245])(group, work);
 }
 
 tdm_error* tdm_monitored_barrier(tdm_process_group* group, int64_t timeout_ms) {
-  if (!slots[245]) return (tdm_error*)&tandem_go_missing[245];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[245])(group, timeout_ms);
+  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t timeout_ms))slots[246])(group, timeout_ms);
 }
 
 tdm_error* tdm_send(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work) {
-  if (!slots[246]) return (tdm_error*)&tandem_go_missing[246];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[246])(group, tensor, to, tag, work);
+  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t to, int32_t tag, tdm_work** work))slots[247])(group, tensor, to, tag, work);
 }
 
 tdm_error* tdm_recv(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work) {
-  if (!slots[247]) return (tdm_error*)&tandem_go_missing[247];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[247])(group, tensor, from, tag, source, work);
+  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* tensor, int32_t from, int32_t tag, int32_t* source, tdm_work** work))slots[248])(group, tensor, from, tag, source, work);
 }
 
 tdm_error* tdm_batch_send_recv(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work) {
-  if (!slots[248]) return (tdm_error*)&tandem_go_missing[248];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[248])(group, messages, message_count, work);
+  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_message* messages, size_t message_count, tdm_work** work))slots[249])(group, messages, message_count, work);
 }
 
 tdm_error* tdm_broadcast_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out) {
-  if (!slots[249]) return (tdm_error*)&tandem_go_missing[249];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[249])(group, data, size, root, out);
+  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out))slots[250])(group, data, size, root, out);
 }
 
 tdm_error* tdm_all_gather_bytes(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count) {
-  if (!slots[250]) return (tdm_error*)&tandem_go_missing[250];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[250])(group, data, size, out, out_count);
+  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, tdm_string** out, size_t out_count))slots[251])(group, data, size, out, out_count);
 }
 
 tdm_error* tdm_gather_bytes(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count) {
-  if (!slots[251]) return (tdm_error*)&tandem_go_missing[251];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[251])(group, data, size, root, out, out_count);
+  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* data, size_t size, int32_t root, tdm_string** out, size_t out_count))slots[252])(group, data, size, root, out, out_count);
 }
 
 tdm_error* tdm_scatter_bytes(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out) {
-  if (!slots[252]) return (tdm_error*)&tandem_go_missing[252];
-  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[252])(group, data, sizes, count, root, out);
+  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
+  return ((tdm_error* (*)(tdm_process_group* group, const void* const* data, const size_t* sizes, size_t count, int32_t root, tdm_string** out))slots[253])(group, data, sizes, count, root, out);
 }
 
 tdm_error* tdm_work_wait(tdm_work* work, int64_t timeout_ms) {
-  if (!slots[253]) return (tdm_error*)&tandem_go_missing[253];
-  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[253])(work, timeout_ms);
+  if (!slots[254]) return (tdm_error*)&tandem_go_missing[254];
+  return ((tdm_error* (*)(tdm_work* work, int64_t timeout_ms))slots[254])(work, timeout_ms);
 }
 
 int32_t tdm_work_is_completed(const tdm_work* work) {
-  if (!slots[254]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[254])(work);
+  if (!slots[255]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[255])(work);
 }
 
 tdm_error* tdm_work_error(const tdm_work* work, tdm_error** out) {
-  if (!slots[255]) return (tdm_error*)&tandem_go_missing[255];
-  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[255])(work, out);
+  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
+  return ((tdm_error* (*)(const tdm_work* work, tdm_error** out))slots[256])(work, out);
 }
 
 tdm_error* tdm_work_on_completion(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[256]) return (tdm_error*)&tandem_go_missing[256];
-  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[256])(work, callback, user_data, destroy);
+  if (!slots[257]) return (tdm_error*)&tandem_go_missing[257];
+  return ((tdm_error* (*)(tdm_work* work, void (*callback)(void* user_data, const tdm_error* error), void* user_data, void (*destroy)(void* user_data)))slots[257])(work, callback, user_data, destroy);
 }
 
 size_t tdm_work_result_count(const tdm_work* work) {
-  if (!slots[257]) return 0;
-  return ((size_t (*)(const tdm_work* work))slots[257])(work);
+  if (!slots[258]) return 0;
+  return ((size_t (*)(const tdm_work* work))slots[258])(work);
 }
 
 tdm_error* tdm_work_result(const tdm_work* work, size_t index, tdm_tensor** out) {
-  if (!slots[258]) return (tdm_error*)&tandem_go_missing[258];
-  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[258])(work, index, out);
+  if (!slots[259]) return (tdm_error*)&tandem_go_missing[259];
+  return ((tdm_error* (*)(const tdm_work* work, size_t index, tdm_tensor** out))slots[259])(work, index, out);
 }
 
 int32_t tdm_work_source_rank(const tdm_work* work) {
-  if (!slots[259]) return 0;
-  return ((int32_t (*)(const tdm_work* work))slots[259])(work);
+  if (!slots[260]) return 0;
+  return ((int32_t (*)(const tdm_work* work))slots[260])(work);
 }
 
 void tdm_work_free(tdm_work* work) {
-  if (!slots[260]) return;
-  ((void (*)(tdm_work* work))slots[260])(work);
+  if (!slots[261]) return;
+  ((void (*)(tdm_work* work))slots[261])(work);
 }
 
 tdm_error* tdm_flight_record(tdm_string** out) {
-  if (!slots[261]) return (tdm_error*)&tandem_go_missing[261];
-  return ((tdm_error* (*)(tdm_string** out))slots[261])(out);
+  if (!slots[262]) return (tdm_error*)&tandem_go_missing[262];
+  return ((tdm_error* (*)(tdm_string** out))slots[262])(out);
 }
 
 void tdm_trace_options_init(tdm_trace_options* made, size_t struct_size) {
-  if (!slots[262]) return;
-  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[262])(made, struct_size);
+  if (!slots[263]) return;
+  ((void (*)(tdm_trace_options* made, size_t struct_size))slots[263])(made, struct_size);
 }
 
 tdm_error* tdm_trace_start(tdm_process_group* group, const tdm_trace_options* options) {
-  if (!slots[263]) return (tdm_error*)&tandem_go_missing[263];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[263])(group, options);
+  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_trace_options* options))slots[264])(group, options);
 }
 
 tdm_error* tdm_trace_stop(const char* path) {
-  if (!slots[264]) return (tdm_error*)&tandem_go_missing[264];
-  return ((tdm_error* (*)(const char* path))slots[264])(path);
+  if (!slots[265]) return (tdm_error*)&tandem_go_missing[265];
+  return ((tdm_error* (*)(const char* path))slots[265])(path);
 }
 
 void tdm_profiler_options_init(tdm_profiler_options* made, size_t struct_size) {
-  if (!slots[265]) return;
-  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[265])(made, struct_size);
+  if (!slots[266]) return;
+  ((void (*)(tdm_profiler_options* made, size_t struct_size))slots[266])(made, struct_size);
 }
 
 tdm_error* tdm_profiler_start(tdm_process_group* group, const tdm_profiler_options* options) {
-  if (!slots[266]) return (tdm_error*)&tandem_go_missing[266];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[266])(group, options);
+  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_profiler_options* options))slots[267])(group, options);
 }
 
 tdm_error* tdm_profiler_stop(const char* path, tdm_string** table) {
-  if (!slots[267]) return (tdm_error*)&tandem_go_missing[267];
-  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[267])(path, table);
+  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
+  return ((tdm_error* (*)(const char* path, tdm_string** table))slots[268])(path, table);
 }
 
 tdm_error* tdm_differentiable_broadcast(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out) {
-  if (!slots[268]) return (tdm_error*)&tandem_go_missing[268];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[268])(group, tensor, root, out);
+  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out))slots[269])(group, tensor, root, out);
 }
 
 tdm_error* tdm_differentiable_all_reduce(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[269]) return (tdm_error*)&tandem_go_missing[269];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[269])(group, tensor, op, out);
+  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_reduce_op op, tdm_tensor** out))slots[270])(group, tensor, op, out);
 }
 
 tdm_error* tdm_differentiable_reduce(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[270]) return (tdm_error*)&tandem_go_missing[270];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[270])(group, tensor, root, op, out);
+  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_reduce_op op, tdm_tensor** out))slots[271])(group, tensor, root, op, out);
 }
 
 tdm_error* tdm_differentiable_gather(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count) {
-  if (!slots[271]) return (tdm_error*)&tandem_go_missing[271];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[271])(group, tensor, root, out, out_count);
+  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, int32_t root, tdm_tensor** out, size_t out_count))slots[272])(group, tensor, root, out, out_count);
 }
 
 tdm_error* tdm_differentiable_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out) {
-  if (!slots[272]) return (tdm_error*)&tandem_go_missing[272];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[272])(group, tensors, tensor_count, root, out);
+  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, int32_t root, tdm_tensor** out))slots[273])(group, tensors, tensor_count, root, out);
 }
 
 tdm_error* tdm_differentiable_all_gather(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count) {
-  if (!slots[273]) return (tdm_error*)&tandem_go_missing[273];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[273])(group, tensor, out, out_count);
+  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, tdm_tensor** out, size_t out_count))slots[274])(group, tensor, out, out_count);
 }
 
 tdm_error* tdm_differentiable_reduce_scatter(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out) {
-  if (!slots[274]) return (tdm_error*)&tandem_go_missing[274];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[274])(group, tensors, tensor_count, op, out);
+  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_reduce_op op, tdm_tensor** out))slots[275])(group, tensors, tensor_count, op, out);
 }
 
 tdm_error* tdm_differentiable_all_to_all(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count) {
-  if (!slots[275]) return (tdm_error*)&tandem_go_missing[275];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[275])(group, tensors, tensor_count, out, out_count);
+  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* tensors, size_t tensor_count, tdm_tensor** out, size_t out_count))slots[276])(group, tensors, tensor_count, out, out_count);
 }
 
 tdm_error* tdm_differentiable_all_to_all_single(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out) {
-  if (!slots[276]) return (tdm_error*)&tandem_go_missing[276];
-  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[276])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
+  if (!slots[277]) return (tdm_error*)&tandem_go_missing[277];
+  return ((tdm_error* (*)(tdm_process_group* group, const tdm_tensor* tensor, const int64_t* output_splits, size_t output_split_count, const int64_t* input_splits, size_t input_split_count, tdm_tensor** out))slots[277])(group, tensor, output_splits, output_split_count, input_splits, input_split_count, out);
 }
 
 void tdm_ddp_options_init(tdm_ddp_options* made, size_t struct_size) {
-  if (!slots[277]) return;
-  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[277])(made, struct_size);
+  if (!slots[278]) return;
+  ((void (*)(tdm_ddp_options* made, size_t struct_size))slots[278])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_create(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out) {
-  if (!slots[278]) return (tdm_error*)&tandem_go_missing[278];
-  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[278])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
+  if (!slots[279]) return (tdm_error*)&tandem_go_missing[279];
+  return ((tdm_error* (*)(tdm_process_group* group, tdm_tensor* const* parameters, const char* const* names, size_t parameter_count, tdm_tensor* const* buffers, size_t buffer_count, const tdm_ddp_options* options, tdm_ddp** out))slots[279])(group, parameters, names, parameter_count, buffers, buffer_count, options, out);
 }
 
 void tdm_ddp_free(tdm_ddp* ddp) {
-  if (!slots[279]) return;
-  ((void (*)(tdm_ddp* ddp))slots[279])(ddp);
+  if (!slots[280]) return;
+  ((void (*)(tdm_ddp* ddp))slots[280])(ddp);
 }
 
 tdm_error* tdm_ddp_prepare_forward(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared) {
-  if (!slots[280]) return (tdm_error*)&tandem_go_missing[280];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[280])(ddp, training, arguments, argument_count, prepared);
+  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t training, const tdm_value* arguments, size_t argument_count, tdm_value* prepared))slots[281])(ddp, training, arguments, argument_count, prepared);
 }
 
 tdm_error* tdm_ddp_prepare_backward(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared) {
-  if (!slots[281]) return (tdm_error*)&tandem_go_missing[281];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[281])(ddp, outputs, output_count, prepared);
+  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_value* outputs, size_t output_count, tdm_value* prepared))slots[282])(ddp, outputs, output_count, prepared);
 }
 
 tdm_error* tdm_ddp_cancel_forward(tdm_ddp* ddp) {
-  if (!slots[282]) return (tdm_error*)&tandem_go_missing[282];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[282])(ddp);
+  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[283])(ddp);
 }
 
 tdm_error* tdm_ddp_set_require_backward_grad_sync(tdm_ddp* ddp, int32_t on) {
-  if (!slots[283]) return (tdm_error*)&tandem_go_missing[283];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[283])(ddp, on);
+  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int32_t on))slots[284])(ddp, on);
 }
 
 tdm_error* tdm_ddp_set_batch_samples(tdm_ddp* ddp, int64_t samples) {
-  if (!slots[284]) return (tdm_error*)&tandem_go_missing[284];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[284])(ddp, samples);
+  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t samples))slots[285])(ddp, samples);
 }
 
 tdm_error* tdm_ddp_set_buffers(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count) {
-  if (!slots[285]) return (tdm_error*)&tandem_go_missing[285];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[285])(ddp, buffers, buffer_count);
+  if (!slots[286]) return (tdm_error*)&tandem_go_missing[286];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_tensor* const* buffers, size_t buffer_count))slots[286])(ddp, buffers, buffer_count);
 }
 
 void tdm_comm_hook_options_init(tdm_comm_hook_options* made, size_t struct_size) {
-  if (!slots[286]) return;
-  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[286])(made, struct_size);
+  if (!slots[287]) return;
+  ((void (*)(tdm_comm_hook_options* made, size_t struct_size))slots[287])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_set_comm_hook(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options) {
-  if (!slots[287]) return (tdm_error*)&tandem_go_missing[287];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[287])(ddp, hook, options);
+  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_comm_hook hook, const tdm_comm_hook_options* options))slots[288])(ddp, hook, options);
 }
 
 tdm_error* tdm_ddp_state(const tdm_ddp* ddp, tdm_named_tensors** out) {
-  if (!slots[288]) return (tdm_error*)&tandem_go_missing[288];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[288])(ddp, out);
+  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_named_tensors** out))slots[289])(ddp, out);
 }
 
 tdm_error* tdm_ddp_load_state(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count) {
-  if (!slots[289]) return (tdm_error*)&tandem_go_missing[289];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[289])(ddp, names, tensors, count);
+  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const char* const* names, tdm_tensor* const* tensors, size_t count))slots[290])(ddp, names, tensors, count);
 }
 
 tdm_error* tdm_ddp_register_comm_hook(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[290]) return (tdm_error*)&tandem_go_missing[290];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[290])(ddp, begin, finish, user_data, destroy);
+  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_error* (*begin)(void* user_data, const tdm_grad_bucket* bucket, tdm_work** work), tdm_error* (*finish)(void* user_data, const tdm_grad_bucket* bucket, tdm_tensor** result), void* user_data, void (*destroy)(void* user_data)))slots[291])(ddp, begin, finish, user_data, destroy);
 }
 
 tdm_error* tdm_ddp_set_optimizer_in_backward(tdm_ddp* ddp, tdm_optimizer* optimizer) {
-  if (!slots[291]) return (tdm_error*)&tandem_go_missing[291];
-  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[291])(ddp, optimizer);
+  if (!slots[292]) return (tdm_error*)&tandem_go_missing[292];
+  return ((tdm_error* (*)(tdm_ddp* ddp, tdm_optimizer* optimizer))slots[292])(ddp, optimizer);
 }
 
 void tdm_ddp_join_options_init(tdm_ddp_join_options* made, size_t struct_size) {
-  if (!slots[292]) return;
-  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[292])(made, struct_size);
+  if (!slots[293]) return;
+  ((void (*)(tdm_ddp_join_options* made, size_t struct_size))slots[293])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_begin_join(tdm_ddp* ddp, const tdm_ddp_join_options* options) {
-  if (!slots[293]) return (tdm_error*)&tandem_go_missing[293];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[293])(ddp, options);
+  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_ddp_join_options* options))slots[294])(ddp, options);
 }
 
 tdm_error* tdm_ddp_end_join(tdm_ddp* ddp) {
-  if (!slots[294]) return (tdm_error*)&tandem_go_missing[294];
-  return ((tdm_error* (*)(tdm_ddp* ddp))slots[294])(ddp);
-}
-
-tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
   if (!slots[295]) return (tdm_error*)&tandem_go_missing[295];
   return ((tdm_error* (*)(tdm_ddp* ddp))slots[295])(ddp);
 }
 
+tdm_error* tdm_ddp_cancel_join(tdm_ddp* ddp) {
+  if (!slots[296]) return (tdm_error*)&tandem_go_missing[296];
+  return ((tdm_error* (*)(tdm_ddp* ddp))slots[296])(ddp);
+}
+
 void tdm_ddp_statistics_init(tdm_ddp_statistics* made, size_t struct_size) {
-  if (!slots[296]) return;
-  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[296])(made, struct_size);
+  if (!slots[297]) return;
+  ((void (*)(tdm_ddp_statistics* made, size_t struct_size))slots[297])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_statistics(const tdm_ddp* ddp, tdm_ddp_statistics* out) {
-  if (!slots[297]) return (tdm_error*)&tandem_go_missing[297];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[297])(ddp, out);
+  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_ddp_statistics* out))slots[298])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names) {
-  if (!slots[298]) return (tdm_error*)&tandem_go_missing[298];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[298])(ddp, index, bytes, names);
+  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t* bytes, tdm_strings** names))slots[299])(ddp, index, bytes, names);
 }
 
 tdm_error* tdm_ddp_set_statistics_sample_rate(tdm_ddp* ddp, int64_t iterations) {
-  if (!slots[299]) return (tdm_error*)&tandem_go_missing[299];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[299])(ddp, iterations);
+  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t iterations))slots[300])(ddp, iterations);
 }
 
 tdm_error* tdm_ddp_statistics_table(const tdm_ddp* ddp, tdm_string** out) {
-  if (!slots[300]) return (tdm_error*)&tandem_go_missing[300];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[300])(ddp, out);
+  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_string** out))slots[301])(ddp, out);
 }
 
 tdm_error* tdm_ddp_set_separate_exchanges(tdm_ddp* ddp, int64_t every) {
-  if (!slots[301]) return (tdm_error*)&tandem_go_missing[301];
-  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[301])(ddp, every);
+  if (!slots[302]) return (tdm_error*)&tandem_go_missing[302];
+  return ((tdm_error* (*)(tdm_ddp* ddp, int64_t every))slots[302])(ddp, every);
 }
 
 void tdm_ddp_iteration_init(tdm_ddp_iteration* made, size_t struct_size) {
-  if (!slots[302]) return;
-  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[302])(made, struct_size);
+  if (!slots[303]) return;
+  ((void (*)(tdm_ddp_iteration* made, size_t struct_size))slots[303])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_iteration_count(const tdm_ddp* ddp, int64_t* out) {
-  if (!slots[303]) return (tdm_error*)&tandem_go_missing[303];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[303])(ddp, out);
+  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t* out))slots[304])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_iteration(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out) {
-  if (!slots[304]) return (tdm_error*)&tandem_go_missing[304];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[304])(ddp, index, out);
+  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, tdm_ddp_iteration* out))slots[305])(ddp, index, out);
 }
 
 tdm_error* tdm_ddp_get_iteration_bucket(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done) {
-  if (!slots[305]) return (tdm_error*)&tandem_go_missing[305];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[305])(ddp, index, bucket, bytes, begun, done);
+  if (!slots[306]) return (tdm_error*)&tandem_go_missing[306];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, int64_t bucket, int64_t* bytes, int64_t* begun, int64_t* done))slots[306])(ddp, index, bucket, bytes, begun, done);
 }
 
 void tdm_bucket_trial_options_init(tdm_bucket_trial_options* made, size_t struct_size) {
-  if (!slots[306]) return;
-  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[306])(made, struct_size);
+  if (!slots[307]) return;
+  ((void (*)(tdm_bucket_trial_options* made, size_t struct_size))slots[307])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_try_bucket_sizes(tdm_ddp* ddp, const tdm_bucket_trial_options* options) {
-  if (!slots[307]) return (tdm_error*)&tandem_go_missing[307];
-  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[307])(ddp, options);
+  if (!slots[308]) return (tdm_error*)&tandem_go_missing[308];
+  return ((tdm_error* (*)(tdm_ddp* ddp, const tdm_bucket_trial_options* options))slots[308])(ddp, options);
 }
 
 void tdm_bucket_advice_init(tdm_bucket_advice* made, size_t struct_size) {
-  if (!slots[308]) return;
-  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[308])(made, struct_size);
+  if (!slots[309]) return;
+  ((void (*)(tdm_bucket_advice* made, size_t struct_size))slots[309])(made, struct_size);
 }
 
 tdm_error* tdm_ddp_get_bucket_advice(const tdm_ddp* ddp, tdm_bucket_advice* out) {
-  if (!slots[309]) return (tdm_error*)&tandem_go_missing[309];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[309])(ddp, out);
+  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, tdm_bucket_advice* out))slots[310])(ddp, out);
 }
 
 tdm_error* tdm_ddp_get_bucket_trial(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step) {
-  if (!slots[310]) return (tdm_error*)&tandem_go_missing[310];
-  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[310])(ddp, index, bucket_cap_mb, buckets, step);
+  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
+  return ((tdm_error* (*)(const tdm_ddp* ddp, int64_t index, double* bucket_cap_mb, int64_t* buckets, int64_t* step))slots[311])(ddp, index, bucket_cap_mb, buckets, step);
 }
 
 tdm_error* tdm_module_synchronize_batch_norm(tdm_module* module, tdm_process_group* group) {
-  if (!slots[311]) return (tdm_error*)&tandem_go_missing[311];
-  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[311])(module, group);
+  if (!slots[312]) return (tdm_error*)&tandem_go_missing[312];
+  return ((tdm_error* (*)(tdm_module* module, tdm_process_group* group))slots[312])(module, group);
 }
 
 void tdm_data_parallel_options_init(tdm_data_parallel_options* made, size_t struct_size) {
-  if (!slots[312]) return;
-  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[312])(made, struct_size);
+  if (!slots[313]) return;
+  ((void (*)(tdm_data_parallel_options* made, size_t struct_size))slots[313])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_create(const tdm_data_parallel_options* options, tdm_data_parallel** out) {
-  if (!slots[313]) return (tdm_error*)&tandem_go_missing[313];
-  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[313])(options, out);
+  if (!slots[314]) return (tdm_error*)&tandem_go_missing[314];
+  return ((tdm_error* (*)(const tdm_data_parallel_options* options, tdm_data_parallel** out))slots[314])(options, out);
 }
 
 void tdm_data_parallel_free(tdm_data_parallel* data_parallel) {
-  if (!slots[314]) return;
-  ((void (*)(tdm_data_parallel* data_parallel))slots[314])(data_parallel);
+  if (!slots[315]) return;
+  ((void (*)(tdm_data_parallel* data_parallel))slots[315])(data_parallel);
 }
 
 int32_t tdm_data_parallel_replicas(const tdm_data_parallel* data_parallel) {
-  if (!slots[315]) return 0;
-  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[315])(data_parallel);
+  if (!slots[316]) return 0;
+  return ((int32_t (*)(const tdm_data_parallel* data_parallel))slots[316])(data_parallel);
 }
 
 void tdm_replicas_init(tdm_replicas* made, size_t struct_size) {
-  if (!slots[316]) return;
-  ((void (*)(tdm_replicas* made, size_t struct_size))slots[316])(made, struct_size);
+  if (!slots[317]) return;
+  ((void (*)(tdm_replicas* made, size_t struct_size))slots[317])(made, struct_size);
 }
 
 tdm_error* tdm_data_parallel_forward(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count) {
-  if (!slots[317]) return (tdm_error*)&tandem_go_missing[317];
-  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[317])(data_parallel, replicas, inputs, input_count, results, result_count);
+  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
+  return ((tdm_error* (*)(tdm_data_parallel* data_parallel, const tdm_replicas* replicas, tdm_tensor* const* inputs, size_t input_count, tdm_tensor** results, size_t* result_count))slots[318])(data_parallel, replicas, inputs, input_count, results, result_count);
 }
 
 tdm_error* tdm_periodic_model_averager_create(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[318]) return (tdm_error*)&tandem_go_missing[318];
-  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[318])(group, period, warmup_steps, out);
+  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
+  return ((tdm_error* (*)(tdm_process_group* group, int64_t period, int64_t warmup_steps, tdm_model_averager** out))slots[319])(group, period, warmup_steps, out);
 }
 
 tdm_error* tdm_hierarchical_model_averager_create(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out) {
-  if (!slots[319]) return (tdm_error*)&tandem_go_missing[319];
-  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[319])(periods, groups, count, warmup_steps, out);
+  if (!slots[320]) return (tdm_error*)&tandem_go_missing[320];
+  return ((tdm_error* (*)(const int64_t* periods, tdm_process_group* const* groups, size_t count, int64_t warmup_steps, tdm_model_averager** out))slots[320])(periods, groups, count, warmup_steps, out);
 }
 
 void tdm_model_averager_free(tdm_model_averager* averager) {
-  if (!slots[320]) return;
-  ((void (*)(tdm_model_averager* averager))slots[320])(averager);
+  if (!slots[321]) return;
+  ((void (*)(tdm_model_averager* averager))slots[321])(averager);
 }
 
 tdm_error* tdm_model_averager_average(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged) {
-  if (!slots[321]) return (tdm_error*)&tandem_go_missing[321];
-  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[321])(averager, parameters, parameter_count, averaged);
+  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
+  return ((tdm_error* (*)(tdm_model_averager* averager, tdm_tensor* const* parameters, size_t parameter_count, int32_t* averaged))slots[322])(averager, parameters, parameter_count, averaged);
 }
 
 tdm_error* tdm_post_local_sgd_optimizer_create(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out) {
-  if (!slots[322]) return (tdm_error*)&tandem_go_missing[322];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[322])(optimizer, averager, out);
+  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, tdm_model_averager* averager, tdm_optimizer** out))slots[323])(optimizer, averager, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_create(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out) {
-  if (!slots[323]) return (tdm_error*)&tandem_go_missing[323];
-  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[323])(group, type, parameters, parameter_count, options, option_count, out);
+  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
+  return ((tdm_error* (*)(tdm_process_group* group, const char* type, tdm_tensor* const* parameters, size_t parameter_count, const tdm_option* options, size_t option_count, tdm_optimizer** out))slots[324])(group, type, parameters, parameter_count, options, option_count, out);
 }
 
 tdm_error* tdm_zero_redundancy_optimizer_consolidate(tdm_optimizer* optimizer, int32_t to) {
-  if (!slots[324]) return (tdm_error*)&tandem_go_missing[324];
-  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[324])(optimizer, to);
+  if (!slots[325]) return (tdm_error*)&tandem_go_missing[325];
+  return ((tdm_error* (*)(tdm_optimizer* optimizer, int32_t to))slots[325])(optimizer, to);
 }
 
 void tdm_checkpoint_folder_options_init(tdm_checkpoint_folder_options* made, size_t struct_size) {
-  if (!slots[325]) return;
-  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[325])(made, struct_size);
+  if (!slots[326]) return;
+  ((void (*)(tdm_checkpoint_folder_options* made, size_t struct_size))slots[326])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_create(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out) {
-  if (!slots[326]) return (tdm_error*)&tandem_go_missing[326];
-  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[326])(path, options, group, out);
+  if (!slots[327]) return (tdm_error*)&tandem_go_missing[327];
+  return ((tdm_error* (*)(const char* path, const tdm_checkpoint_folder_options* options, tdm_process_group* group, tdm_checkpoint_folder** out))slots[327])(path, options, group, out);
 }
 
 void tdm_checkpoint_folder_free(tdm_checkpoint_folder* folder) {
-  if (!slots[327]) return;
-  ((void (*)(tdm_checkpoint_folder* folder))slots[327])(folder);
+  if (!slots[328]) return;
+  ((void (*)(tdm_checkpoint_folder* folder))slots[328])(folder);
 }
 
 const char* tdm_checkpoint_folder_path(const tdm_checkpoint_folder* folder) {
-  if (!slots[328]) return 0;
-  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[328])(folder);
+  if (!slots[329]) return 0;
+  return ((const char* (*)(const tdm_checkpoint_folder* folder))slots[329])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_save(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[329]) return (tdm_error*)&tandem_go_missing[329];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[329])(folder, step, tensors, tensor_count, values);
-}
-
-tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[330]) return (tdm_error*)&tandem_go_missing[330];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[330])(folder, step, tensors, tensor_count, values);
 }
 
-tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+tdm_error* tdm_checkpoint_folder_save_async(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
   if (!slots[331]) return (tdm_error*)&tandem_go_missing[331];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[331])(folder, step, beside, reason);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[331])(folder, step, tensors, tensor_count, values);
+}
+
+tdm_error* tdm_checkpoint_folder_save_failed(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason) {
+  if (!slots[332]) return (tdm_error*)&tandem_go_missing[332];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, int32_t beside, const char* reason))slots[332])(folder, step, beside, reason);
 }
 
 int32_t tdm_checkpoint_folder_saving(const tdm_checkpoint_folder* folder) {
-  if (!slots[332]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[332])(folder);
+  if (!slots[333]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint_folder* folder))slots[333])(folder);
 }
 
 tdm_error* tdm_checkpoint_folder_wait(tdm_checkpoint_folder* folder) {
-  if (!slots[333]) return (tdm_error*)&tandem_go_missing[333];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[333])(folder);
-}
-
-tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[334]) return (tdm_error*)&tandem_go_missing[334];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[334])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
+tdm_error* tdm_checkpoint_folder_close(tdm_checkpoint_folder* folder) {
   if (!slots[335]) return (tdm_error*)&tandem_go_missing[335];
   return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[335])(folder);
 }
 
-tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+tdm_error* tdm_checkpoint_folder_abort(tdm_checkpoint_folder* folder) {
   if (!slots[336]) return (tdm_error*)&tandem_go_missing[336];
-  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[336])(folder, steps, step_count);
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder))slots[336])(folder);
+}
+
+tdm_error* tdm_checkpoint_folder_steps(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count) {
+  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
+  return ((tdm_error* (*)(const tdm_checkpoint_folder* folder, int64_t* steps, size_t* step_count))slots[337])(folder, steps, step_count);
 }
 
 tdm_error* tdm_checkpoint_folder_load(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out) {
-  if (!slots[337]) return (tdm_error*)&tandem_go_missing[337];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[337])(folder, step, sections, section_count, out);
+  if (!slots[338]) return (tdm_error*)&tandem_go_missing[338];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, int64_t step, const char* const* sections, size_t section_count, tdm_checkpoint** out))slots[338])(folder, step, sections, section_count, out);
 }
 
 void tdm_checkpoint_selection_init(tdm_checkpoint_selection* made, size_t struct_size) {
-  if (!slots[338]) return;
-  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[338])(made, struct_size);
+  if (!slots[339]) return;
+  ((void (*)(tdm_checkpoint_selection* made, size_t struct_size))slots[339])(made, struct_size);
 }
 
 tdm_error* tdm_checkpoint_folder_load_part(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out) {
-  if (!slots[339]) return (tdm_error*)&tandem_go_missing[339];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[339])(folder, selection, out);
+  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const tdm_checkpoint_selection* selection, tdm_checkpoint** out))slots[340])(folder, selection, out);
 }
 
 tdm_error* tdm_checkpoint_folder_agree(tdm_checkpoint_folder* folder, const char* failure) {
-  if (!slots[340]) return (tdm_error*)&tandem_go_missing[340];
-  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[340])(folder, failure);
+  if (!slots[341]) return (tdm_error*)&tandem_go_missing[341];
+  return ((tdm_error* (*)(tdm_checkpoint_folder* folder, const char* failure))slots[341])(folder, failure);
 }
 
 void tdm_checkpoint_free(tdm_checkpoint* checkpoint) {
-  if (!slots[341]) return;
-  ((void (*)(tdm_checkpoint* checkpoint))slots[341])(checkpoint);
+  if (!slots[342]) return;
+  ((void (*)(tdm_checkpoint* checkpoint))slots[342])(checkpoint);
 }
 
 int64_t tdm_checkpoint_step(const tdm_checkpoint* checkpoint) {
-  if (!slots[342]) return 0;
-  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[342])(checkpoint);
+  if (!slots[343]) return 0;
+  return ((int64_t (*)(const tdm_checkpoint* checkpoint))slots[343])(checkpoint);
 }
 
 int32_t tdm_checkpoint_world_size(const tdm_checkpoint* checkpoint) {
-  if (!slots[343]) return 0;
-  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[343])(checkpoint);
+  if (!slots[344]) return 0;
+  return ((int32_t (*)(const tdm_checkpoint* checkpoint))slots[344])(checkpoint);
 }
 
 const char* tdm_checkpoint_values(const tdm_checkpoint* checkpoint) {
-  if (!slots[344]) return 0;
-  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[344])(checkpoint);
+  if (!slots[345]) return 0;
+  return ((const char* (*)(const tdm_checkpoint* checkpoint))slots[345])(checkpoint);
 }
 
 tdm_error* tdm_checkpoint_refused(const tdm_checkpoint* checkpoint, tdm_strings** out) {
-  if (!slots[345]) return (tdm_error*)&tandem_go_missing[345];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[345])(checkpoint, out);
-}
-
-tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[346]) return (tdm_error*)&tandem_go_missing[346];
   return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[346])(checkpoint, out);
 }
 
-tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+tdm_error* tdm_checkpoint_sections(const tdm_checkpoint* checkpoint, tdm_strings** out) {
   if (!slots[347]) return (tdm_error*)&tandem_go_missing[347];
-  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[347])(checkpoint, section, out);
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, tdm_strings** out))slots[347])(checkpoint, out);
+}
+
+tdm_error* tdm_checkpoint_tensors(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out) {
+  if (!slots[348]) return (tdm_error*)&tandem_go_missing[348];
+  return ((tdm_error* (*)(const tdm_checkpoint* checkpoint, const char* section, tdm_named_tensors** out))slots[348])(checkpoint, section, out);
 }
 
 void tdm_elastic_options_init(tdm_elastic_options* made, size_t struct_size) {
-  if (!slots[348]) return;
-  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[348])(made, struct_size);
+  if (!slots[349]) return;
+  ((void (*)(tdm_elastic_options* made, size_t struct_size))slots[349])(made, struct_size);
 }
 
 tdm_error* tdm_elastic_create(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out) {
-  if (!slots[349]) return (tdm_error*)&tandem_go_missing[349];
-  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[349])(group, options, out);
+  if (!slots[350]) return (tdm_error*)&tandem_go_missing[350];
+  return ((tdm_error* (*)(const tdm_process_group_options* group, const tdm_elastic_options* options, tdm_elastic** out))slots[350])(group, options, out);
 }
 
 void tdm_elastic_free(tdm_elastic* elastic) {
-  if (!slots[350]) return;
-  ((void (*)(tdm_elastic* elastic))slots[350])(elastic);
+  if (!slots[351]) return;
+  ((void (*)(tdm_elastic* elastic))slots[351])(elastic);
 }
 
 tdm_error* tdm_elastic_commit(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values) {
-  if (!slots[351]) return (tdm_error*)&tandem_go_missing[351];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[351])(elastic, tensors, tensor_count, values);
+  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const tdm_checkpoint_tensor* tensors, size_t tensor_count, const char* values))slots[352])(elastic, tensors, tensor_count, values);
 }
 
 tdm_error* tdm_elastic_committed(const tdm_elastic* elastic, tdm_checkpoint** out) {
-  if (!slots[352]) return (tdm_error*)&tandem_go_missing[352];
-  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[352])(elastic, out);
+  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
+  return ((tdm_error* (*)(const tdm_elastic* elastic, tdm_checkpoint** out))slots[353])(elastic, out);
 }
 
 tdm_error* tdm_elastic_meet(tdm_elastic* elastic, tdm_process_group** out) {
-  if (!slots[353]) return (tdm_error*)&tandem_go_missing[353];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[353])(elastic, out);
+  if (!slots[354]) return (tdm_error*)&tandem_go_missing[354];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_process_group** out))slots[354])(elastic, out);
 }
 
 int64_t tdm_elastic_epoch(const tdm_elastic* elastic) {
-  if (!slots[354]) return 0;
-  return ((int64_t (*)(const tdm_elastic* elastic))slots[354])(elastic);
-}
-
-int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
   if (!slots[355]) return 0;
   return ((int64_t (*)(const tdm_elastic* elastic))slots[355])(elastic);
 }
 
+int64_t tdm_elastic_steps(const tdm_elastic* elastic) {
+  if (!slots[356]) return 0;
+  return ((int64_t (*)(const tdm_elastic* elastic))slots[356])(elastic);
+}
+
 tdm_error* tdm_elastic_step(tdm_elastic* elastic, tdm_elastic_next* next) {
-  if (!slots[356]) return (tdm_error*)&tandem_go_missing[356];
-  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[356])(elastic, next);
+  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
+  return ((tdm_error* (*)(tdm_elastic* elastic, tdm_elastic_next* next))slots[357])(elastic, next);
 }
 
 tdm_error* tdm_elastic_has_ended(tdm_elastic* elastic, int32_t* ended) {
-  if (!slots[357]) return (tdm_error*)&tandem_go_missing[357];
-  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[357])(elastic, ended);
+  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
+  return ((tdm_error* (*)(tdm_elastic* elastic, int32_t* ended))slots[358])(elastic, ended);
 }
 
 tdm_error* tdm_elastic_done(tdm_elastic* elastic) {
-  if (!slots[358]) return (tdm_error*)&tandem_go_missing[358];
-  return ((tdm_error* (*)(tdm_elastic* elastic))slots[358])(elastic);
-}
-
-tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
   if (!slots[359]) return (tdm_error*)&tandem_go_missing[359];
   return ((tdm_error* (*)(tdm_elastic* elastic))slots[359])(elastic);
 }
 
-tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
+tdm_error* tdm_elastic_notify(tdm_elastic* elastic) {
   if (!slots[360]) return (tdm_error*)&tandem_go_missing[360];
   return ((tdm_error* (*)(tdm_elastic* elastic))slots[360])(elastic);
 }
 
-tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
+tdm_error* tdm_elastic_left(tdm_elastic* elastic) {
   if (!slots[361]) return (tdm_error*)&tandem_go_missing[361];
   return ((tdm_error* (*)(tdm_elastic* elastic))slots[361])(elastic);
 }
 
-tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
+tdm_error* tdm_elastic_abort(tdm_elastic* elastic) {
   if (!slots[362]) return (tdm_error*)&tandem_go_missing[362];
-  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[362])(elastic, text);
+  return ((tdm_error* (*)(tdm_elastic* elastic))slots[362])(elastic);
+}
+
+tdm_error* tdm_elastic_describe(tdm_elastic* elastic, const char* text) {
+  if (!slots[363]) return (tdm_error*)&tandem_go_missing[363];
+  return ((tdm_error* (*)(tdm_elastic* elastic, const char* text))slots[363])(elastic, text);
 }
 
 void tdm_recordio_writer_options_init(tdm_recordio_writer_options* made, size_t struct_size) {
-  if (!slots[363]) return;
-  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[363])(made, struct_size);
+  if (!slots[364]) return;
+  ((void (*)(tdm_recordio_writer_options* made, size_t struct_size))slots[364])(made, struct_size);
 }
 
 tdm_error* tdm_recordio_writer_create(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out) {
-  if (!slots[364]) return (tdm_error*)&tandem_go_missing[364];
-  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[364])(path, options, out);
+  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
+  return ((tdm_error* (*)(const char* path, const tdm_recordio_writer_options* options, tdm_recordio_writer** out))slots[365])(path, options, out);
 }
 
 tdm_error* tdm_recordio_writer_write(tdm_recordio_writer* writer, const void* data, size_t size) {
-  if (!slots[365]) return (tdm_error*)&tandem_go_missing[365];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[365])(writer, data, size);
+  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer, const void* data, size_t size))slots[366])(writer, data, size);
 }
 
 tdm_error* tdm_recordio_writer_close(tdm_recordio_writer* writer) {
-  if (!slots[366]) return (tdm_error*)&tandem_go_missing[366];
-  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[366])(writer);
+  if (!slots[367]) return (tdm_error*)&tandem_go_missing[367];
+  return ((tdm_error* (*)(tdm_recordio_writer* writer))slots[367])(writer);
 }
 
 void tdm_recordio_writer_free(tdm_recordio_writer* writer) {
-  if (!slots[367]) return;
-  ((void (*)(tdm_recordio_writer* writer))slots[367])(writer);
+  if (!slots[368]) return;
+  ((void (*)(tdm_recordio_writer* writer))slots[368])(writer);
 }
 
 tdm_error* tdm_recordio_reader_create(const char* path, tdm_recordio_reader** out) {
-  if (!slots[368]) return (tdm_error*)&tandem_go_missing[368];
-  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[368])(path, out);
+  if (!slots[369]) return (tdm_error*)&tandem_go_missing[369];
+  return ((tdm_error* (*)(const char* path, tdm_recordio_reader** out))slots[369])(path, out);
 }
 
 int64_t tdm_recordio_reader_count(const tdm_recordio_reader* reader) {
-  if (!slots[369]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[369])(reader);
+  if (!slots[370]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[370])(reader);
 }
 
 tdm_error* tdm_recordio_reader_get(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size) {
-  if (!slots[370]) return (tdm_error*)&tandem_go_missing[370];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[370])(reader, index, data, size);
+  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, const void** data, size_t* size))slots[371])(reader, index, data, size);
 }
 
 tdm_error* tdm_recordio_reader_copy(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes) {
-  if (!slots[371]) return (tdm_error*)&tandem_go_missing[371];
-  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[371])(reader, index, destination, bytes);
+  if (!slots[372]) return (tdm_error*)&tandem_go_missing[372];
+  return ((tdm_error* (*)(tdm_recordio_reader* reader, int64_t index, void* destination, size_t bytes))slots[372])(reader, index, destination, bytes);
 }
 
 int32_t tdm_recordio_reader_version(const tdm_recordio_reader* reader) {
-  if (!slots[372]) return 0;
-  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[372])(reader);
+  if (!slots[373]) return 0;
+  return ((int32_t (*)(const tdm_recordio_reader* reader))slots[373])(reader);
 }
 
 const char* tdm_recordio_reader_schema(const tdm_recordio_reader* reader) {
-  if (!slots[373]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader))slots[373])(reader);
+  if (!slots[374]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader))slots[374])(reader);
 }
 
 int64_t tdm_recordio_reader_metadata_count(const tdm_recordio_reader* reader) {
-  if (!slots[374]) return 0;
-  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[374])(reader);
+  if (!slots[375]) return 0;
+  return ((int64_t (*)(const tdm_recordio_reader* reader))slots[375])(reader);
 }
 
 const char* tdm_recordio_reader_metadata_key(const tdm_recordio_reader* reader, int64_t index) {
-  if (!slots[375]) return 0;
-  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[375])(reader, index);
-}
-
-const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
   if (!slots[376]) return 0;
   return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[376])(reader, index);
 }
 
+const char* tdm_recordio_reader_metadata_value(const tdm_recordio_reader* reader, int64_t index) {
+  if (!slots[377]) return 0;
+  return ((const char* (*)(const tdm_recordio_reader* reader, int64_t index))slots[377])(reader, index);
+}
+
 void tdm_recordio_reader_free(tdm_recordio_reader* reader) {
-  if (!slots[377]) return;
-  ((void (*)(tdm_recordio_reader* reader))slots[377])(reader);
+  if (!slots[378]) return;
+  ((void (*)(tdm_recordio_reader* reader))slots[378])(reader);
 }
 
 void tdm_loader_options_init(tdm_loader_options* made, size_t struct_size) {
-  if (!slots[378]) return;
-  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[378])(made, struct_size);
+  if (!slots[379]) return;
+  ((void (*)(tdm_loader_options* made, size_t struct_size))slots[379])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[379]) return (tdm_error*)&tandem_go_missing[379];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[379])(paths, path_count, fields, field_count, options, out);
+  if (!slots[380]) return (tdm_error*)&tandem_go_missing[380];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_loader_options* options, tdm_loader** out))slots[380])(paths, path_count, fields, field_count, options, out);
 }
 
 void tdm_loader_free(tdm_loader* loader) {
-  if (!slots[380]) return;
-  ((void (*)(tdm_loader* loader))slots[380])(loader);
+  if (!slots[381]) return;
+  ((void (*)(tdm_loader* loader))slots[381])(loader);
 }
 
 int64_t tdm_loader_sample_count(const tdm_loader* loader) {
-  if (!slots[381]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[381])(loader);
-}
-
-int64_t tdm_loader_batch_count(const tdm_loader* loader) {
   if (!slots[382]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[382])(loader);
 }
 
+int64_t tdm_loader_batch_count(const tdm_loader* loader) {
+  if (!slots[383]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[383])(loader);
+}
+
 tdm_error* tdm_loader_start_epoch(tdm_loader* loader, int64_t epoch, int64_t first_batch) {
-  if (!slots[383]) return (tdm_error*)&tandem_go_missing[383];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[383])(loader, epoch, first_batch);
+  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t epoch, int64_t first_batch))slots[384])(loader, epoch, first_batch);
 }
 
 tdm_error* tdm_loader_next(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch) {
-  if (!slots[384]) return (tdm_error*)&tandem_go_missing[384];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[384])(loader, batch, field_count, has_batch);
+  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_tensor** batch, size_t field_count, int32_t* has_batch))slots[385])(loader, batch, field_count, has_batch);
 }
 
 tdm_error* tdm_loader_abort(tdm_loader* loader) {
-  if (!slots[385]) return (tdm_error*)&tandem_go_missing[385];
-  return ((tdm_error* (*)(tdm_loader* loader))slots[385])(loader);
+  if (!slots[386]) return (tdm_error*)&tandem_go_missing[386];
+  return ((tdm_error* (*)(tdm_loader* loader))slots[386])(loader);
 }
 
 void tdm_loader_batch_init(tdm_loader_batch* made, size_t struct_size) {
-  if (!slots[386]) return;
-  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[386])(made, struct_size);
+  if (!slots[387]) return;
+  ((void (*)(tdm_loader_batch* made, size_t struct_size))slots[387])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_batch(const tdm_loader* loader, tdm_loader_batch* out) {
-  if (!slots[387]) return (tdm_error*)&tandem_go_missing[387];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[387])(loader, out);
+  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_batch* out))slots[388])(loader, out);
 }
 
 tdm_error* tdm_loader_get_batch_mask(const tdm_loader* loader, tdm_tensor** out) {
-  if (!slots[388]) return (tdm_error*)&tandem_go_missing[388];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[388])(loader, out);
+  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_tensor** out))slots[389])(loader, out);
 }
 
 tdm_error* tdm_loader_commit(tdm_loader* loader, tdm_string** record) {
-  if (!slots[389]) return (tdm_error*)&tandem_go_missing[389];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[389])(loader, record);
+  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_string** record))slots[390])(loader, record);
 }
 
 tdm_error* tdm_loader_get_state(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[390]) return (tdm_error*)&tandem_go_missing[390];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[390])(loader, out);
+  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[391])(loader, out);
 }
 
 tdm_error* tdm_loader_restore(tdm_loader* loader, const void* data, size_t size) {
-  if (!slots[391]) return (tdm_error*)&tandem_go_missing[391];
-  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[391])(loader, data, size);
+  if (!slots[392]) return (tdm_error*)&tandem_go_missing[392];
+  return ((tdm_error* (*)(tdm_loader* loader, const void* data, size_t size))slots[392])(loader, data, size);
 }
 
 int64_t tdm_loader_current_epoch(const tdm_loader* loader) {
-  if (!slots[392]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[392])(loader);
+  if (!slots[393]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[393])(loader);
 }
 
 void tdm_dataset_free(tdm_dataset* dataset) {
-  if (!slots[393]) return;
-  ((void (*)(tdm_dataset* dataset))slots[393])(dataset);
+  if (!slots[394]) return;
+  ((void (*)(tdm_dataset* dataset))slots[394])(dataset);
 }
 
 int64_t tdm_dataset_size(const tdm_dataset* dataset) {
-  if (!slots[394]) return 0;
-  return ((int64_t (*)(const tdm_dataset* dataset))slots[394])(dataset);
+  if (!slots[395]) return 0;
+  return ((int64_t (*)(const tdm_dataset* dataset))slots[395])(dataset);
 }
 
 size_t tdm_dataset_field_count(const tdm_dataset* dataset) {
-  if (!slots[395]) return 0;
-  return ((size_t (*)(const tdm_dataset* dataset))slots[395])(dataset);
+  if (!slots[396]) return 0;
+  return ((size_t (*)(const tdm_dataset* dataset))slots[396])(dataset);
 }
 
 const char* tdm_dataset_field_name(const tdm_dataset* dataset, size_t index) {
-  if (!slots[396]) return 0;
-  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[396])(dataset, index);
+  if (!slots[397]) return 0;
+  return ((const char* (*)(const tdm_dataset* dataset, size_t index))slots[397])(dataset, index);
 }
 
 tdm_error* tdm_dataset_get(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count) {
-  if (!slots[397]) return (tdm_error*)&tandem_go_missing[397];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[397])(dataset, index, sample, field_count);
+  if (!slots[398]) return (tdm_error*)&tandem_go_missing[398];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, int64_t index, tdm_tensor** sample, size_t field_count))slots[398])(dataset, index, sample, field_count);
 }
 
 void tdm_open_records_options_init(tdm_open_records_options* made, size_t struct_size) {
-  if (!slots[398]) return;
-  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[398])(made, struct_size);
+  if (!slots[399]) return;
+  ((void (*)(tdm_open_records_options* made, size_t struct_size))slots[399])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_records(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out) {
-  if (!slots[399]) return (tdm_error*)&tandem_go_missing[399];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[399])(paths, path_count, fields, field_count, options, out);
+  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_field* fields, size_t field_count, const tdm_open_records_options* options, tdm_dataset** out))slots[400])(paths, path_count, fields, field_count, options, out);
 }
 
 tdm_error* tdm_dataset_from_tensors(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out) {
-  if (!slots[400]) return (tdm_error*)&tandem_go_missing[400];
-  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[400])(tensors, count, names, out);
+  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
+  return ((tdm_error* (*)(tdm_tensor* const* tensors, size_t count, const char* const* names, tdm_dataset** out))slots[401])(tensors, count, names, out);
 }
 
 tdm_error* tdm_dataset_concat(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out) {
-  if (!slots[401]) return (tdm_error*)&tandem_go_missing[401];
-  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[401])(datasets, count, out);
+  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
+  return ((tdm_error* (*)(const tdm_dataset* const* datasets, size_t count, tdm_dataset** out))slots[402])(datasets, count, out);
 }
 
 tdm_error* tdm_dataset_subset(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out) {
-  if (!slots[402]) return (tdm_error*)&tandem_go_missing[402];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[402])(dataset, samples, count, out);
+  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* samples, size_t count, tdm_dataset** out))slots[403])(dataset, samples, count, out);
 }
 
 tdm_error* tdm_dataset_random_split(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts) {
-  if (!slots[403]) return (tdm_error*)&tandem_go_missing[403];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[403])(dataset, sizes, count, seed, parts);
+  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const int64_t* sizes, size_t count, uint64_t seed, tdm_dataset** parts))slots[404])(dataset, sizes, count, seed, parts);
 }
 
 tdm_error* tdm_dataset_split_sizes(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes) {
-  if (!slots[404]) return (tdm_error*)&tandem_go_missing[404];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[404])(dataset, fractions, count, sizes);
+  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const double* fractions, size_t count, int64_t* sizes))slots[405])(dataset, fractions, count, sizes);
 }
 
 tdm_error* tdm_dataset_map(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[405]) return (tdm_error*)&tandem_go_missing[405];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[405])(dataset, names, field_count, map, user_data, destroy, out);
+  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* names, size_t field_count, tdm_error* (*map)(void* user_data, tdm_tensor* const* sample, size_t count, tdm_tensor** mapped, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[406])(dataset, names, field_count, map, user_data, destroy, out);
 }
 
 tdm_error* tdm_dataset_create(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out) {
-  if (!slots[406]) return (tdm_error*)&tandem_go_missing[406];
-  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[406])(size, names, field_count, fingerprint, get, user_data, destroy, out);
+  if (!slots[407]) return (tdm_error*)&tandem_go_missing[407];
+  return ((tdm_error* (*)(int64_t size, const char* const* names, size_t field_count, uint64_t fingerprint, tdm_error* (*get)(void* user_data, int64_t index, tdm_tensor** sample, size_t field_count), void* user_data, void (*destroy)(void* user_data), tdm_dataset** out))slots[407])(size, names, field_count, fingerprint, get, user_data, destroy, out);
 }
 
 void tdm_iterable_init(tdm_iterable* made, size_t struct_size) {
-  if (!slots[407]) return;
-  ((void (*)(tdm_iterable* made, size_t struct_size))slots[407])(made, struct_size);
+  if (!slots[408]) return;
+  ((void (*)(tdm_iterable* made, size_t struct_size))slots[408])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_iterable(const tdm_iterable* iterable, tdm_dataset** out) {
-  if (!slots[408]) return (tdm_error*)&tandem_go_missing[408];
-  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[408])(iterable, out);
+  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
+  return ((tdm_error* (*)(const tdm_iterable* iterable, tdm_dataset** out))slots[409])(iterable, out);
 }
 
 tdm_error* tdm_loader_create_from(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out) {
-  if (!slots[409]) return (tdm_error*)&tandem_go_missing[409];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[409])(dataset, options, out);
+  if (!slots[410]) return (tdm_error*)&tandem_go_missing[410];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_loader_options* options, tdm_loader** out))slots[410])(dataset, options, out);
 }
 
 void tdm_schema_options_init(tdm_schema_options* made, size_t struct_size) {
-  if (!slots[410]) return;
-  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[410])(made, struct_size);
+  if (!slots[411]) return;
+  ((void (*)(tdm_schema_options* made, size_t struct_size))slots[411])(made, struct_size);
 }
 
 tdm_error* tdm_dataset_from_schema(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out) {
-  if (!slots[411]) return (tdm_error*)&tandem_go_missing[411];
-  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[411])(paths, path_count, options, out);
+  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
+  return ((tdm_error* (*)(const char* const* paths, size_t path_count, const tdm_schema_options* options, tdm_dataset** out))slots[412])(paths, path_count, options, out);
 }
 
 tdm_error* tdm_loader_add_transforms(tdm_loader* loader, const char* transforms) {
-  if (!slots[412]) return (tdm_error*)&tandem_go_missing[412];
-  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[412])(loader, transforms);
+  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
+  return ((tdm_error* (*)(tdm_loader* loader, const char* transforms))slots[413])(loader, transforms);
 }
 
 tdm_error* tdm_loader_add_step(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)) {
-  if (!slots[413]) return (tdm_error*)&tandem_go_missing[413];
-  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[413])(loader, step, adds, add_count, user_data, destroy);
+  if (!slots[414]) return (tdm_error*)&tandem_go_missing[414];
+  return ((tdm_error* (*)(tdm_loader* loader, tdm_error* (*step)(void* user_data, const tdm_step_batch* batch), const char* const* adds, size_t add_count, void* user_data, void (*destroy)(void* user_data)))slots[414])(loader, step, adds, add_count, user_data, destroy);
 }
 
 void tdm_loader_statistics_init(tdm_loader_statistics* made, size_t struct_size) {
-  if (!slots[414]) return;
-  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[414])(made, struct_size);
+  if (!slots[415]) return;
+  ((void (*)(tdm_loader_statistics* made, size_t struct_size))slots[415])(made, struct_size);
 }
 
 tdm_error* tdm_loader_get_statistics(const tdm_loader* loader, tdm_loader_statistics* out) {
-  if (!slots[415]) return (tdm_error*)&tandem_go_missing[415];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[415])(loader, out);
+  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_loader_statistics* out))slots[416])(loader, out);
 }
 
 tdm_error* tdm_loader_statistics_text(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[416]) return (tdm_error*)&tandem_go_missing[416];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[416])(loader, out);
+  if (!slots[417]) return (tdm_error*)&tandem_go_missing[417];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[417])(loader, out);
 }
 
 void tdm_sampler_free(tdm_sampler* sampler) {
-  if (!slots[417]) return;
-  ((void (*)(tdm_sampler* sampler))slots[417])(sampler);
+  if (!slots[418]) return;
+  ((void (*)(tdm_sampler* sampler))slots[418])(sampler);
 }
 
 int64_t tdm_sampler_size(const tdm_sampler* sampler) {
-  if (!slots[418]) return 0;
-  return ((int64_t (*)(const tdm_sampler* sampler))slots[418])(sampler);
+  if (!slots[419]) return 0;
+  return ((int64_t (*)(const tdm_sampler* sampler))slots[419])(sampler);
 }
 
 tdm_error* tdm_sampler_samples(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count) {
-  if (!slots[419]) return (tdm_error*)&tandem_go_missing[419];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[419])(sampler, seed, epoch, first, samples, count);
+  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count))slots[420])(sampler, seed, epoch, first, samples, count);
 }
 
 tdm_error* tdm_sampler_sequential(int64_t size, tdm_sampler** out) {
-  if (!slots[420]) return (tdm_error*)&tandem_go_missing[420];
-  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[420])(size, out);
-}
-
-tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[421]) return (tdm_error*)&tandem_go_missing[421];
   return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[421])(size, out);
 }
 
-tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+tdm_error* tdm_sampler_random(int64_t size, tdm_sampler** out) {
   if (!slots[422]) return (tdm_error*)&tandem_go_missing[422];
-  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[422])(weights, count, positions, replacement, out);
+  return ((tdm_error* (*)(int64_t size, tdm_sampler** out))slots[422])(size, out);
+}
+
+tdm_error* tdm_sampler_weighted(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out) {
+  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
+  return ((tdm_error* (*)(const double* weights, size_t count, int64_t positions, int32_t replacement, tdm_sampler** out))slots[423])(weights, count, positions, replacement, out);
 }
 
 tdm_error* tdm_sampler_subset(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[423]) return (tdm_error*)&tandem_go_missing[423];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[423])(samples, count, shuffle, out);
+  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int32_t shuffle, tdm_sampler** out))slots[424])(samples, count, shuffle, out);
 }
 
 tdm_error* tdm_sampler_batches(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out) {
-  if (!slots[424]) return (tdm_error*)&tandem_go_missing[424];
-  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[424])(samples, count, batch_size, shuffle, out);
+  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
+  return ((tdm_error* (*)(const int64_t* samples, size_t count, int64_t batch_size, int32_t shuffle, tdm_sampler** out))slots[425])(samples, count, batch_size, shuffle, out);
 }
 
 tdm_error* tdm_sampler_by_length(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out) {
-  if (!slots[425]) return (tdm_error*)&tandem_go_missing[425];
-  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[425])(lengths, count, batch_size, window, out);
+  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
+  return ((tdm_error* (*)(const int64_t* lengths, size_t count, int64_t batch_size, int64_t window, tdm_sampler** out))slots[426])(lengths, count, batch_size, window, out);
 }
 
 tdm_error* tdm_sampler_distributed(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out) {
-  if (!slots[426]) return (tdm_error*)&tandem_go_missing[426];
-  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[426])(sampler, rank, world_size, out);
+  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
+  return ((tdm_error* (*)(const tdm_sampler* sampler, int32_t rank, int32_t world_size, tdm_sampler** out))slots[427])(sampler, rank, world_size, out);
 }
 
 tdm_error* tdm_sampler_create(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out) {
-  if (!slots[427]) return (tdm_error*)&tandem_go_missing[427];
-  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[427])(name, positions, by_epoch, list, user_data, destroy, out);
+  if (!slots[428]) return (tdm_error*)&tandem_go_missing[428];
+  return ((tdm_error* (*)(const char* name, int64_t positions, int32_t by_epoch, tdm_error* (*list)(void* user_data, uint64_t seed, int64_t epoch, int64_t first, int64_t* samples, size_t count), void* user_data, void (*destroy)(void* user_data), tdm_sampler** out))slots[428])(name, positions, by_epoch, list, user_data, destroy, out);
 }
 
 void tdm_dynamic_loader_options_init(tdm_dynamic_loader_options* made, size_t struct_size) {
-  if (!slots[428]) return;
-  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[428])(made, struct_size);
+  if (!slots[429]) return;
+  ((void (*)(tdm_dynamic_loader_options* made, size_t struct_size))slots[429])(made, struct_size);
 }
 
 tdm_error* tdm_loader_create_dynamic(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[429]) return (tdm_error*)&tandem_go_missing[429];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[429])(dataset, store, options, state, state_size, quarantine, out);
+  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const tdm_store* store, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[430])(dataset, store, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_create_replay(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out) {
-  if (!slots[430]) return (tdm_error*)&tandem_go_missing[430];
-  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[430])(dataset, records, record_count, options, state, state_size, quarantine, out);
+  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
+  return ((tdm_error* (*)(const tdm_dataset* dataset, const char* const* records, size_t record_count, const tdm_dynamic_loader_options* options, const void* state, size_t state_size, const char* quarantine, tdm_loader** out))slots[431])(dataset, records, record_count, options, state, state_size, quarantine, out);
 }
 
 tdm_error* tdm_loader_next_step(tdm_loader* loader, int32_t* has_step) {
-  if (!slots[431]) return (tdm_error*)&tandem_go_missing[431];
-  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[431])(loader, has_step);
+  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
+  return ((tdm_error* (*)(tdm_loader* loader, int32_t* has_step))slots[432])(loader, has_step);
 }
 
 tdm_error* tdm_loader_fail(tdm_loader* loader, int64_t sample, const char* reason) {
-  if (!slots[432]) return (tdm_error*)&tandem_go_missing[432];
-  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[432])(loader, sample, reason);
+  if (!slots[433]) return (tdm_error*)&tandem_go_missing[433];
+  return ((tdm_error* (*)(tdm_loader* loader, int64_t sample, const char* reason))slots[433])(loader, sample, reason);
 }
 
 int64_t tdm_loader_current_step(const tdm_loader* loader) {
-  if (!slots[433]) return 0;
-  return ((int64_t (*)(const tdm_loader* loader))slots[433])(loader);
-}
-
-int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[434]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[434])(loader);
 }
 
-int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+int64_t tdm_loader_step_local_count(const tdm_loader* loader) {
   if (!slots[435]) return 0;
   return ((int64_t (*)(const tdm_loader* loader))slots[435])(loader);
 }
 
+int64_t tdm_loader_step_global_count(const tdm_loader* loader) {
+  if (!slots[436]) return 0;
+  return ((int64_t (*)(const tdm_loader* loader))slots[436])(loader);
+}
+
 tdm_error* tdm_loader_get_quarantine(const tdm_loader* loader, tdm_string** out) {
-  if (!slots[436]) return (tdm_error*)&tandem_go_missing[436];
-  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[436])(loader, out);
+  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
+  return ((tdm_error* (*)(const tdm_loader* loader, tdm_string** out))slots[437])(loader, out);
 }
 
 tdm_error* tdm_summary_writer_create(const char* folder, const char* suffix, tdm_summary_writer** out) {
-  if (!slots[437]) return (tdm_error*)&tandem_go_missing[437];
-  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[437])(folder, suffix, out);
+  if (!slots[438]) return (tdm_error*)&tandem_go_missing[438];
+  return ((tdm_error* (*)(const char* folder, const char* suffix, tdm_summary_writer** out))slots[438])(folder, suffix, out);
 }
 
 const char* tdm_summary_writer_path(const tdm_summary_writer* writer) {
-  if (!slots[438]) return 0;
-  return ((const char* (*)(const tdm_summary_writer* writer))slots[438])(writer);
+  if (!slots[439]) return 0;
+  return ((const char* (*)(const tdm_summary_writer* writer))slots[439])(writer);
 }
 
 tdm_error* tdm_summary_writer_add_scalar(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time) {
-  if (!slots[439]) return (tdm_error*)&tandem_go_missing[439];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[439])(writer, tag, value, step, wall_time);
+  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, double value, int64_t step, double wall_time))slots[440])(writer, tag, value, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_histogram(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time) {
-  if (!slots[440]) return (tdm_error*)&tandem_go_missing[440];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[440])(writer, tag, values, step, wall_time);
+  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* values, int64_t step, double wall_time))slots[441])(writer, tag, values, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_image(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time) {
-  if (!slots[441]) return (tdm_error*)&tandem_go_missing[441];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[441])(writer, tag, image, layout, step, wall_time);
+  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const tdm_tensor* image, tdm_image_layout layout, int64_t step, double wall_time))slots[442])(writer, tag, image, layout, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_add_text(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time) {
-  if (!slots[442]) return (tdm_error*)&tandem_go_missing[442];
-  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[442])(writer, tag, text, step, wall_time);
+  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
+  return ((tdm_error* (*)(tdm_summary_writer* writer, const char* tag, const char* text, int64_t step, double wall_time))slots[443])(writer, tag, text, step, wall_time);
 }
 
 tdm_error* tdm_summary_writer_flush(tdm_summary_writer* writer) {
-  if (!slots[443]) return (tdm_error*)&tandem_go_missing[443];
-  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[443])(writer);
-}
-
-tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
   if (!slots[444]) return (tdm_error*)&tandem_go_missing[444];
   return ((tdm_error* (*)(tdm_summary_writer* writer))slots[444])(writer);
 }
 
+tdm_error* tdm_summary_writer_close(tdm_summary_writer* writer) {
+  if (!slots[445]) return (tdm_error*)&tandem_go_missing[445];
+  return ((tdm_error* (*)(tdm_summary_writer* writer))slots[445])(writer);
+}
+
 void tdm_summary_writer_free(tdm_summary_writer* writer) {
-  if (!slots[445]) return;
-  ((void (*)(tdm_summary_writer* writer))slots[445])(writer);
+  if (!slots[446]) return;
+  ((void (*)(tdm_summary_writer* writer))slots[446])(writer);
 }

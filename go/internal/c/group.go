@@ -16,6 +16,19 @@ type GroupOptions struct {
 	DeviceKind, DeviceIndex              int32
 }
 
+// LaunchPlace is what the environment says of this process; -1 is unknown, and launcher "" is none.
+func LaunchPlace() (rank, worldSize, localRank, localWorldSize, nodeRank int, launcher string, err *Failure) {
+	if err = Load(); err != nil {
+		return
+	}
+	var numbers [5]C.int32_t
+	var name *C.tdm_string
+	if err = failure(C.tdm_launch_place(&numbers[0], &numbers[1], &numbers[2], &numbers[3], &numbers[4], &name)); err != nil {
+		return
+	}
+	return int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]), int(numbers[4]), text(name), nil
+}
+
 func CreateGroup(o GroupOptions, s Store) (ProcessGroup, *Failure) {
 	if err := Load(); err != nil {
 		return nil, err

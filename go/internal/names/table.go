@@ -183,6 +183,7 @@ var table = map[string]string{
 	"tdm_jit_trace":                                 "jit.Trace",
 	"tdm_jit_trace_call":                            "jit.Trace",
 	"tdm_jit_trace_function":                        "jit.Trace",
+	"tdm_launch_place":                              "dist.Rank",
 	"tdm_load":                                      "Load",
 	"tdm_load_library":                              "LoadLibrary",
 	"tdm_loader_abort":                              "data.Loader.Close",

@@ -1,5 +1,6 @@
 // Stores, process groups and DDP through the C ABI, with ranks as threads.
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,6 +81,24 @@ TEST(CapiStore, ErrorsNameTheKey) {
   EXPECT_EQ(take(tdm_store_set(store.get(), nullptr, "x", 1)).code, TDM_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(take(tdm_store_set_timeout(store.get(), 0)).code, TDM_ERROR_INVALID_ARGUMENT);
   tdm_store_free(nullptr);
+}
+
+TEST(CapiLaunch, TellsThePlaceOfThisProcess) {
+  const std::vector<const char*> names = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"};
+  int32_t rank = -2, size = -2, local_rank = -2, local_size = -2, node = -2;
+  tdm_string* launcher = nullptr;
+  EXPECT_OK(tdm_launch_place(&rank, &size, &local_rank, &local_size, &node, &launcher));
+  EXPECT_STREQ(tdm_string_data(launcher), "");
+  tdm_string_free(launcher);
+  EXPECT_EQ(std::vector<int32_t>({rank, size, local_rank, local_size, node}), std::vector<int32_t>({0, 1, 0, 1, 0}));
+  for (const char* name : {"RANK", "LOCAL_RANK"}) setenv(name, "3", 1);
+  const auto failure = take(tdm_launch_place(&rank, nullptr, nullptr, nullptr, nullptr, nullptr));
+  EXPECT_THAT(failure.message, HasSubstr("WORLD_SIZE"));
+  EXPECT_EQ(rank, 0);
+  setenv("WORLD_SIZE", "4", 1);
+  EXPECT_OK(tdm_launch_place(&rank, &size, &local_rank, &local_size, &node, nullptr));
+  EXPECT_EQ(std::vector<int32_t>({rank, size, local_rank, local_size, node}), std::vector<int32_t>({3, 4, 3, -1, -1}));
+  for (const char* name : names) unsetenv(name);
 }
 
 TEST(CapiProcessGroup, CollectivesWithAndWithoutWork) {

@@ -5,6 +5,7 @@
 #include "core/call/options.h"
 #include "core/call/timeout.h"
 #include "core/comm/groups.h"
+#include "tandem/launch_place.h"
 
 using namespace tandem::capi;
 
@@ -17,6 +18,22 @@ std::vector<int> to_ranks(const int32_t* ranks, std::size_t count) {
 }
 
 }  // namespace
+
+tdm_error* tdm_launch_place(int32_t* rank, int32_t* world_size, int32_t* local_rank, int32_t* local_world_size,
+                            int32_t* node_rank, tdm_string** launcher) {
+  return guard("tdm_launch_place", [&] {
+    const tandem::LaunchPlace place = tandem::launch_place();
+    if (launcher) *launcher = make_string(place.launcher);
+    const auto put = [](int32_t* out, int value) {
+      if (out) *out = value;
+    };
+    put(rank, place.rank);
+    put(world_size, place.world_size);
+    put(local_rank, place.local_rank);
+    put(local_world_size, place.local_world_size);
+    put(node_rank, place.node_rank);
+  });
+}
 
 tdm_error* tdm_process_group_create(const tdm_process_group_options* options, const tdm_store* store,
                                     tdm_process_group** out) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "comm/environment.h"
+#include "comm/session_port.h"
 #include "comm/sockets.h"
 #include "comm/store/deadline_store.h"
 #include "tandem/error.h"
@@ -102,6 +103,13 @@ void open_tcp(Rendezvous& rendezvous, const Place& place, milliseconds timeout, 
   if (rendezvous.local_address.empty()) find_server();
 }
 
+std::uint16_t session_port_of(const LaunchEnvironment& environment, milliseconds timeout,
+                              const std::atomic<bool>& cancelled) {
+  if (environment.rank == 0) return take_session_port(environment.session_folder, environment.job);
+  return await_session_port(environment.session_folder, environment.job, Clock::now() + timeout,
+                            [&] { throw_if(cancelled); });
+}
+
 void parse_tcp(const std::string& init_method, Place* place) {
   const std::string rest = init_method.substr(6);
   const auto colon = rest.rfind(':');
@@ -132,8 +140,13 @@ Rendezvous open_rendezvous(const std::string& init_method, int rank, int world_s
     place.port = environment.master_port;
     place.serve = environment.rank == 0 && !environment.agent_hosts_store;
     if (environment.agent_hosts_store) place.served_by = "the launcher";
+    if (place.port == 0) place.port = session_port_of(environment, timeout, cancelled);
     rendezvous.place = "env:// " + place.host + ":" + std::to_string(place.port);
-    open_tcp(rendezvous, place, timeout, cancelled);
+    try {
+      open_tcp(rendezvous, place, timeout, cancelled);
+    } catch (const Error& error) {
+      throw Error(error.code(), error.what() + environment.note);
+    }
     rendezvous.store = rendezvous.store.under(environment.job_prefix);
     return rendezvous;
   }

@@ -93,6 +93,20 @@ class Store {
   Handle<tdm_store, tdm_store_free> handle_;
 };
 
+// Rank, world size, local rank, local world size and node rank of this process, as the launcher's or scheduler's
+// environment says them; -1: not said. Alone: 0 of 1.
+inline std::vector<int64_t> launch_place() {
+  int32_t numbers[5] = {0, 0, 0, 0, 0};
+  check(tdm_launch_place(&numbers[0], &numbers[1], &numbers[2], &numbers[3], &numbers[4], nullptr));
+  return std::vector<int64_t>(numbers, numbers + 5);
+}
+// Who says so ("the environment", "Slurm", …); "": nobody, the process was started alone.
+inline std::string launcher() {
+  tdm_string* name = nullptr;
+  check(tdm_launch_place(nullptr, nullptr, nullptr, nullptr, nullptr, &name));
+  return take_string(name);
+}
+
 // How a group is made. Unset numbers (-1) come from the environment for "env://".
 struct ProcessGroupOptions {
   std::string backend = "gloo";        // "gloo", "nccl", "shm", "auto" or "none", or "cpu:shm,cuda:nccl"

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import org.tandem.TandemException;
+import org.tandem.internal.NativeLibrary;
+import org.tandem.internal.TandemNative;
 
 /** The frame of a program that a launcher starts on every rank. */
 public final class Launch {
@@ -36,32 +38,44 @@ public final class Launch {
     }
   }
 
-  /** RANK, 0 outside a launcher. */
+  /** RANK, or that of a scheduler (srun, mpirun, Kubeflow: docs/schedulers.md); 0 of a process that was started alone. */
   public static int rank() {
-    return number("RANK", 0);
+    return number(0, 0);
   }
 
-  /** Number of this process on its host, 0 outside a launcher. */
-  public static int localRank() {
-    return number("LOCAL_RANK", 0);
-  }
-
-  /** WORLD_SIZE, 1 outside a launcher. */
+  /** WORLD_SIZE, or that of a scheduler; 1 of a process that was started alone. */
   public static int worldSize() {
-    return number("WORLD_SIZE", 1);
+    return number(1, 1);
   }
 
-  private static int number(String variable, int otherwise) {
-    String text = System.getenv(variable);
-    if (text == null || text.isEmpty()) {
-      return otherwise;
-    }
-    try {
-      return Integer.parseInt(text);
-    } catch (NumberFormatException unreadable) {
-      throw new org.tandem.TandemInvalidArgumentException(
-          "Launch", "the environment's " + variable + "='" + text + "' is no number");
-    }
+  /** Number of this process on its host, 0 where nothing says it. */
+  public static int localRank() {
+    return number(2, 0);
+  }
+
+  /** How many processes are on this host, 1 where nothing says it. */
+  public static int localWorldSize() {
+    return number(3, 1);
+  }
+
+  /** Number of this host, 0 where nothing says it. */
+  public static int nodeRank() {
+    return number(4, 0);
+  }
+
+  /**
+   * Who says which processes there are: "the environment" (RANK and others, as tandem run and torchrun set them), "Slurm",
+   * "Open MPI", "PMIx", "PMI", "Kubernetes"; "" for a process that was started alone.
+   */
+  public static String launcher() {
+    NativeLibrary.load();
+    return TandemNative.launcher();
+  }
+
+  private static int number(int which, int otherwise) {
+    NativeLibrary.load();
+    int number = Math.toIntExact(TandemNative.launchPlace()[which]);
+    return number < 0 ? otherwise : number;
   }
 
   private static void writeErrorFile(Exception error) {

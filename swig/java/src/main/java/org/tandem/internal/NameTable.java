@@ -62,6 +62,7 @@ final class NameTable {
       tdm_jit_save_bytes ScriptModule.toBytes
       tdm_jit_schema ScriptModule.schema
       tdm_jit_trace_function ScriptModule.trace
+      tdm_launch_place Launch.rank
       tdm_libtorch_version Tandem.libtorchVersion
       tdm_live_count Tandem.liveCount
       tdm_load Tandem.load

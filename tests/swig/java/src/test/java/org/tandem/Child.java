@@ -24,6 +24,11 @@ final class Child {
   }
 
   static Child start(List<String> flags, Class<?> main, String... arguments) throws IOException {
+    return start(flags, Map.of(), main, arguments);
+  }
+
+  static Child start(List<String> flags, Map<String, String> environment, Class<?> main, String... arguments)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
@@ -31,7 +36,7 @@ final class Child {
     command.addAll(flags);
     command.add(main.getName());
     command.addAll(List.of(arguments));
-    return start(command, Map.of());
+    return start(command, environment);
   }
 
   static Child start(List<String> command, Map<String, String> environment) throws IOException {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -95,6 +96,23 @@ class DistTest {
       String output = children.get(rank).output();
       assertTrue(output.contains("sum 3.0 30.0 on rank " + rank + " of 2"), output);
     }
+  }
+
+  @Test
+  void thePlaceIsTheLaunchersOrTheSchedulers() throws Exception {
+    Map<String, String> launched = Map.of("RANK", "5", "WORLD_SIZE", "8", "LOCAL_RANK", "1");
+    Map<String, String> scheduled = Map.of("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2",
+        "OMPI_COMM_WORLD_LOCAL_RANK", "1", "OMPI_COMM_WORLD_LOCAL_SIZE", "2");
+    Map<Map<String, String>, String> expected = Map.of(Map.of(), "0 of 1, 0 of 1 on 0 by ''",
+        launched, "5 of 8, 1 of 1 on 0 by 'the environment'", scheduled, "1 of 2, 1 of 2 on 0 by 'Open MPI'");
+    for (Map.Entry<Map<String, String>, String> one : expected.entrySet()) {
+      Child child = Child.start(List.of(), one.getKey(), Programs.class, "place");
+      child.expect(0);
+      assertEquals(one.getValue(), child.output().strip());
+    }
+    Child child = Child.start(List.of(), Map.of("RANK", "5"), Programs.class, "place");
+    child.expect(1);
+    assertTrue(child.output().contains("WORLD_SIZE"), child.output());
   }
 
   @Test

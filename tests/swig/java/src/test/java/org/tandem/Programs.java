@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.tandem.data.Dataset;
 import org.tandem.data.Loader;
+import org.tandem.dist.Launch;
 import org.tandem.dist.ProcessGroup;
 import org.tandem.dist.ReduceOp;
 import org.tandem.dist.Store;
@@ -22,6 +23,7 @@ final class Programs {
     switch (arguments[0]) {
       case "version" -> System.out.println(Tandem.version());
       case "load" -> Tandem.load(arguments[1], Tandem.LoadDevice.CPU);
+      case "place" -> place();
       case "all-reduce" -> allReduce(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
       case "several-values" -> severalValues(Path.of(arguments[1]), Integer.parseInt(arguments[2]), arguments[3]);
       case "train-a-script" -> ScriptModuleTest.train(
@@ -36,6 +38,11 @@ final class Programs {
       case "end-in-callbacks" -> endInCallbacks(arguments[1]);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
+  }
+
+  private static void place() {
+    System.out.println(Launch.rank() + " of " + Launch.worldSize() + ", " + Launch.localRank() + " of " + Launch.localWorldSize()
+        + " on " + Launch.nodeRank() + " by '" + Launch.launcher() + "'");
   }
 
   /** One of two ranks that meet through a file. */
