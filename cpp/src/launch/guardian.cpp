@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
+#include "launch/agent_control.h"
 #include "launch/failure.h"
 #include "launch/port.h"
 #include "launch/process_tree.h"
@@ -116,17 +118,31 @@ int launch(const LaunchOptions& options) {
   }
   setpgid(supervisor, supervisor);
 
+  AgentControl control(options.is_agent ? STDIN_FILENO : -1);
+  bool ended_by_step = false, ended_by_launch = false;
   for (;;) {
-    pollfd ready{signal_fd.get(), POLLIN, 0};
-    poll(&ready, 1, -1);
-    for (const int signal : Signals::read(signal_fd.get())) pass_on(signal, supervisor);
+    pollfd ready[] = {{signal_fd.get(), POLLIN, 0}, {control.fd(), POLLIN, 0}};
+    poll(ready, 2, -1);
+    for (const int signal : Signals::read(signal_fd.get())) {
+      ended_by_step |= options.is_agent && signal == SIGTERM;
+      pass_on(signal, supervisor);
+    }
+    if (ready[1].revents) {
+      for (const int signal : control.read()) {
+        ended_by_launch |= std::ranges::find(options.ending_signals, signal) != options.ending_signals.end();
+        kill(supervisor, signal);
+      }
+    }
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (pid != supervisor) continue;
       const int code = exit_code_of(status);
       kill_descendants(std::chrono::seconds(10));
       folder.remove_temporary();
-      return code;
+      // srun ends the other agents when one fails, and gives the highest code. So one that the launch ended does not fail,
+      // for others may have ranks that still end; and one that is ended has a lower code than one that failed.
+      if (ended_by_launch) return 0;
+      return ended_by_step && code == 128 + SIGTERM ? 1 : code;
     }
   }
 }

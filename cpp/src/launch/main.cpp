@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "data/tool/record_commands.h"
 #include "launch/failure.h"
@@ -14,7 +16,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   int exit_code = 0;
   try {
-    tandem::launch::add_run_command(app, &exit_code);
+    tandem::launch::add_run_command(app, &exit_code, std::vector<std::string>(argv + 1, argv + argc));
     tandem::add_record_commands(app);
     tandem::add_trace_commands(app);
     tandem::launch::add_page_commands(app);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace tandem::launch {
 
 struct LaunchOptions {
-  int nproc_per_node = 1;
-  int spares = 0;     // processes beside those, which wait to take the place of one
-  int min_ranks = 1;  // with which an elastic program goes on
+  int nproc_per_node = 1;           // on this node
+  std::vector<int> ranks_of_nodes;  // where nodes differ; empty: nproc_per_node on each
+  int spares = 0;                   // processes beside those, which wait to take the place of one
+  int min_ranks = 1;                // with which an elastic program goes on
   int nnodes = 1;
   int node_rank = 0;
   double silence = 30;      // seconds without a sign of an elastic worker's life, after which it is killed; 0: for ever
@@ -23,6 +25,7 @@ struct LaunchOptions {
   std::string role = "default";
   std::string log_dir;  // empty: no log files but those that `output` asks for
   std::vector<OutputChoice> output;  // of each worker
+  bool is_agent = false;             // stdin says which signals came: launch/agent_control.h
   int max_restarts = 0;              // of all workers, after one has failed; of one that an elastic program has lost
   std::vector<int> ending_signals;   // those that end the launch
   double grace = 5;     // seconds between the polite signal and SIGKILL
@@ -37,8 +40,14 @@ struct LaunchOptions {
     return !log_dir.empty() || std::ranges::any_of(output, [](auto& one) { return one.keeps_out || one.keeps_err; });
   }
   int processes() const { return nproc_per_node + spares; }
-  int world_size() const { return nproc_per_node * nnodes; }
-  int rank(int local_rank) const { return node_rank * nproc_per_node + local_rank; }
+  int world_size() const { return ranks_before(nnodes); }
+  int rank(int local_rank) const { return ranks_before(node_rank) + local_rank; }
+
+ private:
+  int ranks_before(int node) const {
+    if (ranks_of_nodes.empty()) return node * nproc_per_node;
+    return std::accumulate(ranks_of_nodes.begin(), ranks_of_nodes.begin() + node, 0);
+  }
 };
 
 }  // namespace tandem::launch

@@ -10,6 +10,8 @@
 #include "launch/failure.h"
 #include "launch/guardian.h"
 #include "launch/run_flags.h"
+#include "launch/slurm_launch.h"
+#include "launch/slurm_plan.h"
 
 namespace tandem::launch {
 namespace {
@@ -76,7 +78,7 @@ std::vector<std::string> arguments_for_parser(int argc, char** argv) {
   return arguments;
 }
 
-void add_run_command(CLI::App& app, int* exit_code) {
+void add_run_command(CLI::App& app, int* exit_code, std::vector<std::string> arguments) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* run =
       app.add_subcommand("run", "Start a program once per rank, on this machine, with torchrun's environment");
@@ -99,14 +101,16 @@ void add_run_command(CLI::App& app, int* exit_code) {
     aliased(names, [&](const std::string& spelled) { return run->add_option(spelled, target, help); });
   };
 
-  value("-n,--nproc-per-node", flags->nproc_per_node, "processes on this machine: a number, cpu, gpu or auto [1]");
+  value("-n,--nproc-per-node", flags->nproc_per_node,
+        "processes on this machine: a number, cpu, gpu or auto [1; in a job of Slurm's its tasks, or GPUs]");
   value("--min-ranks", flags->min_ranks, "with how many ranks an elastic program goes on when others are lost [1]");
   value("--spares", flags->spares, "processes of an elastic program that wait, ready to take a lost one's place [0]");
   value("--step-timeout", flags->launch.step_timeout,
         "seconds in which some rank of an elastic program completes a step; then who hangs is killed [0: no limit]");
   value("--silence-timeout", flags->launch.silence,
         "seconds after which a worker of an elastic program that gives no sign of life is killed [30; 0: never]");
-  value("--nnodes", flags->nnodes, "machines; start this command on each [1]");
+  value("--nnodes", flags->nnodes,
+        "machines; start this command on each [1; in a job of Slurm's all its nodes, and it is started there]");
   value("--node-rank", flags->node_rank, "which of them this is [0]");
   value("--master-addr", flags->master_addr, "where rank 0 is reached [127.0.0.1]");
   value("--master-port", flags->master_port, "rank 0's port [a free one; 29500 with several machines]");
@@ -138,9 +142,17 @@ void add_run_command(CLI::App& app, int* exit_code) {
   });
   run->add_option("--python", flags->python, "the Python for .py files [python3]")->envname("PYTHON_EXEC");
 
-  run->callback([run, flags, exit_code] {
+  run->add_option("--agent", flags->agent)->group("");
+
+  run->callback([run, flags, exit_code, arguments] {
     refuse_unsupported_variables();
-    *exit_code = launch(resolve(*flags, command_of(run->remaining())));
+    const std::vector<std::string> command = command_of(run->remaining());
+    if (const auto plan = plan_for_allocation(*flags)) {
+      const std::vector<std::string> after_run(arguments.begin() + 1, arguments.end());
+      *exit_code = launch_in_allocation(*plan, after_run, signals_of(flags->signals_to_handle), flags->launch.grace);
+      return;
+    }
+    *exit_code = launch(resolve(*flags, command));
   });
 }
 

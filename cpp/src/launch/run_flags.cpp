@@ -12,6 +12,7 @@
 #include "launch/numbers.h"
 #include "launch/program.h"
 #include "launch/signals.h"
+#include "launch/slurm_plan.h"
 
 namespace tandem::launch {
 namespace {
@@ -36,38 +37,12 @@ int process_count(const std::string& text) {
   return whole_number(text, "--nproc-per-node (-n)", 1, 65536);
 }
 
-int node_count(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return whole_number(text, "--nnodes", 1, 65536);
-  if (text.substr(0, colon) != text.substr(colon + 1)) {
-    throw Failure("--nnodes is " + text +
-                  ", but `tandem run` does not change the number of nodes while it runs; give "
-                  "one number");
-  }
-  return whole_number(text.substr(0, colon), "--nnodes", 1, 65536);
-}
-
 void check_interval(const std::string& text) {
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
   if (!text.empty() && (*end || !(seconds > 0))) {
     throw Failure("--monitor-interval is " + text + ", but has to be a number of seconds above 0");
   }
-}
-
-std::vector<int> signals_of(const std::string& names) {
-  std::vector<int> signals;
-  std::istringstream rest(names);
-  for (std::string name; std::getline(rest, name, ',');) {
-    const auto first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
-    const std::optional<int> signal =
-        first == std::string::npos ? std::nullopt : Signals::number_of(name.substr(first, last - first + 1));
-    if (!signal) {
-      throw Failure("--signals-to-handle names '" + name + "', but may have " + Signals::names() + ", between commas");
-    }
-    signals.push_back(*signal);
-  }
-  return signals;
 }
 
 void resolve_master(RunFlags& flags) {
@@ -99,17 +74,47 @@ void resolve_master(RunFlags& flags) {
 
 }  // namespace
 
+int node_count(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return whole_number(text, "--nnodes", 1, 65536);
+  if (text.substr(0, colon) != text.substr(colon + 1)) {
+    throw Failure("--nnodes is " + text +
+                  ", but `tandem run` does not change the number of nodes while it runs; give "
+                  "one number");
+  }
+  return whole_number(text.substr(0, colon), "--nnodes", 1, 65536);
+}
+
+std::vector<int> signals_of(const std::string& names) {
+  std::vector<int> signals;
+  std::istringstream rest(names);
+  for (std::string name; std::getline(rest, name, ',');) {
+    const auto first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
+    const std::optional<int> signal =
+        first == std::string::npos ? std::nullopt : Signals::number_of(name.substr(first, last - first + 1));
+    if (!signal) {
+      throw Failure("--signals-to-handle names '" + name + "', but may have " + Signals::names() + ", between commas");
+    }
+    signals.push_back(*signal);
+  }
+  return signals;
+}
+
 LaunchOptions resolve(RunFlags& flags, const std::vector<std::string>& command) {
   LaunchOptions& launch = flags.launch;
-  launch.nproc_per_node = process_count(flags.nproc_per_node);
-  launch.nnodes = node_count(flags.nnodes);
-  launch.node_rank = flags.node_rank;
+  const std::vector<int> counts = flags.nproc_per_node.empty() ? counts_of_nodes(flags) : std::vector<int>();
+  take_from_step(flags);
+  launch.is_agent = !flags.agent.empty();
+  launch.nnodes = flags.nnodes.empty() ? 1 : node_count(flags.nnodes);
+  if (!flags.node_rank.empty()) launch.node_rank = whole_number(flags.node_rank, "--node-rank", 0, launch.nnodes - 1);
+  if (counts.empty()) {
+    launch.nproc_per_node = process_count(flags.nproc_per_node);
+  } else {
+    launch.nproc_per_node = counts[std::min(static_cast<std::size_t>(launch.node_rank), counts.size() - 1)];
+    if (counts.size() == static_cast<std::size_t>(launch.nnodes)) launch.ranks_of_nodes = counts;
+  }
   launch.prefix = !flags.no_prefix;
   launch.cores = usable_cores();
-  if (launch.node_rank < 0 || launch.node_rank >= launch.nnodes) {
-    throw Failure("--node-rank is " + std::to_string(launch.node_rank) + ", but has to be from 0 to " +
-                  std::to_string(launch.nnodes - 1) + " with --nnodes " + std::to_string(launch.nnodes));
-  }
   launch.max_restarts = whole_number(flags.max_restarts, "--max-restarts", 0, 1000000);
   if (launch.max_restarts > 0 && launch.nnodes > 1) {
     throw Failure("--max-restarts " + flags.max_restarts + " with --nnodes " + flags.nnodes +

@@ -10,9 +10,9 @@
 namespace tandem::launch {
 
 struct RunFlags {
-  std::string nproc_per_node = "1";
-  std::string nnodes = "1";
-  int node_rank = 0;
+  std::string nproc_per_node;  // "": 1, or what Slurm says
+  std::string nnodes;          // "": 1, or what Slurm says
+  std::string node_rank;
   std::string master_addr;
   std::string master_port;
   std::string rdzv_backend;
@@ -29,8 +29,17 @@ struct RunFlags {
   std::string monitor_interval;
   std::string signals_to_handle = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   OutputFlags output;
+  std::string agent;     // of one that srun started for another `tandem run`: how many ranks each node gets
   LaunchOptions launch;  // what needs no more than its value
 };
+
+// What --rdzv-id is when it is not given.
+inline constexpr const char* kNoRunId = "none";
+
+// Of --nnodes. Throws Failure.
+int node_count(const std::string& text);
+// Of --signals-to-handle. Throws Failure.
+std::vector<int> signals_of(const std::string& names);
 
 // `command` is the program and its arguments. Throws Failure for flags that contradict each other or this machine, and
 // for a program that cannot be run.

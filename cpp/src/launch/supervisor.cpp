@@ -201,8 +201,8 @@ class Supervisor {
     variables[membership::kAgentVariable] = server_ ? server_->path() : "";
     variables[membership::kMemberVariable] = std::to_string(worker.member);
     const auto environment = merged_environment(variables);
-    WorkerProcess process = start_worker({options_.executable, options_.arguments, environment,
-                                          /*keeps_stdin=*/slot == 0 && !isatty(STDIN_FILENO),
+    const bool keeps_stdin = slot == 0 && !options_.is_agent && !isatty(STDIN_FILENO);
+    WorkerProcess process = start_worker({options_.executable, options_.arguments, environment, keeps_stdin,
                                           options_.cpus.empty() ? std::vector<int>() : options_.cpus[slot]},
                                          signals_);
     worker.ended.pid = process.pid;
