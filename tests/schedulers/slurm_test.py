@@ -65,9 +65,14 @@ class Srun(unittest.TestCase):
         done = CLUSTER.run(["srun", *UNEVEN_OPTIONS, GO_RANK])
         self.assertEqual(ranks(done.stdout), expected(UNEVEN, "Slurm", each=1))
 
-    def test_on_one_node_and_over_pmi2(self):
-        done = CLUSTER.run(["srun", "--nodes=1", "--ntasks=2", "--mpi=pmi2", RANK, "sum"])
-        self.assertEqual(ranks(done.stdout), expected([(0, 2, 0), (1, 2, 0)], "Slurm"))
+    def test_on_one_node_whatever_srun_offers_to_mpi(self):
+        listed = CLUSTER.run(["srun", "--mpi=list"])
+        plugins = {"none", "pmi2", "pmix"} & set((listed.stdout + listed.stderr).split())
+        self.assertIn("none", plugins)
+        for plugin in sorted(plugins):
+            with self.subTest(mpi=plugin):
+                done = CLUSTER.run(["srun", "--nodes=1", "--ntasks=2", f"--mpi={plugin}", RANK, "sum"])
+                self.assertEqual(ranks(done.stdout), expected([(0, 2, 0), (1, 2, 0)], "Slurm"))
 
     def test_steps_of_a_job_do_not_meet(self):
         code, text = CLUSTER.batch(["--nodes=1", "--ntasks=4"], f"""
