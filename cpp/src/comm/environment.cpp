@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/invalid.h"
+#include "comm/schedulers/reachable.h"
 #include "comm/schedulers/slurm.h"
 
 namespace tandem {
@@ -100,6 +101,11 @@ void find_meeting_point(const JobPlace& place, LaunchEnvironment* result) {
     }
   }
   if (!port) result->note = place.note;
+  // Rank 0 is to listen where the scheduler's name for its host leads the others.
+  if (!address && result->rank == 0 && place.local_world_size != place.world_size) {
+    const std::string why = why_unreachable(place.address);
+    if (!why.empty()) invalid(why + "; set MASTER_ADDR to its address in the network: " + place.how_to_say);
+  }
 }
 
 bool is_true(const std::optional<std::string>& text) {

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 
+#include "comm/schedulers/reachable.h"
 #include "comm/schedulers/slurm_lists.h"
 #include "launch/failure.h"
 
 namespace tandem::launch {
 namespace {
 
+bool names_master(const RunFlags& flags) {
+  return !flags.master_addr.empty() || !flags.rdzv_endpoint.empty();
+}
+
 // Whether flags say on which machines ranks are started, and by whom.
 bool says_where(const RunFlags& flags) {
-  return flags.standalone || !flags.node_rank.empty() || !flags.master_addr.empty() || !flags.rdzv_endpoint.empty();
+  return flags.standalone || !flags.node_rank.empty() || (!flags.nnodes.empty() && names_master(flags));
 }
 
 }  // namespace
@@ -64,8 +69,12 @@ void take_from_step(RunFlags& flags) {
   flags.node_rank = std::to_string(step->node_rank);
   if (flags.launch.run_id == kNoRunId) flags.launch.run_id = step->name();
   if (step->node_count == 1) return;
-  flags.master_addr = step->first_address();
-  if (flags.master_port.empty()) flags.master_port = std::to_string(step->port());
+  if (!names_master(flags)) {
+    flags.master_addr = step->first_address();
+    const std::string why = step->node_rank == 0 ? why_unreachable(flags.master_addr) : "";
+    if (!why.empty()) throw Failure(why + "; give its address in the network by --master-addr");
+  }
+  if (flags.master_port.empty() && flags.rdzv_endpoint.empty()) flags.master_port = std::to_string(step->port());
 }
 
 }  // namespace tandem::launch

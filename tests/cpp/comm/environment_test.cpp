@@ -124,6 +124,13 @@ TEST_F(LaunchEnvironmentOf, OneNodeMeetsOnLoopback) {
   EXPECT_EQ(read(both(one, kStep)).master_address, "127.0.0.1");
 }
 
+TEST_F(LaunchEnvironmentOf, ANameThatMeansLoopbackIsNoPlaceForSeveralHosts) {
+  const Variables first = {{"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_STEP_NODELIST", "localhost,n08"}};
+  EXPECT_THAT(refusal(both(first, kStep)), AllOf(HasSubstr("localhost is 127.0.0.1 on that host"), HasSubstr("MASTER_ADDR")));
+  EXPECT_EQ(read(with(both(first, kStep), "MASTER_ADDR", "10.0.0.7")).master_address, "10.0.0.7");
+  EXPECT_EQ(read(with(both(first, kStep), "SLURM_STEP_NODELIST", "127.0.0.[1-2]")).master_address, "127.0.0.1");
+}
+
 TEST_F(LaunchEnvironmentOf, TheInnermostCounts) {
   // mpirun in an allocation starts its daemons by srun: SLURM_PROCID is a daemon's.
   EXPECT_EQ(read(with(both(kMpirun, kStep), "MASTER_ADDR", "a")).world_size, 2);

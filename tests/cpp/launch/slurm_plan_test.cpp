@@ -61,12 +61,16 @@ TEST_F(SlurmPlan, IsThereOnlyForNodesThatAreNotThisMachine) {
   flags.nnodes = "4";
   EXPECT_THROW(plan_for_allocation(flags), Failure);
   for (auto set_flag : {+[](RunFlags& f) { f.standalone = true; }, +[](RunFlags& f) { f.node_rank = "0"; },
-                        +[](RunFlags& f) { f.master_addr = "a"; }, +[](RunFlags& f) { f.rdzv_endpoint = "a:1"; },
+                        +[](RunFlags& f) { f.nnodes = "2", f.master_addr = "a"; },
+                        +[](RunFlags& f) { f.nnodes = "2", f.rdzv_endpoint = "a:1"; },
                         +[](RunFlags& f) { f.agent = "2"; }}) {
     RunFlags given;
     set_flag(given);
     EXPECT_FALSE(plan_for_allocation(given));
   }
+  flags = RunFlags();
+  flags.master_addr = "a";
+  EXPECT_TRUE(plan_for_allocation(flags)) << "it says where rank 0 is reached, and no more";
 }
 
 TEST_F(SlurmPlan, GivesNodesTheirTasksElseTheirGpus) {
@@ -91,11 +95,19 @@ TEST_F(SlurmPlan, AStepWithATaskOnEachNodeIsOneLaunch) {
   EXPECT_EQ(flags.master_addr, "n3");
   EXPECT_FALSE(flags.master_port.empty());
   EXPECT_EQ(flags.launch.run_id, "slurm-9.2");
+  RunFlags reached;
+  reached.master_addr = "10.0.0.3";
+  take_from_step(reached);
+  EXPECT_EQ(reached.node_rank, "1");
+  EXPECT_EQ(reached.master_addr, "10.0.0.3");
   RunFlags given;
   given.nnodes = "1";
   take_from_step(given);
   EXPECT_EQ(given.master_addr, "");
-  set({{"SLURM_STEP_NUM_NODES", "1"}, {"SLURM_NODEID", "0"}});
+  set({{"SLURM_NODEID", "0"}, {"SLURM_STEP_NODELIST", "localhost,n4"}});
+  RunFlags unreachable;
+  EXPECT_THROW(take_from_step(unreachable), Failure);
+  set({{"SLURM_STEP_NUM_NODES", "1"}});
   RunFlags twice;
   EXPECT_THROW(take_from_step(twice), Failure);
   RunFlags alone;

@@ -130,7 +130,7 @@ std::optional<JobPlace> slurm_place() {
   place.note = "; " + place.address + " is the first host of Slurm's step " + std::to_string(step->job) + "." +
                std::to_string(step->step) + ", and port " + std::to_string(place.port) +
                " follows from its number: MASTER_ADDR and MASTER_PORT, exported before srun, choose others";
-  place.how_to_say = "export MASTER_ADDR, rank 0's host, before srun";
+  place.how_to_say = "export MASTER_ADDR, where rank 0 is reached, before srun";
   return place;
 }
 
