@@ -188,6 +188,7 @@ class TandemRun(unittest.TestCase):
     def test_nobody_is_left_when_it_is_killed(self):
         seconds = 100000 + os.getpid()  # tells these processes from others
         code, text = CLUSTER.batch(UNEVEN_OPTIONS, f"""
+            export TMPDIR=$PWD/files; mkdir $TMPDIR
             {TANDEM} run sh -c 'echo ready; sleep {seconds}' > killed.txt 2>&1 & launcher=$!
             until [ $(grep -c ready killed.txt) = 3 ]; do sleep 0.05; done
             kill -KILL $launcher
@@ -195,6 +196,7 @@ class TandemRun(unittest.TestCase):
         self.assertEqual(code, 128 + signal.SIGKILL, text)
         listed = ["pgrep", "-f", f"sleep {seconds}$"]
         slurm.eventually(lambda: not subprocess.run(listed, stdout=subprocess.PIPE).stdout, "the ranks have ended")
+        slurm.eventually(lambda: not list((CLUSTER.folder / "files").iterdir()), "its files are gone")
 
 
 if __name__ == "__main__":

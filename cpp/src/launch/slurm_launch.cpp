@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,11 +67,10 @@ std::vector<std::string> srun_command(const AllocationPlan& plan, const std::vec
   return command;
 }
 
+// It outlives this process: the end of its stdin ends the agents, and these end it.
 [[noreturn]] void become_srun(const std::string& path, const std::vector<std::string>& command, const Signals& signals,
-                              pid_t parent, int control) {
+                              int control) {
   setpgid(0, 0);  // the terminal's Ctrl-C goes through the agents
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);  // it died before the line above
   dup2(control, STDIN_FILENO);
   for (const char* name : kOfRanks) unsetenv(name);
   std::vector<char*> argv;
@@ -156,12 +154,11 @@ int launch_in_allocation(const AllocationPlan& plan, const std::vector<std::stri
   const Signals signals;
   std::optional<Pipe> control = make_pipe();
   if (!control) throw Failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  const pid_t self = getpid();
   const pid_t srun = fork();
   if (srun < 0) throw Failure(std::string("cannot fork: ") + std::strerror(errno));
   if (srun == 0) {
     control->write.reset();
-    become_srun(path, command, signals, self, control->read.get());
+    become_srun(path, command, signals, control->read.get());
   }
   setpgid(srun, srun);
   control->read.reset();
