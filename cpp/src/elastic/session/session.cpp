@@ -8,11 +8,11 @@
 
 #include "base/invalid.h"
 #include "base/mix.h"
-#include "comm/environment.h"
 #include "comm/store/store_limit.h"
 #include "elastic/session/commits.h"
 #include "membership/agent_client.h"
 #include "tandem/elastic.h"
+#include "tandem/launch_place.h"
 #include "tandem/runtime.h"
 #include "tandem/store.h"
 
@@ -201,7 +201,7 @@ bool Session::Parts::meet_alone() {
   epoch = 1;
   ProcessGroupOptions wanted = options.group;
   wanted.abort_subgroups = true;
-  if (environment_variable("RANK") && environment_variable("WORLD_SIZE")) {
+  if (!launch_place().launcher.empty()) {
     group = ProcessGroup::create(wanted);
     store = group->native()->getStore();
   } else {
